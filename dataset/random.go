@@ -55,6 +55,43 @@ func OpenRandom[T any](d Random, more func(*nprand.Generator) T) (iter.Seq2[*Con
 	return drawn(p, more), nil
 }
 
+// OpenLed opens d.Num prompts and one that comes before them: it has d's InputLen, and rest is the
+// InputLen of the others, by the length that was drawn for the first. Prompts may be empty.
+func OpenLed(d Random, rest func(led int) int) (iter.Seq[*Conversation], error) {
+	others := d
+	if d.Num > 0 {
+		d.Num = 1
+	}
+	first, err := d.prompts()
+	if err != nil {
+		return nil, err
+	}
+	rng := nprand.NewGenerator(uint64(d.Seed))
+	for led := range first.drafts(&rng) {
+		others.InputLen = rest(led.want)
+	}
+	then, err := others.prompts()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*Conversation) bool) {
+		rng := nprand.NewGenerator(uint64(d.Seed))
+		led, others := first.drafts(&rng), then.drafts(&rng)
+		then.settled(func(yield func(draft) bool) {
+			for d := range led {
+				if !yield(d) {
+					return
+				}
+			}
+			for d := range others {
+				if d.start++; !yield(d) {
+					return
+				}
+			}
+		}, nil, &rng, yield)
+	}, nil
+}
+
 // special is how many tokens the tokenizer adds to a prompt.
 func (d Random) special() int {
 	if d.Tokenizer == nil {

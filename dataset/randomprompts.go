@@ -59,7 +59,11 @@ func drawn[T any](p *randomPrompts, more func(*nprand.Generator) T) iter.Seq2[*C
 // ahead, on all cores.
 func (p *randomPrompts) draw(rng *nprand.Generator, yield func(*Conversation) bool) {
 	drafts := p.drafts(rng)
-	prefix := p.prefix(rng)
+	p.settled(drafts, p.prefix(rng), rng, yield)
+}
+
+// settled yields the conversations of drafts.
+func (p *randomPrompts) settled(drafts iter.Seq[draft], prefix []int, rng *nprand.Generator, yield func(*Conversation) bool) {
 	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d draft) draft {
 		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
 		if p.Tokenizer != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/batches"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/media"
 	"github.com/servebench/servebench/dataset/nprand"
@@ -18,7 +19,7 @@ import (
 
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
-	"random", "random-mm", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
+	"random", "random-mm", "random-rerank", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
 	"timed_trace", "hf", "file",
 	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
@@ -41,6 +42,7 @@ const (
 var traits = map[string]Trait{
 	"random":            Fileless | MakesIDs | ExactOutput,
 	"random-mm":         Fileless | ExactOutput,
+	"random-rerank":     Fileless,
 	"custom":            CanSendAll,
 	"custom_image":      CanSendAll,
 	"custom_audio":      CanSendAll,
@@ -67,9 +69,9 @@ func (w *Workload) Has(t Trait) bool {
 }
 
 // textual reports whether a dataset that otherwise makes token ids makes texts: its prompts go on
-// from the server's answers.
+// from the server's answers, or several are one request.
 func (w *Workload) textual() bool {
-	return w.Sessions.MultiTurn || w.Dataset == "sessions" && w.Live()
+	return w.Sessions.MultiTurn || w.BatchSize > 1 || w.Dataset == "sessions" && w.Live()
 }
 
 // bytesPerPrompt is what a dataset from a file keeps for each prompt to send: its position
@@ -81,7 +83,7 @@ const bytesPerPrompt = 8
 func (p *Plan) checkMemory(free int64, known bool) error {
 	w := &p.Workload
 	need := int64(w.NumPrompts) * bytesPerPrompt
-	if !known || w.Source != nil || w.NoOversample || w.Has(MakesIDs) || need <= free {
+	if !known || w.Source != nil || w.NoOversample || w.Has(MakesIDs) || w.Has(Fileless) || need <= free {
 		return nil
 	}
 	const gib = 1 << 30
@@ -120,6 +122,8 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 			return w.sessions(p, common), nil
 		}
 		return w.synthetic(p, common), nil
+	case "random-rerank":
+		return batched(*d, common), nil
 	case "custom_image", "random-mm":
 		return illustrated(*d, common), nil
 	case "custom_audio":
@@ -184,9 +188,21 @@ func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	case "burstgpt":
 		return dataset.BurstGPT{Options: common}
 	}
+	if d.BatchSize > 1 {
+		return batched(*d, common)
+	}
 	r := d.Random
 	r.Options = common
 	return r
+}
+
+// batched returns a dataset with several prompts in a request.
+func batched(d Workload, common dataset.Options) opener {
+	size := max(d.BatchSize, 1)
+	if d.Random.Options = common; d.Dataset == "random-rerank" {
+		return batches.Rerank{Random: d.Random, Size: size, Separate: d.NoReranker}
+	}
+	return batches.Random{Random: d.Random, Size: size}
 }
 
 // illustrated returns a dataset whose prompts have images.

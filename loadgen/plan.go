@@ -108,6 +108,11 @@ func (p *Plan) check() error {
 	if p.Workload.Sessions.Answers == Stored && !p.Server.responses() {
 		return errors.New("answers that the server keeps: only the backend openai-responses has them")
 	}
+	if p.Traffic.ProbeRate > 0 {
+		if err := p.unprobed(); err != nil {
+			return err
+		}
+	}
 	if p.Workload.Source == nil && !slices.Contains(Datasets, p.Workload.Dataset) {
 		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets, ", "))
 	}

@@ -67,7 +67,32 @@ func (t *target) openWorkload(ctx context.Context) error {
 		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(t.n, t.Workload.noun()), t.Shard.Of)
 	}
 	t.config.Tokenizer = t.tokenizerName
+	if err := t.fitting(); err != nil {
+		return err
+	}
 	t.openWarmUp(from)
+	return nil
+}
+
+// fitting looks for a turn of a file that the API cannot take. Prompts that are made are alike, so the
+// first of them, which is encoded before the load, speaks for all.
+func (t *target) fitting() error {
+	api := t.Server.backend()
+	if !api.Picky() || t.Workload.Source != nil || t.Workload.Has(Fileless) || t.Endless() {
+		return nil
+	}
+	seen := 0
+	for c, err := range t.source {
+		if err != nil {
+			return fmt.Errorf("dataset %s: %w", t.Workload.Dataset, err)
+		}
+		for i := range c.Turns {
+			if err := api.Fits(&c.Turns[i]); err != nil {
+				return fmt.Errorf("dataset %s: %s %d: %w", t.Workload.Dataset, t.Workload.noun(), seen+1, err)
+			}
+		}
+		seen++
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -12,6 +13,15 @@ import (
 
 // shortest is the smallest possible request, which vLLM's client uses as its probe.
 func shortest() dataset.Turn { return dataset.Turn{Prompt: "Hi", PromptLen: 1, OutputLen: 1} }
+
+// unprobed is the error of a plan with probes that its API cannot take.
+func (p *Plan) unprobed() error {
+	hi := shortest()
+	if err := p.Server.backend().Fits(&hi); err != nil {
+		return fmt.Errorf("argument --probe-request-rate: a probe sends the prompt %s: %w", hi.Prompt, err)
+	}
+	return nil
+}
 
 // probing reports whether this process sends probes. Only one shard does.
 func (t *target) probing() bool { return t.Traffic.ProbeRate > 0 && t.Shard.Index == 0 }

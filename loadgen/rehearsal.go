@@ -204,6 +204,9 @@ func (t *target) align(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if first.Turns[0].Payload != nil { // vLLM's client aligns no batches
+		return nil
+	}
 	ids, err := t.server.Tokenize(ctx, t.config.Model, first.Turns[0].Prompt, false)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -123,6 +123,13 @@ type Workload struct {
 	CustomAudio      multimodal.CustomAudio
 	RandomMM         multimodal.RandomMM // whose Random does not count, either
 
+	// BatchSize is how many prompts of random, or documents of random-rerank, a request has; 0 means 1.
+	BatchSize int
+
+	// NoReranker makes the requests of random-rerank for a model of embeddings: the query is one of the
+	// BatchSize.
+	NoReranker bool
+
 	// MultimodalChat has datasets with media make the user's message themselves.
 	MultimodalChat bool
 	HF             hf.HF

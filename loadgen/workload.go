@@ -122,7 +122,7 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 	if !p.Timed() || w.n >= want {
 		return
 	}
-	if !p.Workload.Has(MakesIDs) {
+	if !p.Workload.Has(MakesIDs) && !p.Workload.Has(Fileless) {
 		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset, count(w.n, p.Workload.noun()))
 	}
 	from.say = func(string, ...any) {} // the first round has reported everything

@@ -76,7 +76,6 @@ func TestConfigFileErrorsNameTheLine(t *testing.T) {
 		"- seed\n":                   "bench.yaml:1: it must be a mapping from flag names to values",
 		"config: x.yaml\n":           "bench.yaml:1: a configuration file cannot name another one",
 		"conf: x.yaml\n":             "bench.yaml:1: a configuration file cannot name another one",
-		"no-reranker: true\n":        "bench.yaml:1: argument --no-reranker: servebench has no reranking yet",
 		"extra-body: &x {a: *x}\n":   "anchor 'x' value contains itself",
 	} {
 		_, err := parseRun([]string{"--config", writeConfig(t, text)})

@@ -32,12 +32,14 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, folder of speed_bench, or repository, folder or file of hf. For --dataset-name file it is what servebench dataset printed")
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
-	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm and sonnet")
+	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")
 	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet, spec_bench and hf")
-	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix")
+	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix. For random-rerank it is of the query and one document together")
 	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
-	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random and random-mm vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
+	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random, random-mm and random-rerank vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
 	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random or random-mm share")
+	f.IntVar(&w.BatchSize, "random-batch-size", 1, "`N` prompts of random, or documents of random-rerank, in one request. Embeddings and rerankers take several")
+	f.BoolVar(&w.NoReranker, "no-reranker", false, "make random-rerank for a model of embeddings. The query is then one of the prompts of a request, each of --random-input-len")
 	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default the recorded length)")
 	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; custom_image sends it")
 	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom, speed_bench and hf without the chat template")
@@ -107,15 +109,24 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return g.resolveShareGPT()
 	case "custom":
 		return g.resolveCustom()
-	case "random", "random-mm":
+	case "random", "random-mm", "random-rerank":
 		return g.resolveRandom()
 	}
 	return nil
 }
 
 func (g *workloadFlags) resolveRandom() error {
-	r := &g.Workload.Random
+	w := &g.Workload
+	r, several := &w.Random, w.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
 	switch {
+	case w.BatchSize < 1:
+		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.BatchSize)
+	case w.Dataset == "random-rerank" && w.NoReranker && min(w.BatchSize, w.NumPrompts) < 2:
+		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2")
+	case several && w.TokenIDs:
+		return errors.New("argument --prompt-token-ids: requests with several prompts are sent as text")
+	case several && g.Server.SkipTokenizer:
+		return errors.New("argument --skip-tokenizer-init: requests with several prompts need a tokenizer")
 	case r.InputLen < 0:
 		return fmt.Errorf("argument --random-input-len: %d: it must not be negative", r.InputLen)
 	case r.OutputLen < 0:

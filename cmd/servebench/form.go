@@ -208,11 +208,9 @@ func (otherFlags) define(f *argv.Flags) {
 // Values that vLLM accepts and servebench does not. They are refused by name.
 var (
 	unbuiltBackends = []string{
-		"openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
-		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 		"tgi", "lmdeploy", "deepspeed-mii", "tensorrt-llm", "scalellm", "sglang", "llama.cpp",
 	}
-	unbuiltDatasets = []string{"random-rerank", "custom_mm", "txt-slices"}
+	unbuiltDatasets = []string{"custom_mm", "txt-slices"}
 )
 
 // insteadFlags are flags of older releases of vLLM and of other load generators, with what to use
@@ -270,12 +268,7 @@ var insteadFlags = map[string]string{
 type refusedFlags struct{}
 
 func (refusedFlags) define(f *argv.Flags) {
-	refuse := func(lacking string, arity argv.Arity, names ...string) {
-		for _, name := range names {
-			f.Refuse(name, arity, lacking)
-		}
+	for _, name := range []string{"asr-min-audio-len-sec", "asr-max-audio-len-sec"} {
+		f.Refuse(name, argv.One, "sounds of Hugging Face datasets")
 	}
-	f.Refuse("random-batch-size", argv.One, "batches of prompts, which embeddings take,", "1")
-	refuse("reranking", argv.None, "no-reranker")
-	refuse("sounds of Hugging Face datasets", argv.One, "asr-min-audio-len-sec", "asr-max-audio-len-sec")
 }

@@ -12,6 +12,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 	const audio = "--backend openai-audio --endpoint /v1/audio/transcriptions "
 	const sounds = "--dataset-name custom_audio --dataset-path x.jsonl "
 	const mm = "--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm "
+	const several = "--backend vllm-rerank --endpoint /v1/rerank --dataset-name random-rerank "
 	for args, want := range map[string]string{
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --request-rate 5": "When using ramp-up, do not specify --request-rate. The request rate will be controlled by ramp-up parameters. Please remove the --request-rate argument.",
 		"--ramp-up-strategy linear --ramp-up-start-rps 1":                                      "When using --ramp-up-strategy, both --ramp-up-start-rps and --ramp-up-end-rps must be specified",
@@ -85,7 +86,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--extra-body.a":                                                           "argument --extra-body.a: expected one argument",
 		"--config /nonexistent.yaml":                                               "argument --config: open /nonexistent.yaml: no such file or directory",
 		"--backend tgi":                                                            "argument --backend: servebench has no tgi yet (it has vllm, openai, openai-chat, openai-responses,",
-		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition,",
+		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, random-mm, random-rerank, sharegpt, custom, custom_image, custom_audio, prefix_repetition,",
 		"--tokenizer-mode mistral":                                                 "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
 		"--probe-request-rate -1":                                                  "argument --probe-request-rate: -1.0: it must be a number of requests a second",
 		"--probe-request-rate inf":                                                 "argument --probe-request-rate: inf",
@@ -119,12 +120,17 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--dataset-name custom_image --dataset-path x.json":                        "argument --dataset-path: 'x.json': a custom_image dataset's name must end with .jsonl",
 		"--dataset-name custom_image --dataset-path x.jsonl --custom-output-len 0": "argument --custom-output-len: 0: it must be greater than 0, or -1",
 		"--dataset-name custom_image --dataset-path x.jsonl --prompt-token-ids":    "argument --prompt-token-ids: token ids have no images: take --dataset-name custom",
-		"--hf_subset=5":                    "argument --hf-subset: servebench has no Hugging Face datasets yet",
-		"--timeline-itl-thresholds 50,25":  "argument --timeline-itl-thresholds: invalid thresholds: '50,25': they must be two numbers of milliseconds, the lower first, as 25,50",
-		"--timeline-itl-thresholds 25":     "argument --timeline-itl-thresholds: invalid thresholds: '25'",
-		"--timeline-itl-thresholds nan,50": "argument --timeline-itl-thresholds: invalid thresholds: 'nan,50'",
-		"--timeline-itl-thresholds 25,x":   "argument --timeline-itl-thresholds: invalid float value: 'x'",
-		"--random-batch-size 2":            "argument --random-batch-size: servebench has no batches of prompts",
+		"--hf_subset=5":                            "argument --hf-subset: servebench has no Hugging Face datasets yet",
+		"--timeline-itl-thresholds 50,25":          "argument --timeline-itl-thresholds: invalid thresholds: '50,25': they must be two numbers of milliseconds, the lower first, as 25,50",
+		"--timeline-itl-thresholds 25":             "argument --timeline-itl-thresholds: invalid thresholds: '25'",
+		"--timeline-itl-thresholds nan,50":         "argument --timeline-itl-thresholds: invalid thresholds: 'nan,50'",
+		"--timeline-itl-thresholds 25,x":           "argument --timeline-itl-thresholds: invalid float value: 'x'",
+		"--random-batch-size 0":                    "argument --random-batch-size: 0: it must be greater than 0",
+		several + "--prompt-token-ids":             "argument --prompt-token-ids: requests with several prompts are sent as text",
+		several + "--skip-tokenizer-init":          "argument --skip-tokenizer-init: requests with several prompts need a tokenizer",
+		several + "--no-reranker":                  "argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2",
+		several + "--dataset-path x":               "argument --dataset-path: Cannot use 'random-rerank' dataset with --dataset-path.",
+		"--random-batch-size 2 --prompt-token-ids": "argument --prompt-token-ids: requests with several prompts are sent as text",
 	} {
 		if o, err := parseRun(strings.Fields(args)); err == nil {
 			t.Errorf("%s was accepted as %+v", args, o)

@@ -37,9 +37,6 @@ func TestFilesAndLinesAreThoseOfVLLM033(t *testing.T) {
 	}
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			if waits(c.Argv) {
-				t.Skip("its backend or dataset is not there yet")
-			}
 			inInputs(t)
 			for name, value := range c.Env {
 				t.Setenv(name, value)

@@ -61,18 +61,6 @@ func readGolden(t *testing.T, name string, v any) {
 	}
 }
 
-// waiting are words in the command lines of cases that need what servebench does not have yet: names
-// of backends and datasets. A case runs once none of its words is here.
-var waiting = []string{
-	"random-batch-size", "random-rerank",
-}
-
-// waits says whether a case needs what servebench does not have yet.
-func waits(argv []string) bool {
-	line := strings.Join(argv, " ")
-	return slices.ContainsFunc(waiting, func(word string) bool { return strings.Contains(line, word) })
-}
-
 // refusals are what the errors of servebench have where vLLM's client ends with an exception.
 var refusals = map[string]string{
 	"infinity-clip-two-images":    "infinity-embeddings-clip",
@@ -117,9 +105,6 @@ var otherwise = map[string]string{
 func TestRequestsAreThoseOfVLLM033(t *testing.T) {
 	for _, c := range wireCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			if waits(c.Argv) {
-				t.Skip("its backend or dataset is not there yet")
-			}
 			inInputs(t)
 			for name, value := range c.Env {
 				t.Setenv(name, value)
