@@ -34,8 +34,11 @@ func RecordingFile(path string, file []byte) (dataset.Medium, error) {
 // soundType is the media type of a sound by its name, as in the tables of Python's module mimetypes
 // on Debian.
 func soundType(name string) string {
-	if strings.EqualFold(filepath.Ext(name), ".flac") {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".flac":
 		return "audio/flac"
+	case ".mp3":
+		return "audio/mpeg"
 	}
 	return "audio/x-wav"
 }

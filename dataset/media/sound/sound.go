@@ -39,8 +39,8 @@ func Read(file []byte) (*Sound, error) {
 	return w.sound(), nil
 }
 
-// Seconds is how long the sound in a file lasts, by its header. It returns the errors of Read, except that
-// it does not see damage behind the header of a FLAC file.
+// Seconds is how long the sound in a file lasts, by its header. It returns the errors of Read, except
+// that it does not see damage behind the header of a FLAC file, and that it also measures MP3.
 func Seconds(file []byte) (float64, error) {
 	f, err := formOf(file)
 	if err != nil {
@@ -50,8 +50,11 @@ func Seconds(file []byte) (float64, error) {
 }
 
 func formOf(file []byte) (form, error) {
-	if bytes.HasPrefix(file, flacMark) {
+	switch {
+	case bytes.HasPrefix(file, flacMark):
 		return flacForm(file)
+	case isMP3(file):
+		return mp3Form(file)
 	}
 	w, err := parseWAV(file)
 	if err != nil {
