@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // The members that a load test looks at in an event of Anthropic's Messages API, in its block and in
@@ -120,4 +121,31 @@ func messageUsage(raw json.RawMessage) usage {
 	found.in = min(fresh+written+found.cached, maxCount)
 	found.hasIn = found.in > 0
 	return found
+}
+
+// A wireBlock is a content block of an answer that is not streamed.
+type wireBlock struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+}
+
+// message reads an answer of the Messages API, and its calls into kept.
+func (p *piece) message(a *wireAnswer, kept *draft) {
+	p.usage, p.finish = messageUsage(a.Usage), []byte(a.StopReason)
+	for _, raw := range a.Content {
+		var block wireBlock
+		_ = json.Unmarshal(raw, &block) // what is no block has no type
+		p.text = append(p.text, block.Text...)
+		p.thought = append(p.thought, block.Thinking...)
+		if strings.HasSuffix(block.Type, "tool_use") {
+			call, _ := json.Marshal(callPart{CallID: block.ID, Name: block.Name, Arguments: string(block.Input)}) // texts have no errors
+			kept.add(&piece{calls: call})
+		}
+	}
+	p.content = len(p.text)+len(p.thought) > 0 || kept.parts != nil
+	p.choices = p.content
 }

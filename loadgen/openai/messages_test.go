@@ -101,6 +101,25 @@ func TestTranscriptsOfMessagesAreRead(t *testing.T) {
 	}
 }
 
+func TestMessagesThatAreNotStreamedAreRead(t *testing.T) {
+	for name, want := range map[string]message{
+		"llamacpp-nostream": {Answer: readAnswer{1, 1, "#/PrR9", "max_tokens", 64, 6, 200, "", ""}, Cached: 63},
+		"vllm-nostream":     {Answer: readAnswer{1, 1, "", "max_tokens", 16, 6, 200, "", ""}, Reasoning: "yllqvlypnvfncdnmur"},
+	} {
+		raw, err := os.ReadFile("../../testdata/transcripts/messages/" + name + ".raw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := openAIAt(dialRaw(raw), false)
+		o.Messages, o.Reasoning, o.OneJSON = true, true, true
+		got := o.message(t)
+		got.Answer.Chunks, got.Answer.Content = 1, 1 // which the engine makes of the record
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // messageOfEvents is an answer of the Messages API, with the name of each event.
 func messageOfEvents(events ...string) canned { return responseOfEvents(events...) }
 

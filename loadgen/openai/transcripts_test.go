@@ -151,6 +151,7 @@ var streams = map[string]readAnswer{
 	"sim-logprobs":                     {4, 3, "Give a man ", "length", 0, 0, 200, "", ""},
 	"transformers-chat-usage":          {7, 5, "tok25448 tok12603 tok9816 tok21012 tok31635", "length", 7, 5, 200, "", ""},
 	"transformers-completions-usage":   {6, 5, "tok12610 tok4591 tok14832 tok19603 tok2559", "length", 2, 5, 200, "", ""},
+	"vllm-chat-think":                  {16, 15, "pdrzkrdqrwmavpohbaxnnlgu lsrsiki", "length", 16, 16, 200, "", ""},
 	"sim-tokenids":                     {6, 5, "Alas, poor Yorick! ", "length", 0, 0, 200, "", ""},
 }
 
@@ -321,5 +322,16 @@ func readChat(ctx context.Context, client *openai.Client) (string, openai.Usage,
 		if reply.Usage != nil && reply.Usage.CompletionTokens > 0 {
 			usage = *reply.Usage
 		}
+	}
+}
+
+// vLLM streams the reasoning first. Its usage counts none of it, since the answer did not begin with a
+// mark of reasoning.
+func TestTTFOOfATranscript(t *testing.T) {
+	target := engine.Target{Send: openAIAt(dialRaw(transcript(t, "vllm-chat-think")), true).Send}
+	rec := target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
+	ttfo, there := rec.TTFO()
+	if rec.Class != metrics.OK || !rec.Reasoned || !there || ttfo < rec.TTFT() || rec.OutReasoned != 0 {
+		t.Errorf("%s: TTFT %v, TTFO %v, %t, %+v", rec.Error, rec.TTFT(), ttfo, there, rec)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A wireAnswer is the JSON of an answer that is not streamed: of completions and chats with Choices,
-// of the Responses API with Output, of a transcription with Text.
+// of the Responses API with Output, of the Messages API with Content, of a transcription with Text.
 type wireAnswer struct {
 	ID         string                  `json:"id"`
 	Status     string                  `json:"status"`
@@ -22,6 +22,8 @@ type wireAnswer struct {
 	Text       json.RawMessage         `json:"text"`
 	Choices    few[wireWhole]          `json:"choices"`
 	Output     few[json.RawMessage]    `json:"output"`
+	Content    few[json.RawMessage]    `json:"content"`
+	StopReason string                  `json:"stop_reason"`
 	Usage      json.RawMessage         `json:"usage"`
 	Metrics    json.RawMessage         `json:"metrics"`
 }
@@ -60,6 +62,8 @@ func (o *Endpoint) answered(req *engine.Request, rec *metrics.Record, body []byt
 	switch {
 	case o.Responses:
 		p.response(&a, kept)
+	case o.Messages:
+		p.message(&a, kept)
 	case o.Audio:
 		p.choices, p.content, p.text = a.Text != nil, truthy(a.Text), []byte(asText(a.Text))
 	default:

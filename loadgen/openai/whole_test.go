@@ -51,11 +51,13 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 		{"a transcription", "audio", `{"text":"Hi"}`, metrics.Record{Text: "Hi", Out: 1, Whole: true}},
 		{"a response", "responses", `{"id":"resp_1","status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"So"}]},{"type":"message","content":[{"type":"output_text","text":"H"},{"type":"output_text","text":"i"}]}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("Hi", "completed", "", "resp_1")},
+		{"a message", "messages", `{"type":"message","content":[{"type":"thinking","thinking":"So"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"call_1","name":"get","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":7,"cache_read_input_tokens":8,"cache_creation_input_tokens":0}}`,
+			metrics.Record{In: 11, Out: 7, Cached: 8, Whole: true, Text: "Hi", Finish: "tool_use", Calls: json.RawMessage(call)}},
 		{"a cut response with a call", "responses", `{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"function_call","call_id":"call_1","name":"get","arguments":"{}"}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("", "max_output_tokens", call, "resp_1")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Chat: c.api == "chat", Audio: c.api == "audio", Responses: c.api == "responses", OneJSON: true, Transport: unstreamed(c.body)}
+			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Chat: c.api == "chat", Audio: c.api == "audio", Responses: c.api == "responses", Messages: c.api == "messages", OneJSON: true, Transport: unstreamed(c.body)}
 			target := engine.Target{Send: o.Send}
 			rec := target.Once(t.Context(), &engine.Request{KeepAnswer: true})
 			if rec.Class != metrics.OK || rec.Chunks.Len() != 1 || rec.FirstContent == 0 || rec.E2EL() <= 0 {
