@@ -154,6 +154,10 @@ const (
 
 // adviseBackend is about a server that has another kind of API than the one asked for.
 func (a *Adviser) adviseBackend(message string) string {
+	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) && !names(message, "model", "deployment")
+	if api := a.Server.backend(); lacks && !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
+		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at another path? Then give --endpoint", api.Name, api.Endpoint)
+	}
 	chat := a.Server.Backend == "openai-chat"
 	other, kind, lacking := chatFlags, "chat", "messages"
 	if chat {
@@ -162,12 +166,18 @@ func (a *Adviser) adviseBackend(message string) string {
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
 		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
-	case (strings.HasPrefix(text, "404 ") || strings.HasPrefix(text, "405 ")) && !strings.Contains(text, "model") && !strings.Contains(text, "deployment"):
+	case lacks:
 		return fmt.Sprintf("has the server %s alone? Then give %s", kind, other)
 	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
 		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags, chatFlags)
 	}
 	return ""
+}
+
+// names reports whether a message has one of the words, in whatever case.
+func names(message string, words ...string) bool {
+	text := strings.ToLower(message)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // refusal begins the message of a status that is about the request's body. Old servers

@@ -88,7 +88,7 @@ func (p *Plan) complete() *Plan {
 	c.Watch.Every = cmp.Or(c.Watch.Every, time.Second)
 	c.Report.Definitions = cmp.Or(c.Report.Definitions, metrics.Latest)
 	if c.Report.Metrics == nil {
-		c.Report.Metrics = c.Server.Latencies()
+		c.Report.Metrics = c.Latencies()
 	}
 	if c.Report.Percentiles == nil {
 		c.Report.Percentiles = []float64{99}
@@ -221,9 +221,16 @@ func (s *Server) Pooling() bool {
 	return api != nil && api.Pooling
 }
 
-// Latencies are the names of the latencies that vLLM's client prints of the backend by default.
-func (s *Server) Latencies() []string {
-	if s.Pooling() {
+// Whole reports whether answers are not streamed, so that they have no TTFT, TPOT or ITL.
+func (p *Plan) Whole() bool {
+	body := p.body("")
+	return p.Server.Pooling() || !body.Streams()
+}
+
+// Latencies are the names of the latencies that vLLM's client prints by default: of answers that are
+// not streamed, E2EL.
+func (p *Plan) Latencies() []string {
+	if p.Whole() {
 		return []string{"e2el"}
 	}
 	return []string{"ttft", "tpot", "itl"}
@@ -249,7 +256,7 @@ func (p *Plan) Config() metrics.Config {
 		Burstiness:  p.Traffic.Burstiness,
 		RampUp:      p.Traffic.RampUp,
 		Duration:    p.Traffic.Duration.Seconds(),
-		Whole:       p.Server.Pooling(),
+		Whole:       p.Whole(),
 		IgnoreEOS:   p.Sampling.exact() && !p.Server.Pooling(),
 		OwnLength:   p.Sampling.ownLength(),
 		Label:       p.Report.Label,

@@ -26,12 +26,30 @@ func (p *Plan) unprobed() error {
 // probing reports whether this process sends probes. Only one shard does.
 func (t *target) probing() bool { return t.Traffic.ProbeRate > 0 && t.Shard.Index == 0 }
 
+// probed is the turn of a probe. Like vLLM's client, it has the members that the first request of the
+// dataset sets. A Source of the caller's is not read twice.
+func (t *target) probed() (dataset.Turn, error) {
+	turn := shortest()
+	if t.Workload.Source != nil {
+		return turn, nil
+	}
+	first, err := t.first()
+	if err == nil && first.Turns[0].Payload != nil && first.Turns[0].Payload.Members != nil {
+		turn.Payload = &dataset.Payload{Members: first.Turns[0].Payload.Members}
+	}
+	return turn, err
+}
+
 // newProber returns what sends the probes; nil if there are none.
 func (t *target) newProber() (*engine.Prober, error) {
 	if !t.probing() {
 		return nil, nil
 	}
-	req, err := t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{shortest()}}, 0, nil)
+	turn, err := t.probed()
+	if err != nil {
+		return nil, err
+	}
+	req, err := t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{turn}}, 0, nil)
 	to := t.to
 	to.Send = t.sendProbe
 	pause := min(1/t.Traffic.ProbeRate, math.MaxInt64/2e9)

@@ -29,7 +29,7 @@ const Latest = Definitions033
 // InForce are the Definitions of the run's latencies; empty if all give the same, as for
 // completions, or if they are unknown.
 func (h *Header) InForce() Definitions {
-	if !h.Config.Redefined() || h.Definitions == "" {
+	if h.Config.Whole && !h.Config.Pooling() || !h.Config.Redefined() || h.Definitions == "" {
 		return ""
 	}
 	return h.Definitions

@@ -112,6 +112,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--base-url http://h/v1 --endpoint /completions", "404 Not Found /v1/v1/", "the base URL ends in /v1, which other paths begin with: give --base-url http://h --endpoint /v1/completions"},
 		{"", "404 Not Found: Not found (POST http://h/v1/completions)", toChat},
 		{"", "405 Method Not Allowed (POST http://h/v1/completions)", toChat},
+		{"--backend openai-responses --endpoint /v1/responses", "404 Not Found: page not found (POST http://h/v1/responses)", "--backend openai-responses needs a server with an endpoint such as /v1/responses, and a model for it: has it one at another path? Then give --endpoint"},
+		{"--backend openai-embeddings --endpoint /v1/embeddings", "404 Not Found: The model `m` does not exist.", ""},
 		{chat, "404 Not Found: page not found (POST http://h/v1/chat/completions)", "has the server completions alone? Then give --backend openai --endpoint /v1/completions"},
 		{"", "404 Not Found: The model `nope` does not exist.", ""},
 		{"", "404 Not Found: The API deployment for this resource does not exist.", ""},

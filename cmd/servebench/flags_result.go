@@ -72,7 +72,7 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 	r := &g.Results
 	g.Report.Metrics = strings.Split(g.metrics, ",")
 	if g.metrics == "" || !f.Changed("percentile-metrics") {
-		g.Report.Metrics = g.Server.Latencies()
+		g.Report.Metrics = g.Plan.Latencies()
 	}
 	for _, m := range unknownMetrics(g.Report.Metrics) {
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s", pyjson.Quote(m), strings.Join(latencies(), ", ")))
@@ -97,6 +97,11 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 	}
 	if g.Report.Goodput, err = parseGoodput(g.goodput); err != nil {
 		return fmt.Errorf("argument --goodput: %w", err)
+	}
+	for _, slo := range g.Report.Goodput {
+		if slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric) && g.Whole() && !g.Server.Pooling() {
+			return fmt.Errorf("argument --goodput: %s: answers that are not streamed have none: it must be e2el", slo.Metric)
+		}
 	}
 	if g.Report.Metadata, err = pairs(g.metadata); err != nil {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)

@@ -62,7 +62,24 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	s.ExtraBody = given.Merge(g.extraBody)
+	if g.Whole() && !g.Server.Pooling() {
+		if err := g.resolveWhole(); err != nil {
+			return err
+		}
+	}
 	return g.checkDropped()
+}
+
+// resolveWhole says what answers that are not streamed lack.
+func (g *samplingFlags) resolveWhole() error {
+	if api := backend.Find(g.Server.Backend); !api.OneJSON {
+		return fmt.Errorf("argument --extra-body: stream: servebench reads the answers of --backend %s only as streams", api.Name)
+	}
+	if g.Sampling.UsageAlways {
+		return errors.New("argument --continuous-usage-stats: it asks for counts in a stream, and the answers are not streamed")
+	}
+	g.Notes = append(g.Notes, "the answers are not streamed: there is E2EL, but no TTFT, TPOT or ITL")
+	return nil
 }
 
 // taken are the members that the backend takes of the given ones. As in vLLM's client, forms take
@@ -97,7 +114,7 @@ func (g *samplingFlags) checkDropped() error {
 			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
 		case !extra && !slices.Contains(droppable, name):
 			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets", pyjson.Quote(name), strings.Join(droppable, ", "))
-		case name == "stream_options":
+		case name == "stream_options" && !g.Whole():
 			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer counts, or each answer is one token")
 		}
 	}
@@ -109,11 +126,10 @@ var needed = map[string]string{
 	"model":    "the server would choose the model",
 	"prompt":   "there would be nothing to answer",
 	"messages": "there would be nothing to answer",
-	"stream":   "an answer that comes as one has no TTFT and no ITL",
 }
 
 // droppable are the other members that bodies of servebench's have.
-var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream_options"}
+var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream", "stream_options"}
 
 // parseNames reads names with commas between.
 func parseNames(text string) ([]string, error) {

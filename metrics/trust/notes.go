@@ -103,6 +103,8 @@ func (j *judge) noteTokens() string {
 	text := fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
 	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", metrics.Counted(t.Bundled, "request"))
 	switch {
+	case j.Header.Config.Whole:
+		return ""
 	case t.Bundles():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
 	case t.Differ() && t.Bundled > 0:

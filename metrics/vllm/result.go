@@ -169,6 +169,8 @@ func detailed(d *object, s *metrics.Summary, v Version) {
 	if o := s.Outcomes; o != nil {
 		d.Set("input_lens", columnOf(o, func(o metrics.Outcome) int { return o.In }))
 		d.Set("output_lens", columnOf(o, func(o metrics.Outcome) int { return o.Out }))
+	}
+	if o := s.Outcomes; o != nil && !s.Header.Config.Whole {
 		d.Set("ttfts", columnOf(o, func(o metrics.Outcome) float64 { return o.TTFT }))
 		d.Set("itls", columnOf(o, func(o metrics.Outcome) []float64 { return o.ITL }))
 	}

@@ -94,10 +94,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	if !asked.Stream {
-		refuse(w, http.StatusBadRequest, "a response that is not streamed is not simulated")
-		return
-	}
 	t := &turn{messages: added}
 	if asked.Previous != "" {
 		if t.before = h.find(asked.Previous); t.before == nil {
@@ -112,9 +108,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.keep(id, t)
 		}
 	}
-	events := &chatstream.Writer{ResponseWriter: w, API: s}
-	h.Chat.ServeHTTP(events, chatRequest(r, fields, t.all(), asked.Tools))
-	events.End()
+	reply := &chatstream.Writer{ResponseWriter: w, API: s}
+	if !asked.Stream {
+		reply = &chatstream.Writer{ResponseWriter: jsonWriter{w}, API: whole{s}}
+	}
+	h.Chat.ServeHTTP(reply, chatRequest(r, fields, t.all(), asked.Tools))
+	reply.End()
 }
 
 // chatRequest is r as a request for a chat with these messages and tools.
@@ -129,7 +128,7 @@ func chatRequest(r *http.Request, fields map[string]json.RawMessage, messages []
 			chat[name] = value
 		}
 	}
-	chat["messages"] = messages
+	chat["messages"], chat["stream"] = messages, true
 	chat["stream_options"] = map[string]any{"include_usage": true}
 	if len(tools) > 0 {
 		chat["tools"] = tools

@@ -77,6 +77,20 @@ func TestChatsBecomeResponses(t *testing.T) {
 	}
 }
 
+func TestChatsBecomeResponsesThatAreNotStreamed(t *testing.T) {
+	call := `{"id":"chatcmpl-7","choices":[{"delta":{"tool_calls":[{"id":"call_1","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	for _, c := range []struct{ stream, want string }{
+		{streamOf(role, hello, length, counts, "[DONE]"), `{"id":"resp_7","incomplete_details":{"reason":"max_output_tokens"},"object":"response","output":[{"content":[{"text":"Hi!","type":"output_text"}],"id":"msg_resp_7","role":"assistant","type":"message"}],"status":"incomplete","usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":4},"output_tokens":2,"total_tokens":7}}`},
+		{streamOf(role, call, "[DONE]"), `{"id":"resp_7","object":"response","output":[{"arguments":"{}","call_id":"call_1","id":"fc_call_1","name":"get","status":"completed","type":"function_call"}],"status":"completed","usage":null}`},
+		{streamOf(hello, `{"error":{"message":"boom"}}`, "[DONE]"), `{"error":{"message":"boom"},"object":"response","status":"failed"}`},
+	} {
+		h := &Handler{Chat: &chat{status: 200, stream: c.stream}}
+		if status, got := talk(t, h, `{"input":"Hi"}`); status != 200 || got != c.want {
+			t.Errorf("status %d\n got %s\nwant %s", status, got, c.want)
+		}
+	}
+}
+
 func TestRequestsGoOnFromAnswersThatAreKept(t *testing.T) {
 	c := &chat{status: 200, stream: streamOf(hello, `{"id":"chatcmpl-7","choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{"}}]}}]}`,
 		`{"id":"chatcmpl-7","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}`, "[DONE]")}
@@ -120,7 +134,6 @@ func TestRequestsThatAreNotSimulatedAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{`:               "the body is not a JSON object",
 		`{"stream":1}`:    "the body does not fit",
-		`{"input":"Hi"}`:  "not streamed",
 		`{"stream":true}`: "`input` must be",
 		`{"input":[{"type":"reasoning"}],"stream":true}`:                               "type \\\"reasoning\\\"",
 		`{"input":[{"role":"user","content":[{"type":"input_image"}]}],"stream":true}`: "type \\\"input_image\\\"",

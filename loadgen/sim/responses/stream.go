@@ -72,17 +72,28 @@ func (s *stream) Done(out *bytes.Buffer) {
 		return
 	}
 	for _, f := range s.calls {
-		chatstream.Event(out, "response.output_item.done", map[string]any{"item": map[string]any{
-			"type": "function_call", "id": "fc_" + f.id, "call_id": f.id, "name": f.name, "arguments": f.arguments.String(), "status": "completed",
-		}})
+		chatstream.Event(out, "response.output_item.done", map[string]any{"item": f.item()})
 	}
-	response := map[string]any{"id": s.id, "status": "completed", "usage": s.counts()}
-	kind := "response.completed"
-	if s.finish == "length" {
-		kind, response["status"], response["incomplete_details"] = "response.incomplete", "incomplete", map[string]any{"reason": "max_output_tokens"}
-	}
+	response, kind := s.response()
 	s.keep(s.id, s.message())
 	chatstream.Event(out, kind, map[string]any{"response": response})
+}
+
+// item is a call as an item of the output.
+func (f *function) item() map[string]any {
+	return map[string]any{
+		"type": "function_call", "id": "fc_" + f.id, "call_id": f.id, "name": f.name, "arguments": f.arguments.String(), "status": "completed",
+	}
+}
+
+// response is the response at its end, and the event that has it.
+func (s *stream) response() (response map[string]any, event string) {
+	response = map[string]any{"id": s.id, "status": "completed", "usage": s.counts()}
+	if s.finish != "length" {
+		return response, "response.completed"
+	}
+	response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": "max_output_tokens"}
+	return response, "response.incomplete"
 }
 
 // counts is the usage under the names of the Responses API; nil if the chat gave none.
