@@ -214,6 +214,7 @@ func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 // send sends a request and completes its record.
 func (d *dispatcher) send(ctx context.Context, req *Request, rec *metrics.Record) *metrics.Record {
 	rec.Run, rec.Target, rec.ID = d.load.Run, d.load.Target.Name, req.ID
+	req.Once = d.load.Target.Retry.Times <= 0
 	d.live.Sent.Add(1)
 	d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec: rec, live: d.live, going: ctx})
 	if ctx.Err() != nil && rec.Phase == metrics.Main {

@@ -126,6 +126,7 @@ func (q *queue) pull(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
+		conversation = light(conversation)
 		p := prepared{conversation, index, due + q.from, timed, first, min(size(conversation)+int64(len(first.Body)), aheadBytes)}
 		if !q.put(ctx, p) || !q.announce(ctx, p) {
 			return nil
@@ -135,6 +136,17 @@ func (q *queue) pull(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// light is c without what only its encoded request needs, if that may be large.
+func light(c *dataset.Conversation) *dataset.Conversation {
+	if len(c.Turns) != 1 || c.Turns[0].Payload == nil {
+		return c
+	}
+	lighter, turn := *c, c.Turns[0]
+	turn.Payload, turn.Messages = nil, nil
+	lighter.Turns = []dataset.Turn{turn}
+	return &lighter
 }
 
 // size is about how many bytes c and its first request take, without the body.

@@ -10,11 +10,12 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Request is one turn, ready to send. Nobody changes it after it is made.
+// A Request is one turn, ready to send. After it is made, only Body and Once change.
 type Request struct {
 	ID       string // x-request-id; empty sends none
 	Session  string // the id of its session, for routers; empty sends none
 	Body     []byte // the JSON body
+	Once     bool   // it is sent once: the Sender drops Body when it cannot need it again
 	KeepText bool   // keep the generated text in Record.Text in any case
 	NoText   bool   // drop the text: nobody would count its tokens
 

@@ -39,7 +39,14 @@ func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Reques
 	ctx, watch := limits.Watch(ctx)
 	defer watch.Stop()
 	t := &wire.Trace{Epoch: epoch, Watch: watch, Size: len(req.Body)}
-	answer, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req)
+	body := bytes.NewReader(req.Body)
+	if req.Once && t.Size > smallBody {
+		t.Sent = func() {
+			req.Body = nil
+			body.Reset(nil)
+		}
+	}
+	answer, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req, body)
 	if err != nil {
 		t.Into(rec)
 		return t.Failure(ctx, err)
@@ -112,13 +119,13 @@ func (o *Endpoint) prepare() {
 	o.buffers.New = func() any { return new([bufferSize]byte) }
 }
 
-// post sends req.
-func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
+// post sends req, whose body is in body.
+func (o *Endpoint) post(ctx context.Context, req *engine.Request, body *bytes.Reader) (*http.Response, error) {
 	o.parse.Do(o.prepare)
 	if o.wrong != nil {
 		return nil, o.wrong
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(body))
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +147,9 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Respons
 	}
 	return roundTrip(o.Transport, r)
 }
+
+// smallBody is the size of a body, in bytes, that is not worth dropping early.
+const smallBody = 32 << 10
 
 // roundTrip sends r as it is. It follows no redirect and adds nothing.
 func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {

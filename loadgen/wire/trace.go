@@ -17,6 +17,10 @@ type Trace struct {
 	Watch *Watch // learns when the reply begins; may be nil
 	Size  int    // of the request's body, in bytes
 
+	// Sent, if set, is called once the request is written and cannot be sent again: over a new
+	// connection when it is written, over a used one when the reply begins. It may be called twice.
+	Sent func()
+
 	mu               sync.Mutex
 	attempts         int  // connections that the request got
 	handed, replied  bool // the request was to be written; the reply has begun
@@ -49,12 +53,16 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
 			if wrote.Err == nil {
-				t.note(func() { t.handed, t.wrote = true, time.Since(t.Epoch) })
+				t.note(func() {
+					t.handed, t.wrote = true, time.Since(t.Epoch)
+					t.sent(t.conn.New || t.replied)
+				})
 			}
 		},
 		GotFirstResponseByte: func() {
 			t.note(func() {
 				t.replied, t.firstByte = true, time.Since(t.Epoch)
+				t.sent(t.handed)
 				if t.Watch != nil {
 					t.Watch.begun()
 				}
@@ -80,6 +88,13 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 				t.opening.securing = err != nil
 			})
 		},
+	}
+}
+
+// sent calls Sent, if it is time.
+func (t *Trace) sent(now bool) {
+	if now && t.Sent != nil {
+		t.Sent()
 	}
 }
 

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// A hoarder answers requests once it has read the bodies of many.
+type hoarder struct {
+	many int64
+	read atomic.Int64
+	all  chan struct{} // closed once it has
+	size atomic.Int64  // of all bodies, in bytes
+}
+
+func (h *hoarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/v1/chat/completions" {
+		http.NotFound(w, r)
+		return
+	}
+	n, _ := io.Copy(io.Discard, r.Body)
+	h.size.Add(n)
+	if h.read.Add(1) == h.many {
+		close(h.all)
+	}
+	<-h.all
+	io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
+}
+
+// TestMemoryOfImages sends images of 512 by 512 pixels, all at once and 64 at once, to a server that
+// answers once it has read as many. FULL=1 sends ten thousand. A body takes 211 kB.
+func TestMemoryOfImages(t *testing.T) {
+	if raced {
+		t.Skip("the race detector takes several times the memory")
+	}
+	requests, most := 400, int64(180<<20)
+	if os.Getenv("FULL") == "1" {
+		requests, most = 10000, 512<<20
+	}
+	for _, c := range []struct {
+		flags    []string
+		inFlight int
+	}{{nil, requests}, {[]string{"--max-concurrency", "64"}, 64}} {
+		h := &hoarder{many: int64(c.inFlight), all: make(chan struct{})}
+		server := httptest.NewServer(h)
+		cmd := exec.CommandContext(t.Context(), program(t, t.TempDir()), append([]string{
+			"run", "--backend", "openai-chat", "--endpoint", "/v1/chat/completions", "--base-url", server.URL, "--model", "m", "--tokenizer", "stub-32000",
+			"--dataset-name", "random-mm", "--random-mm-bucket-config", "{(512, 512, 1): 1}", "--random-input-len", "8", "--random-output-len", "1",
+			"--num-prompts", strconv.Itoa(requests), "--ready-check-timeout-sec", "0",
+		}, c.flags...)...)
+		var talk bytes.Buffer
+		cmd.Stderr = &talk
+		err := cmd.Run()
+		server.Close()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, &talk)
+		}
+		resident := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+		if resident > most {
+			t.Errorf("%v: %d MiB resident, want at most %d", c.flags, resident>>20, most>>20)
+		}
+		t.Logf("%v: %d MiB of bodies, %d MiB resident", c.flags, h.size.Load()>>20, resident>>20)
+	}
+}
