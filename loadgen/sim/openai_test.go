@@ -111,3 +111,20 @@ func checkUsage(t *testing.T, usage *openai.Usage, prompt, words int) {
 		t.Errorf("usage %+v for %d prompt tokens and %d words", usage, prompt, words)
 	}
 }
+
+// Several inputs are one request.
+func TestGoOpenAIReadsEmbeddings(t *testing.T) {
+	answer, err := goOpenAI(t).CreateEmbeddings(t.Context(), openai.EmbeddingRequest{
+		Model: "stub-32000", Input: []string{"tok1 tok2 tok3", "tok4"}, Dimensions: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Usage.PromptTokens != 4 || answer.Usage.TotalTokens != 4 || len(answer.Data) != 2 || answer.Data[1].Index != 1 || len(answer.Data[1].Embedding) != 8 {
+		t.Errorf("%+v", answer)
+	}
+	_, err = goOpenAI(t).CreateEmbeddings(t.Context(), openai.EmbeddingRequest{Model: "another", Input: "tok1"})
+	if said, ok := errors.AsType[*openai.APIError](err); !ok || said.HTTPStatusCode != 404 {
+		t.Errorf("another model: %v", err)
+	}
+}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/messages"
+	"github.com/servebench/servebench/loadgen/sim/numbers"
 	"github.com/servebench/servebench/loadgen/sim/responses"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
@@ -133,6 +134,10 @@ func New(cfg Config) (*Server, error) {
 	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
 	s.mux.Handle("POST /v1/audio/transcriptions", speech)
 	s.mux.Handle("POST /v1/audio/translations", speech)
+	vectors := &numbers.Handler{Completions: http.HandlerFunc(s.completions), Chat: http.HandlerFunc(s.chatCompletions), Dimensions: 1024}
+	for _, path := range []string{"/v1/embeddings", "/embeddings", "/pooling", "/v1/rerank", "/rerank", "/v1/score", "/score"} {
+		s.mux.Handle("POST "+path, vectors)
+	}
 	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.HandleFunc("POST /tokenize", s.tokenize)
 	s.mux.HandleFunc("POST /detokenize", s.detokenize)
