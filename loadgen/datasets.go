@@ -276,7 +276,7 @@ func rendered(p *Plan, common dataset.Options) opener {
 // hosted returns a data set of the Hugging Face Hub.
 func (w *workload) hosted(p *Plan, common dataset.Options) opener {
 	d := p.Workload.HF
-	d.Options, d.SkipTemplate, d.Chat = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat
+	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat, w.tokenizerName
 	d.OpenTemplate = func() (*jinja.Template, error) {
 		folder, err := w.templateFolder(p)
 		if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -89,8 +91,8 @@ func (g *mediaFlags) checkForms() error {
 	switch {
 	case !api.Forms:
 		return nil
-	case w.Dataset != "custom_audio":
-		return fmt.Errorf("argument --backend: %s takes a sound with each request, and the %s dataset has none: take --dataset-name custom_audio", api.Name, w.Dataset)
+	case !slices.Contains([]string{"custom_audio", "hf", "file"}, w.Dataset):
+		return fmt.Errorf("argument --backend: %s takes a sound with each request, and the %s dataset has none: take --dataset-name custom_audio, or hf with speech", api.Name, w.Dataset)
 	case w.MultimodalChat:
 		return fmt.Errorf("argument --enable-multimodal-chat: it puts sounds into a chat, and --backend %s takes files", api.Name)
 	case g.Traffic.ProbeRate > 0:
@@ -149,6 +151,8 @@ func (g *hubFlags) define(f *argv.Flags) {
 	f.BoolVar(&d.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is then another from 1,000 rows on")
 	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0, "`RATIO` take edits of vdaita/edit_5k_char and edit_10k_char that change at least this share of the code")
 	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1, "`RATIO` take edits that change at most this share of the code")
+	f.Float64Var(&d.MinSeconds, "asr-min-audio-len-sec", 0, "`SECONDS` take speech of hf that lasts at least as long")
+	f.Float64Var(&d.MaxSeconds, "asr-max-audio-len-sec", math.Inf(1), "`SECONDS` take speech that lasts at most as long. 0 is no limit")
 	f.StringVar(&g.categories, "bfcl-categories", "", "`NAMES` categories of "+hf.BFCL+", with commas (default simple,live_simple,multiple)")
 	f.Offer("hf-name", hf.Repositories()...)
 }
@@ -178,10 +182,24 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
 	case needs.Tools && backend != "openai-chat":
 		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend openai-chat", hf.BFCL, backend)
-	case needs.Media && backend != "openai-chat" && backend != "openai-audio" && !strings.Contains(backend, "embeddings-"):
-		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not take: it needs --backend openai-chat or openai-audio", backend)
+	case needs.Files != (backend == "openai-audio") && (needs.Media || backend == "openai-audio"):
+		return g.checkFiles(needs)
+	case !(d.MinSeconds >= 0):
+		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MinSeconds))
+	case !(d.MaxSeconds >= 0):
+		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MaxSeconds))
+	case needs.Media && !needs.Files && backend != "openai-chat" && !strings.Contains(backend, "embeddings-"):
+		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not take: it needs --backend openai-chat", backend)
 	case g.Workload.TokenIDs && (needs.Media || needs.Tools):
 		return errors.New("argument --prompt-token-ids: token ids have no images, videos, sounds and tools")
 	}
 	return nil
+}
+
+// checkFiles refuses rows with speech if the backend takes no files, and other rows if it does.
+func (g *hubFlags) checkFiles(needs hf.Needs) error {
+	if needs.Files {
+		return fmt.Errorf("argument --dataset-path: its rows have speech, which --backend %s does not take as files: it needs --backend openai-audio", g.Server.Backend)
+	}
+	return fmt.Errorf("argument --dataset-path: --backend %s takes a sound with each request, and its rows have none", g.Server.Backend)
 }

@@ -91,7 +91,6 @@ func newForm(flags *argv.Flags) *form {
 		{"Results: what is reported, and where it goes", &resultFlags{options: o}},
 		{"Limits: times in seconds or as 90s, 5m, 6h; 0 means no limit", &limitFlags{o}},
 		{"Other: configuration and help", otherFlags{}},
-		{"Refused: flags of vllm bench serve that need what servebench lacks", refusedFlags{}},
 	}}
 	for _, s := range f.sections {
 		flags.Group(s.title, s.define)
@@ -261,14 +260,4 @@ var insteadFlags = map[string]string{
 	"--gsp-num-groups":               "use --session-systems",
 	"--gsp-num-turns":                "use --session-turns",
 	"--gsp-system-prompt-len":        "use --session-system-len",
-}
-
-// refusedFlags are the flags of vllm bench serve that servebench does not support. Each is an
-// error, except with an argument that has no effect.
-type refusedFlags struct{}
-
-func (refusedFlags) define(f *argv.Flags) {
-	for _, name := range []string{"asr-min-audio-len-sec", "asr-max-audio-len-sec"} {
-		f.Refuse(name, argv.One, "sounds of Hugging Face datasets")
-	}
 }

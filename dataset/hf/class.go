@@ -70,6 +70,7 @@ func Repositories() (list []string) {
 // Needs are what requests of a class need of the API.
 type Needs struct {
 	Media bool // it takes images, videos or sounds
+	Files bool // it takes sounds as files
 	Tools bool // it takes tools
 }
 
@@ -80,7 +81,7 @@ func NeedsOf(path, name string) (Needs, error) {
 	if err != nil {
 		return Needs{}, err
 	}
-	return Needs{Media: c.medium != nil, Tools: c == bfcl}, nil
+	return Needs{Media: c.medium != nil, Files: c == asr, Tools: c == bfcl}, nil
 }
 
 // repository is the repository whose form the rows have.
