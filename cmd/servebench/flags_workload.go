@@ -33,7 +33,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")
-	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet, spec_bench and hf")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet, spec_bench, hf")
 	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix. For random-rerank it is of the query and one document together")
 	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
 	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random, random-mm and random-rerank vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
