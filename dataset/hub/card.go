@@ -24,21 +24,13 @@ type config struct {
 	Default bool      `yaml:"default"`
 }
 
-// A filesList is patterns of files by split. A card has them as one pattern, as a list of patterns,
-// as a list of objects with split and path, or as an object.
+// A filesList is patterns of files by split. A card has them as one pattern, as a list of patterns, or
+// as a list of objects with split and path.
 type filesList struct{ patterns map[string][]string }
 
 // UnmarshalYAML reads any of these.
 func (l *filesList) UnmarshalYAML(node *yaml.Node) error {
 	l.patterns = map[string][]string{}
-	if node.Kind == yaml.MappingNode {
-		var bySplit map[string]texts
-		err := node.Decode(&bySplit)
-		for split, patterns := range bySplit {
-			l.patterns[split] = patterns
-		}
-		return err
-	}
 	var several []struct {
 		Split string
 		Path  texts
@@ -132,6 +124,7 @@ var globParts = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|[^*?\[]+|\
 
 // globbed is a pattern of files as a regular expression. A pattern that is none matches itself.
 func globbed(pattern string) *regexp.Regexp {
+	pattern = strings.ToValidUTF8(pattern, "\ufffd")
 	text := globParts.ReplaceAllStringFunc(pattern, func(part string) string {
 		switch {
 		case part == "**/":

@@ -63,7 +63,7 @@ func (p *Place) missing(split string, splits map[string][]string) error {
 }
 
 // ignored are files of a folder that have no rows.
-var ignored = []string{"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json", "state.json"}
+var ignored = []string{"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json"}
 
 // dataFiles is the files below a folder, by their paths with slashes, sorted. Hidden files are left
 // out.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ func openParquet(path string, f *os.File) (_ file, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFooter(f, info.Size()); err != nil {
+		return nil, fmt.Errorf("reading Parquet: %w", err)
+	}
 	opened, err := parquet.OpenFile(f, info.Size(), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("reading Parquet: %w", err)
@@ -35,6 +39,19 @@ func openParquet(path string, f *os.File) (_ file, err error) {
 		p.firsts = append(p.firsts, p.count()+int(group.NumRows()))
 	}
 	return p, nil
+}
+
+// checkFooter refuses a file that says that its footer is longer than the file: the library would ask
+// for that much memory.
+func checkFooter(f *os.File, size int64) error {
+	var end [8]byte // length of the footer, PAR1
+	if _, err := f.ReadAt(end[:], max(size-int64(len(end)), 0)); err != nil || size < 12 {
+		return errors.New("it is too short for a Parquet file")
+	}
+	if int64(binary.LittleEndian.Uint32(end[:])) > size-12 {
+		return errors.New("its footer is damaged, or it is no Parquet file")
+	}
+	return nil
 }
 
 // damaged turns a panic of the library, which some damaged files cause, into an error.

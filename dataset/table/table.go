@@ -8,7 +8,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,7 +91,7 @@ func openFile(path string) (file, error) {
 
 // named adds the name of the file to err, unless it is there.
 func named(path string, err error) error {
-	if _, has := errors.AsType[*os.PathError](err); has || strings.HasPrefix(err.Error(), path+":") {
+	if strings.HasPrefix(err.Error(), path+":") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)
