@@ -136,3 +136,23 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+func TestRenderJSONTakesMessagesWithMoreThanText(t *testing.T) {
+	template, err := Parse("{% for m in messages %}{{ m.role }}:{{ m.content }}{{ m.tool_calls[0].id if m.tool_calls }};{% endfor %}{{ tools|length }}", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kwargs, err := ParseKwargs(`{"tools": [{}, {}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := template.RenderJSON([]byte(`[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "tool_calls": [{"id": "c"}]}]`), kwargs)
+	if want := "user:a;assistant:bc;2"; err != nil || text != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+	for _, wrong := range []string{"", "[", "[]", "{}"} {
+		if _, err := template.RenderJSON([]byte(wrong), nil); err == nil {
+			t.Errorf("no error for %q", wrong)
+		}
+	}
+}
