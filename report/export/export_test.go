@@ -27,7 +27,7 @@ func recorded(gap time.Duration) []*metrics.Record {
 	done := &metrics.Record{ID: "r-0", Adapter: "sql", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
 		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", Place: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
 		In:   7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
-		Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
+		Payload: &metrics.Payload{Images: 2, Audio: 1.5, Inputs: 3, Bytes: 4096}, Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
 	for i := range 3 {
 		done.Chunks.Append(11*ms + time.Duration(i)*gap)
 	}
@@ -118,6 +118,7 @@ func TestRequestsHaveARowEach(t *testing.T) {
 		"lag_ms": {"1", "0", ""}, "queue_ms": {"1", "", ""}, "ttft_ms": {"8", "", ""}, "ttfo_ms": {"15", "", ""}, "tpot_ms": {"10", "", ""}, "e2el_ms": {"28", "", ""}, "chunks": {"3", "0", "3"},
 		"input_tokens": {"7", "0", "7"}, "input_tokens_asked": {"8", "0", "8"}, "cached_tokens": {"4", "0", "4"}, "output_tokens": {"3", "0", "3"}, "reasoning_tokens": {"2", "", "2"}, "output_tokens_asked": {"3", "0", "3"},
 		"new_connection": {"true", "false", "true"}, "connecting_ms": {"2", "0", "2"}, "server_queue_ms": {"1.5", "", "1.5"}, "server_ttft_ms": {"", "", ""},
+		"images": {"2", "", "2"}, "videos": {"", "", ""}, "sound_s": {"1.5", "", "1.5"}, "inputs": {"3", "", "3"}, "body_bytes": {"4096", "", "4096"},
 		"session": {"s", "s", ""}, "session_turns": {"3", "3", ""}, "agent": {"main", "", ""}, "place_s": {"0.001", "0", ""}, "ready_s": {"0.002", "0.002", ""},
 		"gap_ms": {"0", "3", ""}, "tool_gap": {"", "true", ""}, "at_s": {"-0.004", "", ""}, "drift_ms": {"5", "", ""},
 		"history_tokens": {"0", "9", ""}, "reusable_tokens": {"0", "", ""}, "answered_tokens": {"", "4", ""},

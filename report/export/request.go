@@ -62,6 +62,13 @@ type request struct {
 	ServerQueue   *float64 `parquet:"server_queue_ms,optional"`
 	ServerTTFT    *float64 `parquet:"server_ttft_ms,optional"`
 
+	// These are of requests that carried more than one prompt of text.
+	Images int64    `parquet:"images,optional"`
+	Videos int64    `parquet:"videos,optional"`
+	Sound  *float64 `parquet:"sound_s,optional"`
+	Inputs int64    `parquet:"inputs,optional"`
+	Bytes  int64    `parquet:"body_bytes,optional"`
+
 	// These are of requests in sessions of several.
 	Session      string   `parquet:"session,optional,dict"`
 	SessionTurns int64    `parquet:"session_turns,optional"`
@@ -95,6 +102,12 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 	}
 	if r.Server != nil {
 		row.ServerQueue, row.ServerTTFT = r.Server.QueueMS, r.Server.TTFTMS
+	}
+	if p := r.Payload; p != nil {
+		row.Images, row.Videos, row.Inputs, row.Bytes = int64(p.Images), int64(p.Videos), int64(p.Inputs), int64(p.Bytes)
+		if p.Audio > 0 {
+			row.Sound = &p.Audio
+		}
 	}
 	if r.Step != nil {
 		row.step(r.Step, r.Due)
