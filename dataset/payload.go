@@ -142,11 +142,11 @@ func (f *payloadFields) checkPayload() error {
 			return fmt.Errorf(`medium %d has no "part" and no file`, i+1)
 		}
 	}
-	return CheckMembers(f.Members)
+	return checkMembers(f.Members)
 }
 
-// CheckMembers refuses members that a request cannot have for itself. A nil raw has none.
-func CheckMembers(raw json.RawMessage) error {
+// checkMembers refuses members that a request cannot have for itself. A nil raw has none.
+func checkMembers(raw json.RawMessage) error {
 	if !rows.Present(raw) {
 		return nil
 	}

@@ -37,9 +37,9 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 	return h
 }
 
-// An Endpoint streams answers from an endpoint for completions, chat completions or responses in
-// OpenAI's protocol, or for messages in Anthropic's. After first use, its fields must not change and it must not be copied. Send is safe for
-// concurrent use.
+// An Endpoint reads answers from an endpoint for completions, chat completions or responses in OpenAI's
+// protocol, or for messages in Anthropic's. After first use, its fields must not change and it must not
+// be copied. Send is safe for concurrent use.
 type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
@@ -47,7 +47,7 @@ type Endpoint struct {
 	Responses bool              // it is an endpoint of the Responses API
 	Messages  bool              // it is an endpoint of Anthropic's Messages API
 	Audio     bool              // it is an endpoint for transcriptions or translations
-	OneJSON   bool              // answers are one JSON object, not a stream; Send then passes on no chunks
+	OneJSON   bool              // its answers are JSON, not streams: Send passes on no chunks
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts for the run; nil counts nothing
@@ -84,7 +84,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 	if o.OneJSON {
 		return o.readWhole(ctx, epoch, req, rec)
 	}
-	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
+	return o.requested(ctx, epoch, req, rec, func(ctx context.Context, reply replied) error {
 		s := o.stream(reply)
 		defer o.streams.Put(s)
 		s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText && !req.KeepAnswer
@@ -104,7 +104,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 }
 
 // stream is a stream that reads the body of reply.
-func (o *Endpoint) stream(reply Reply) *stream {
+func (o *Endpoint) stream(reply replied) *stream {
 	s, _ := o.streams.Get().(*stream)
 	if s == nil {
 		s = new(stream)

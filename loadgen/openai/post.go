@@ -20,20 +20,20 @@ import (
 // tens of megabytes.
 const maxWhole = 256 << 20
 
-// A Reply is an answer with status 200 whose body is still to come.
-type Reply struct {
+// replied is an answer with status 200 whose body is still to come.
+type replied struct {
 	*http.Response
 	conn  net.Conn
 	watch *wire.Watch
 }
 
 // Stamped is the body with the arrivals of its bytes. Call it once.
-func (r Reply) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.watch) }
+func (r replied) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.watch) }
 
-// Post sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
-// when a limit is passed. When Post returns, rec has what concerns the connection, and the Status.
+// requested sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
+// when a limit is passed. When requested returns, rec has what concerns the connection, and the Status.
 // Any status except 200 is a *metrics.Failure, with the server's message.
-func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(ctx context.Context, reply Reply) error) error {
+func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(ctx context.Context, reply replied) error) error {
 	limits := o.Timeouts
 	limits.Linger = lingerTimeout
 	ctx, watch := limits.Watch(ctx)
@@ -57,7 +57,7 @@ func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Reques
 	rec.Status = answer.StatusCode
 	o.Tally.Replied(answer)
 	wire.Unpack(answer)
-	reply := Reply{answer, t.Carrier(), watch}
+	reply := replied{answer, t.Carrier(), watch}
 	if answer.StatusCode != http.StatusOK {
 		body := reply.Stamped()
 		return o.located(refused(answer, &body))
@@ -68,10 +68,10 @@ func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Reques
 	return read(ctx, reply)
 }
 
-// Whole sends req as Post does and passes its answer to read once the answer has arrived whole. The
+// Whole sends req as Send does and passes its answer to read once the answer has arrived whole. The
 // body is valid until read returns. rec is then Whole, and its Last is when the last byte arrived.
 func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(header http.Header, body []byte) error) error {
-	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
+	return o.requested(ctx, epoch, req, rec, func(ctx context.Context, reply replied) error {
 		whole, _ := o.wholes.Get().(*bytes.Buffer)
 		if whole == nil {
 			whole = new(bytes.Buffer)
@@ -87,7 +87,7 @@ func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Reque
 }
 
 // gather reads the body of reply, and records when it came.
-func (o *Endpoint) gather(ctx context.Context, reply Reply, whole *bytes.Buffer, epoch time.Time, rec *metrics.Record) error {
+func (o *Endpoint) gather(ctx context.Context, reply replied, whole *bytes.Buffer, epoch time.Time, rec *metrics.Record) error {
 	body := reply.Stamped()
 	n, err := whole.ReadFrom(io.LimitReader(&body, maxWhole+1))
 	rec.MaxAge = max(rec.MaxAge, body.Doubt, body.Arrival().Age)
