@@ -28,7 +28,7 @@ func TestE2ELlamaCpp(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := startLlamaCpp(t, model)
-	for _, api := range []struct{ backend, path string }{{"openai", textPath}, {"openai-chat", chatPath}} {
+	for _, api := range []struct{ backend, path string }{{"openai", textPath}, {"openai-chat", chatPath}, {"anthropic", "/v1/messages"}} {
 		for _, concurrency := range []string{"1", "4"} {
 			t.Run(api.backend+concurrency, func(t *testing.T) {
 				before := llamaCounts(t, url)

@@ -125,12 +125,12 @@ func messageUsage(raw json.RawMessage) usage {
 
 // A wireBlock is a content block of an answer that is not streamed.
 type wireBlock struct {
-	Type     string          `json:"type"`
-	Text     string          `json:"text"`
-	Thinking string          `json:"thinking"`
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Input    json.RawMessage `json:"input"`
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Thought string          `json:"thinking"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
 }
 
 // message reads an answer of the Messages API, and its calls into kept.
@@ -140,7 +140,7 @@ func (p *piece) message(a *wireAnswer, kept *draft) {
 		var block wireBlock
 		_ = json.Unmarshal(raw, &block) // what is no block has no type
 		p.text = append(p.text, block.Text...)
-		p.thought = append(p.thought, block.Thinking...)
+		p.thought = append(p.thought, block.Thought...)
 		if strings.HasSuffix(block.Type, "tool_use") {
 			call, _ := json.Marshal(callPart{CallID: block.ID, Name: block.Name, Arguments: string(block.Input)}) // texts have no errors
 			kept.add(&piece{calls: call})

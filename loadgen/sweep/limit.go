@@ -14,7 +14,7 @@ import (
 
 // A Limit is the most that a latency may be.
 type Limit struct {
-	Metric string  // ttft, tpot, itl, e2el
+	Metric string  // ttft, ttfo, tpot, itl, e2el
 	Of     string  // mean, median, or a percentile such as p99
 	Most   float64 // in milliseconds
 }
@@ -182,7 +182,7 @@ func (s *Search) limits(node *yaml.Node) error {
 	return entries(node, "slo", func(key, value *yaml.Node) error {
 		l := Limit{}
 		l.Of, l.Metric, _ = strings.Cut(key.Value, "-")
-		if !slices.Contains([]string{"ttft", "tpot", "itl", "e2el"}, l.Metric) || !l.isStatistic() {
+		if !slices.Contains([]string{"ttft", "ttfo", "tpot", "itl", "e2el"}, l.Metric) || !l.isStatistic() {
 			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or p99.9-e2el", key.Value)
 		}
 		if value.Decode(&l.Most) != nil || !(l.Most >= 0) || math.IsInf(l.Most, 1) {

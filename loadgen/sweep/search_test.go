@@ -184,6 +184,33 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A user waits for the answer, not for the reasoning before it.
+func TestLimitsAreOnTheFirstOutput(t *testing.T) {
+	for _, c := range []struct {
+		reasoned int
+		slo      string
+		want     string
+	}{
+		{0, "{mean-ttfo: 20}", ""},
+		{0, "{mean-ttfo: 15}", "mean TTFO is 19.00 ms, above 15 ms"},
+		{10, "{mean-ttfo: 400}", ""},
+		{10, "{mean-ttft: 20, mean-ttfo: 20}", "mean TTFO is 400.00 ms, above 20 ms"},
+	} {
+		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 10, Truth: new(metrics.Truth)}
+		many(&sum.TTFT, 19, 10)
+		many(&sum.Truth.ContentTTFT, 19, 10)
+		many(&sum.Truth.TTFO, 400, c.reasoned)
+		sum.Truth.Reasoning.Answers = c.reasoned
+		if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+c.slo+"}").Search.judge(sum); (v == passed) != (c.want == "") || why != c.want {
+			t.Errorf("%s of %d: %v %q, want %q", c.slo, c.reasoned, v, why, c.want)
+		}
+	}
+	sum := &metrics.Summary{Header: new(metrics.Header), Completed: 10}
+	if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {mean-ttfo: 20}}").Search.judge(sum); v == passed || why != "mean TTFO is not known: no request has one" {
+		t.Errorf("unknown: %v %q", v, why)
+	}
+}
+
 // vLLM's TTFT may be wrong where that from the content holds, unless ITL counts.
 func TestLimitsAreOnTheFirstContent(t *testing.T) {
 	for slo, want := range map[string]string{
