@@ -70,7 +70,7 @@ func TestHelpListsEveryFlag(t *testing.T) {
 			if !strings.Contains(out, " "+head+" ") {
 				t.Errorf("%v: %s is not in the help", args, head)
 			}
-			if !flag.Hidden && (text == "" || !strings.Contains(out, text)) {
+			if text == "" || !strings.Contains(out, text) {
 				t.Errorf("%v: %s has no help", args, head)
 			}
 		})

@@ -87,7 +87,7 @@ func TestFlagsSayFirstWhatTheyDo(t *testing.T) {
 		}
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			first, _, _ := strings.Cut(flag.Usage, "\n")
-			if flag.Hidden || !cmd.DisableFlagParsing {
+			if !cmd.DisableFlagParsing {
 				return
 			}
 			if n := utf8.RuneCountInString(first); n < 9 || n > 125 || strings.Contains(flag.Usage, "`") || strings.HasSuffix(flag.Usage, ".") {

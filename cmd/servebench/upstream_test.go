@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,9 +43,6 @@ func TestEveryFlagOfVLLMIsAccepted(t *testing.T) {
 		for _, flag := range a.Flags {
 			for _, words := range wordsFor(&a, flag) {
 				f := emptyForm()
-				if isUnbuilt(f.flags, flag, words) {
-					continue
-				}
 				if err := f.flags.Parse(append([]string{flag}, words...)); err != nil {
 					t.Errorf("%s %q: %v", flag, words, err)
 				}
@@ -72,19 +68,13 @@ func wordsFor(a *vllmArgument, flag string) (lines [][]string) {
 	return [][]string{{map[string]string{"int": "1", "float": "0.5", "loads": "{}", "str": "x", "<lambda>": "x"}[a.Type]}}
 }
 
-// isUnbuilt says whether servebench lacks what a flag with these words asks for.
-func isUnbuilt(flags *argv.Flags, flag string, words []string) bool {
-	known := flags.Lookup(strings.TrimPrefix(flag, "--"))
-	return known != nil && known.Value.Type() == "refused" || len(words) == 1 && slices.Contains(append(unbuiltBackends, unbuiltDatasets...), words[0])
-}
-
 // Without a flag its value is vLLM's.
 func TestEveryDefaultIsVLLMs(t *testing.T) {
 	flags := emptyForm().flags
 	for _, a := range vllmArguments(t) {
 		name := strings.TrimPrefix(a.Flags[0], "--")
 		flag := flags.Lookup(name)
-		if flag == nil || flag.Value.Type() == "refused" {
+		if flag == nil {
 			continue
 		}
 		want := strings.Trim(string(a.Default), `"`)

@@ -41,7 +41,7 @@ func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]stri
 		return f.values(flag, begun)
 	}
 	if f.Other != nil && strings.HasPrefix(begun, "-") {
-		return named(f.known()[len(f.visible()):]), cobra.ShellCompDirectiveNoFileComp
+		return named(f.known()[len(f.all()):]), cobra.ShellCompDirectiveNoFileComp
 	}
 	if f.Arguments {
 		if f.Extensions == nil {
@@ -54,7 +54,7 @@ func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]stri
 	case begun != "":
 		flags = nil
 	case flags == nil:
-		flags = f.visible()
+		flags = f.all()
 	}
 	return named(flags), cobra.ShellCompDirectiveNoFileComp
 }
@@ -126,7 +126,7 @@ func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCom
 // topics are the topics of --help.
 func (f *Flags) topics() []string {
 	topics := []string{"all\tall flags"}
-	for _, flag := range f.visible() {
+	for _, flag := range f.all() {
 		name, about, _ := strings.Cut(headingOf(flag), ": ")
 		if topic := strings.ToLower(name) + "\t" + about; name != "" && !slices.Contains(topics, topic) {
 			topics = append(topics, topic)

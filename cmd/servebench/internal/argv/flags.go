@@ -145,16 +145,6 @@ func (f *Flags) Choices(name string, words ...string) { f.annotate(name, choices
 // for them says so.
 func (f *Flags) Unbuilt(name string, words ...string) { f.annotate(name, unbuiltKey, words...) }
 
-// Refuse defines a flag of vLLM for a missing feature. Using it is an error, except with a harmless
-// argument, which has no effect. The help lists refused flags at its end.
-func (f *Flags) Refuse(name string, arity Arity, lacking string, harmless ...string) {
-	flag := f.VarPF(&refused{lacking: lacking, harmless: harmless}, name, "", "")
-	flag.Hidden = true
-	if f.annotate(name, arityKey, string(arity)); arity == None {
-		flag.NoOptDefVal = "true"
-	}
-}
-
 // First makes prefixes mean the flags with these names, if one of them fits, and otherwise the
 // rest.
 func (f *Flags) First(names ...string) {

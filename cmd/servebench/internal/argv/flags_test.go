@@ -28,7 +28,6 @@ func sample() *Flags {
 	f.Conceal("key", func(string) string { return "***" })
 	f.Bool("quick", false, "a switch")
 	f.Bool("no-quick", false, "its opposite")
-	f.Refuse("adapter", One, "adapters", "none")
 	f.ConfigFile("config", "`FILE` more flags")
 	f.Instead = map[string]string{"--counter": "use --count"}
 	return f
@@ -52,7 +51,6 @@ func TestFlagsAreReadByTheirKind(t *testing.T) {
 		{"--option --nodes=4", "option", "--nodes=4"},
 		{"--option=-x", "option", "-x"},
 		{"--quick", "quick", "true"},
-		{"--adapter none", "adapter", ""},
 	} {
 		f := sample()
 		if err := f.Parse(strings.Fields(row.line)); err != nil {
@@ -82,7 +80,6 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		"-C:s3cret":             "unknown flag -C: --help=all lists the flags",
 		"http://me:s3cret@h":    "unrecognized arguments: a word with a URL or an @: this command takes flags alone",
 		"--count 1 more":        "unrecognized arguments: more: this command takes flags alone",
-		"--adapter a":           "argument --adapter: servebench has no adapters yet",
 		"--config /none/a.yaml": "argument --config: open /none/a.yaml: no such file or directory",
 	} {
 		if err := sample().Parse(strings.Fields(line)); err == nil || err.Error() != want {

@@ -23,13 +23,13 @@ func (f *Flags) overview(cmd *cobra.Command) error {
 	fmt.Fprintln(w)
 	common := f.common()
 	if common == nil {
-		writeFlags(w, f.visible(), whole)
+		writeFlags(w, f.all(), whole)
 		return nil
 	}
 	writeFlags(w, common, firstSentence)
 	fmt.Fprintf(w, "\nMore help:\n")
 	for _, line := range [][2]string{
-		{"--help=all", fmt.Sprintf("all %d flags, with all that there is to know", len(f.visible()))},
+		{"--help=all", fmt.Sprintf("all %d flags, with all that there is to know", len(f.all()))},
 		{"--help=GROUP", "the flags of a group: " + strings.ToLower(strings.Join(f.groups(), ", "))},
 		{"--help=FLAG", "one flag, as --help=" + common[0].Name},
 		{"--help=WORD", "the flags that have this word in their name or text"},
@@ -45,7 +45,6 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 	topic = strings.ToLower(strings.TrimSpace(topic))
 	if topic == "all" {
 		writeFlags(w, f.known(), whole)
-		f.writeRefused(w)
 		return nil
 	}
 	topic = strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-")
@@ -145,18 +144,13 @@ func (f *Flags) common() (flags []*pflag.Flag) {
 	return flags
 }
 
-// visible are all flags that are not refused.
-func (f *Flags) visible() []*pflag.Flag {
-	return slices.DeleteFunc(f.all(), func(flag *pflag.Flag) bool { return flag.Hidden })
-}
-
-// known are the visible flags, and the visible flags of Other with other names.
+// known are all flags, and the flags of Other with other names.
 func (f *Flags) known() []*pflag.Flag {
-	flags := f.visible()
+	flags := f.all()
 	if f.Other == nil {
 		return flags
 	}
-	for _, flag := range f.Other.visible() {
+	for _, flag := range f.Other.all() {
 		if f.FlagSet.Lookup(flag.Name) == nil {
 			flags = append(flags, flag)
 		}
@@ -166,7 +160,7 @@ func (f *Flags) known() []*pflag.Flag {
 
 // groups are the names of the groups, in the order of their definition.
 func (f *Flags) groups() (names []string) {
-	for _, flag := range f.visible() {
+	for _, flag := range f.all() {
 		if name := GroupOf(flag); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -193,20 +187,6 @@ func writeFlags(w io.Writer, flags []*pflag.Flag, of func(string) string) {
 	}
 }
 
-// writeRefused names the refused flags.
-func (f *Flags) writeRefused(w io.Writer) {
-	var refused []string
-	heading := ""
-	for _, flag := range f.all() {
-		if flag.Hidden {
-			refused, heading = append(refused, "--"+flag.Name), headingOf(flag)
-		}
-	}
-	if refused != nil {
-		fmt.Fprintf(w, "\n%s\n  %s\n", heading, wrapped(strings.Join(refused, " "), 2))
-	}
-}
-
 // headOf is how one writes a flag.
 func headOf(flag *pflag.Flag) string {
 	head := "--" + flag.Name
@@ -225,9 +205,6 @@ func headOf(flag *pflag.Flag) string {
 
 // textOf is the description of a flag.
 func textOf(flag *pflag.Flag) string {
-	if r, ok := flag.Value.(*refused); ok {
-		return "refused: servebench has no " + strings.TrimSuffix(r.lacking, ",") + " yet"
-	}
 	if flag.Name == "help" {
 		return "show this help. --help=TOPIC is about a flag, a group or a word, --help=all about all flags"
 	}
@@ -250,9 +227,6 @@ func valuesOf(flag *pflag.Flag) (text string) {
 func described(flag *pflag.Flag) (argument, text string) {
 	if named, ok := flag.Annotations[argumentKey]; ok {
 		return strings.Join(named, ""), flag.Usage
-	}
-	if flag.Hidden {
-		return "", flag.Usage
 	}
 	argument, text = pflag.UnquoteUsage(flag)
 	if strings.HasPrefix(flag.Usage, "`") {

@@ -30,7 +30,6 @@ func load() (*cobra.Command, *Flags) {
 		f.Bool("quiet", false, "say nothing. Not even -q\\o")
 		f.BoolP("help", "h", false, "show this help")
 	})
-	f.Group("Refused: what it lacks", func(f *Flags) { f.Refuse("adapter", One, "adapters") })
 	f.Choices("format", "text", "json")
 	f.OfferList("percentile-metrics", "ttft", "tpot")
 	f.Offer("limit", "ttft:", "tpot:")
@@ -91,7 +90,6 @@ func TestHelpIsSearched(t *testing.T) {
                               (default 1)
 `
 	const prompts = "  --prompts N                 number of requests (default 1000)\n"
-	const adapter = "Refused: what it lacks\n  --adapter …                 refused: servebench has no adapters yet\n"
 	for topic, want := range map[string]string{
 		"traffic":    "Traffic: when requests are sent\n" + rate + prompts,
 		"TRAFFIC":    "Traffic: when requests are sent\n" + rate + prompts,
@@ -99,7 +97,6 @@ func TestHelpIsSearched(t *testing.T) {
 		"--prompts":  "Traffic: when requests are sent\n" + prompts,
 		"per second": "Traffic: when requests are sent\n" + rate,
 		"json":       "Results: what is reported\n  --format FORMAT             of the result (text, json) (default text)\n",
-		"adapter":    strings.Replace(adapter, " …", "  ", 1),
 	} {
 		cmd, _ := load()
 		if got, err := said(t, cmd, "--help="+topic); got != want || err != nil {
@@ -108,7 +105,7 @@ func TestHelpIsSearched(t *testing.T) {
 	}
 	cmd, _ := load()
 	all, err := said(t, cmd, "--help=all")
-	if err != nil || !strings.Contains(all, rate) || !strings.HasSuffix(all, "\n\nRefused: what it lacks\n  --adapter\n") {
+	if err != nil || !strings.Contains(all, rate) {
 		t.Errorf("%v\n%s", err, all)
 	}
 	const nothing = `argument --help: nothing is found for "colour": it takes all, a flag, a group (traffic, results), or a word of the help`

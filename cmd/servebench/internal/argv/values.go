@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,23 +51,6 @@ func (v *value[T]) String() string { return v.text }
 
 // Type is T.
 func (v *value[T]) Type() string { return fmt.Sprintf("%T", *v.to) }
-
-// A refused value belongs to a flag for a missing feature.
-type refused struct {
-	lacking  string
-	harmless []string
-}
-
-func (r *refused) Set(text string) error {
-	if slices.Contains(r.harmless, text) {
-		return nil
-	}
-	return fmt.Errorf("servebench has no %s yet", r.lacking)
-}
-
-func (r *refused) String() string { return "" }
-
-func (r *refused) Type() string { return "refused" }
 
 // plain is the text of a value for pflag's type, converted from Python's syntax. Durations are
 // written as for ParseSeconds.
