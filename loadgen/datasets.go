@@ -217,10 +217,11 @@ func illustrated(d Workload, common dataset.Options) opener {
 }
 
 // spoken returns a dataset whose prompts have sounds. A model of speech may have no chat template.
-// Transcriptions have no prompt: it only counts.
+// Transcriptions have no prompt: it only counts, with its template even if prompts are to have none,
+// as in vLLM's client.
 func (w *workload) spoken(p *Plan, common dataset.Options) (opener, error) {
 	d, forms := p.Workload, p.Server.backend().Forms
-	if !d.SkipTemplate && !d.MultimodalChat {
+	if !d.MultimodalChat {
 		var err error
 		if common.Template, err = w.template(p); err != nil && !forms && !errors.Is(err, jinja.ErrNone) {
 			return nil, err

@@ -254,6 +254,10 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 	}
 	want := Payload{Bytes: 200, Images: 4, Videos: 2, Inputs: 6, Audio: 5}
 	whole := bounded(records, 3, 0)
+	if s := whole.Summary(2); s.RTFx != 0 {
+		t.Errorf("RTFx of a chat with sounds: %g", s.RTFx)
+	}
+	whole.header.Config.Backend = "openai-audio"
 	whole.KeepTrace = true
 	whole.header.Compact = true
 	s := whole.Summary(2)

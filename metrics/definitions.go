@@ -129,6 +129,10 @@ func (c *Config) Pooling() bool {
 	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") || strings.HasSuffix(c.Backend, "-rerank")
 }
 
+// Spoken reports whether the requests were for transcriptions or translations of sounds. Only for
+// these vLLM's client has RTFx.
+func (c *Config) Spoken() bool { return strings.HasSuffix(c.Backend, "-audio") }
+
 // Redefined reports whether Definitions count the answers differently. They do so for chats and for
 // pooling endpoints.
 func (c *Config) Redefined() bool { return c.Chat() || c.Pooling() }

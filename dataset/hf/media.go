@@ -176,7 +176,11 @@ func clip() *medium {
 		},
 		attach: func(o *opened, turn *dataset.Turn, row pyjson.Object) error {
 			name, err := text(row, "video")
-			name = strings.ReplaceAll(name, fmt.Sprintf(hosted, o.repository()), o.place.Folder)
+			if err != nil {
+				return err
+			}
+			folder, err := filepath.Abs(o.place.Folder) // the server has another working directory
+			name = strings.ReplaceAll(name, fmt.Sprintf(hosted, o.repository()), folder)
 			o.carry(turn, media.Linked(dataset.Video, media.VideoURL(name)))
 			return err
 		},
