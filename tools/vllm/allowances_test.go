@@ -23,6 +23,10 @@ var allowances = []allowance{
 		r.Body = tokenIDs.ReplaceAllStringFunc(r.Body, func(ids string) string { return fmt.Sprintf("%d ids", strings.Count(ids, ",")+1) })
 		return true
 	}},
+	{[]string{"yale-nlp/MMVU"}, "videos of a local folder come from there, and vLLM's from the hub's cache", func(r *seen) bool {
+		r.Body = videoFolder.ReplaceAllString(r.Body, "videos/")
+		return true
+	}},
 	{[]string{"--custom-ensure-client-side-data"}, "samples of a JPEG file that it decodes, by up to 3", func(r *seen) bool {
 		r.Body = pixelHash.ReplaceAllString(r.Body, "$1")
 		return true
@@ -37,6 +41,8 @@ var allowances = []allowance{
 
 // pixelHash is a PNG as a journal has it, with its size.
 var pixelHash = regexp.MustCompile(`(data:image/png;[^,]*,[^,]*,[^,]*),[0-9a-f]+`)
+
+var videoFolder = regexp.MustCompile(`file:///[^"]*/videos/`)
 
 var tokenIDs = regexp.MustCompile(`\[[0-9, ]+\]`)
 

@@ -20,9 +20,10 @@ var failure = regexp.MustCompile(`^Error \d+: `)
 
 // printed are the lines of stdout that both clients print: not vLLM's arguments
 // as Python shows them, nor its advice on a package, nor the settings of a trace, nor the
-// words of errors, which are tracebacks there.
+// words of errors, which are tracebacks there, nor our table of LoRA adapters.
 func printed(stdout string) (lines []string) {
 	failed := false
+	stdout, _, _ = strings.Cut(stdout, "\nLoRA adapters\n")
 	for line := range strings.Lines(stdout) {
 		line = strings.TrimSuffix(line, "\n")
 		if failed = failed && !strings.HasPrefix(line, "===="); failed {

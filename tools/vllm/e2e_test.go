@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,10 +15,13 @@ import (
 type commandLine struct{ name, argv string }
 
 // Command lines for an engine without any flags. DATA is testdata, PROMPTS a file
-// of prompts. The short form runs the first two.
+// of prompts. The short form runs the first five.
 var plainLines = []commandLine{
 	{"random", "--random-input-len 30 --random-output-len 24 --random-range-ratio 0.3 --num-prompts 64 --max-concurrency 8 --num-warmups 3 --ready-check-timeout-sec 30 --seed 7"},
 	{"sharegpt, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name sharegpt --dataset-path DATA/golden/sharegpt_input.json --sharegpt-output-len 20 --num-prompts 48 --max-concurrency 8 --ready-check-timeout-sec 30"},
+	{"responses", "--backend openai-responses --endpoint /v1/responses --random-input-len 30 --random-output-len 12 --num-prompts 24 --max-concurrency 4 --seed 11"},
+	{"adapters at random", "--random-input-len 30 --random-output-len 12 --num-prompts 24 --max-concurrency 4 --lora-modules one two --seed 12"},
+	{"adapters in turn, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name custom --skip-chat-template --dataset-path PROMPTS --custom-output-len 12 --num-prompts 24 --max-concurrency 4 --lora-modules one two --lora-assignment round-robin --seed 13"},
 	{"prefix_repetition", "--dataset-name prefix_repetition --prefix-repetition-prefix-len 300 --prefix-repetition-suffix-len 20 --prefix-repetition-num-prefixes 4 --prefix-repetition-output-len 16 --num-prompts 40 --request-rate 20 --burstiness 0.5 --seed 3 --extra-body {\"stream_options\":{\"include_usage\":true,\"continuous_usage_stats\":true}}"},
 	{"custom with a template", "--dataset-name custom --dataset-path PROMPTS --custom-output-len 16 --num-prompts 30 --request-rate 20 --temperature 0 --seed 5"},
 	{"custom, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name custom --skip-chat-template --dataset-path PROMPTS --custom-output-len -1 --num-prompts 30 --max-concurrency 4 --request-rate 40 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time --goodput ttft:200 e2el:2000"},
@@ -28,6 +32,15 @@ var plainLines = []commandLine{
 
 // Command lines for engines with flags of their own.
 var (
+	embeddingLines = []commandLine{
+		{"embeddings", "--backend openai-embeddings --endpoint /v1/embeddings --random-input-len 30 --random-batch-size 2 --num-prompts 40 --max-concurrency 4 --ready-check-timeout-sec 30 --seed 21"},
+		{"embeddings of chats", "--backend openai-embeddings-chat --endpoint /v1/embeddings --dataset-name custom --dataset-path PROMPTS --skip-chat-template --num-prompts 30 --max-concurrency 4 --seed 22"},
+		{"embeddings of documents", "--backend openai-embeddings --endpoint /v1/embeddings --dataset-name random-rerank --no-reranker --random-input-len 30 --random-batch-size 3 --num-prompts 30 --max-concurrency 4 --seed 23"},
+		{"pooling", "--backend vllm-pooling --endpoint /pooling --random-input-len 30 --num-prompts 30 --max-concurrency 4 --request-rate 40 --seed 24"},
+	}
+	rankLines = []commandLine{
+		{"rerank", "--backend vllm-rerank --endpoint /v1/rerank --dataset-name random-rerank --random-input-len 60 --random-batch-size 4 --num-prompts 40 --max-concurrency 4 --ready-check-timeout-sec 30 --seed 25"},
+	}
 	specLines = []commandLine{
 		{"ngram speculation", "--random-input-len 30 --random-output-len 24 --num-prompts 32 --max-concurrency 8 --seed 2"},
 		{"ngram speculation, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name sharegpt --dataset-path DATA/golden/sharegpt_input.json --sharegpt-output-len 20 --num-prompts 32 --max-concurrency 8 --temperature 0"},
@@ -47,10 +60,11 @@ var full = os.Getenv("FULL") == "1"
 func TestEngine(t *testing.T) {
 	profiles := fmt.Sprintf(`{"profiler":"torch","torch_profiler_dir":%q,"torch_profiler_with_stack":false}`, t.TempDir())
 	t.Run("plain", func(t *testing.T) {
-		e := startEngine(t, "--profiler-config", profiles, tellsCached)
+		e := startEngine(t, writeModel(t), "--profiler-config", profiles, tellsCached, "--enable-lora", "--max-lora-rank", strconv.Itoa(adapterRank),
+			"--max-loras", "2", "--lora-modules", "one="+writeAdapter(t, 5), "two="+writeAdapter(t, 6))
 		lines := plainLines
 		if !full {
-			lines = lines[:2]
+			lines = lines[:5]
 		}
 		pairs := e.pairs(t)
 		compareLines(t, e, pairs, lines)
@@ -60,15 +74,23 @@ func TestEngine(t *testing.T) {
 		t.Run("sessions", func(t *testing.T) { sendSessions(t, e, 8, 4) })
 		t.Run("histograms", func(t *testing.T) { compareHistograms(t, e, pairs) })
 	})
+	t.Run("embeddings", func(t *testing.T) {
+		e := startEngine(t, writeModel(t), "--runner", "pooling")
+		compareLines(t, e, e.pairs(t), embeddingLines)
+	})
 	if !full {
 		return
 	}
+	t.Run("rerank", func(t *testing.T) {
+		e := startEngine(t, writeRanker(t), "--runner", "pooling")
+		compareLines(t, e, e.pairs(t), rankLines)
+	})
 	t.Run("ngram", func(t *testing.T) {
-		e := startEngine(t, "--speculative-config", `{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":3,"prompt_lookup_min":1}`)
+		e := startEngine(t, writeModel(t), "--speculative-config", `{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":3,"prompt_lookup_min":1}`)
 		compareLines(t, e, e.pairs(t), specLines)
 	})
 	t.Run("stream interval", func(t *testing.T) {
-		e := startEngine(t, "--stream-interval", "3")
+		e := startEngine(t, writeModel(t), "--stream-interval", "3")
 		compareLines(t, e, e.pairs(t), intervalLines)
 	})
 }

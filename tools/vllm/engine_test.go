@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// An engine is vLLM's server, the build for CPUs, with the model of writeModel.
+// An engine is vLLM's server, the build for CPUs, with a model.
 type engine struct {
 	url       string
 	tokenizer string // the model's, in a folder of its own
@@ -30,19 +30,18 @@ const served = "tiny"
 
 // startEngine starts an engine with the given flags on a free port of the
 // loopback. It has ended when the test has, with all its processes.
-func startEngine(t *testing.T, flags ...string) *engine {
+func startEngine(t *testing.T, m model, flags ...string) *engine {
 	t.Helper()
-	dir, tokenizer := writeModel(t)
 	venv := filepath.Join(os.Getenv("ENGINE"), "venv")
 	port := freePort(t)
-	cmd := exec.Command(filepath.Join(venv, "bin", "vllm"), append([]string{"serve", dir,
+	cmd := exec.Command(filepath.Join(venv, "bin", "vllm"), append([]string{"serve", m.dir,
 		"--served-model-name", served, "--host", "127.0.0.1", "--port", port, "--dtype", "float32",
 		"--max-model-len", strconv.Itoa(longest), "--max-num-seqs", "256", "--enforce-eager"}, flags...)...)
 	cmd.Env = append(os.Environ(), "VLLM_TARGET_DEVICE=cpu", "VLLM_SERVER_DEV_MODE=1", "HF_HUB_OFFLINE=1", "VLLM_NO_USAGE_STATS=1",
 		"VLLM_CPU_KVCACHE_SPACE=1", "VLLM_CPU_OMP_THREADS_BIND=nobind", "OMP_NUM_THREADS=1")
 	log := new(lockedBuffer)
 	cmd.Stdout, cmd.Stderr = log, log
-	e := &engine{"http://127.0.0.1:" + port, tokenizer, venv}
+	e := &engine{"http://127.0.0.1:" + port, m.tokenizer, venv}
 	ended := e.start(t, cmd)
 	t.Cleanup(func() {
 		if t.Failed() {

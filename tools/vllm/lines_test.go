@@ -87,6 +87,14 @@ var clientLines = []string{
 	chat + hub + "gorilla-llm/Berkeley-Function-Calling-Leaderboard --num-prompts 7 --bfcl-categories simple,multiple --extra-body {\"tool_choice\":\"required\"} --seed 56",
 	"--backend openai-embeddings-chat" + embeddings + hub + "lmarena-ai/VisionArena-Chat --num-prompts 4 --seed 57",
 
+	// Files of hf.
+	hub + "many/parquet --hf-name openai/openai_humaneval --num-prompts 60 --seed 70",
+	hub + "many/parquet --hf-name openai/openai_humaneval --num-prompts 60 --no-stream --seed 71",
+	hub + "many/json --hf-name openai/openai_humaneval --num-prompts 60 --seed 72",
+	hub + "one/json --hf-name openai/openai_humaneval --num-prompts 6 --seed 73",
+	hub + "one/csv --hf-name openai/openai_humaneval --num-prompts 6 --seed 74",
+	hub + "one/arrow --hf-name openai/openai_humaneval --num-prompts 6 --seed 75",
+
 	// Flags around the load.
 	short + "--lora-modules one two three --seed 60",
 	chat + "--dataset-name sharegpt --dataset-path share.json --num-prompts 20 --lora-modules one two --num-warmups 1 --seed 61",

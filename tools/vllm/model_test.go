@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -32,28 +33,76 @@ const chatML = "{% for message in messages %}<|im_start|>{{ message['role'] }}\n
 // specials are the special tokens. None is ever generated, so no answer ends early.
 var specials = []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}
 
-// writeModel writes a model with random weights, the same each time, into a new
-// folder, as Hugging Face lays one out. Its tokenizer is there again, in a folder
-// of its own: vLLM's client without torch reads no model's config.json.
-func writeModel(t *testing.T) (dir, tokenizer string) {
+// A model is a folder as Hugging Face lays one out. Its tokenizer is there again, in a
+// folder of its own: vLLM's client without torch reads no model's config.json.
+type model struct{ dir, tokenizer string }
+
+// writeModel writes a model of language with random weights, the same each time.
+func writeModel(t *testing.T) model {
 	t.Helper()
-	dir, tokenizer = t.TempDir(), t.TempDir()
-	words := writeTokenizer(t, tokenizer)
-	writeTokenizer(t, dir)
-	writeJSON(t, dir, "config.json", map[string]any{
-		"architectures": []string{"LlamaForCausalLM"}, "model_type": "llama", "dtype": "float32",
+	return writeLlama(t, "LlamaForCausalLM")
+}
+
+// writeRanker writes a cross-encoder: the same model with a score in place of words.
+func writeRanker(t *testing.T) model {
+	t.Helper()
+	return writeLlama(t, "LlamaForSequenceClassification")
+}
+
+func writeLlama(t *testing.T, architecture string) model {
+	t.Helper()
+	m := model{t.TempDir(), t.TempDir()}
+	words := writeTokenizer(t, m.tokenizer)
+	writeTokenizer(t, m.dir)
+	writeJSON(t, m.dir, "config.json", map[string]any{
+		"architectures": []string{architecture}, "model_type": "llama", "dtype": "float32",
 		"hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers,
 		"num_attention_heads": heads, "num_key_value_heads": kvHeads, "head_dim": headDim,
 		"vocab_size": words + len(specials), "max_position_embeddings": longest, "hidden_act": "silu",
 		"rms_norm_eps": 1e-5, "rope_theta": 10000, "tie_word_embeddings": false,
-		"bos_token_id": words, "eos_token_id": words + 2,
+		"bos_token_id": words, "eos_token_id": words + 2, "pad_token_id": words,
+		"id2label": map[string]string{"0": "score"}, "label2id": map[string]int{"score": 0},
 	})
-	data, err := safetensors(weights(words))
+	all := weights(words)
+	if architecture != "LlamaForCausalLM" {
+		all[slices.IndexFunc(all, func(t tensor) bool { return t.name == "lm_head.weight" })] = newDrawer(3).draw("score.weight", 1, hidden)
+	}
+	writeTensors(t, filepath.Join(m.dir, "model.safetensors"), all)
+	return m
+}
+
+// adapterRank is the rank of adapters.
+const adapterRank = 8
+
+// writeAdapter writes a LoRA adapter of the model with random weights, into a new folder.
+func writeAdapter(t *testing.T, seed uint64) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	writeJSON(t, dir, "adapter_config.json", map[string]any{
+		"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": served, "bias": "none",
+		"r": adapterRank, "lora_alpha": 2 * adapterRank, "lora_dropout": 0, "target_modules": []string{"q_proj", "v_proj"},
+	})
+	drawer := newDrawer(seed)
+	var all []tensor
+	for i := range layers {
+		layer := fmt.Sprintf("base_model.model.model.layers.%d.self_attn.", i)
+		all = append(all,
+			drawer.draw(layer+"q_proj.lora_A.weight", adapterRank, hidden),
+			drawer.draw(layer+"q_proj.lora_B.weight", hidden, adapterRank),
+			drawer.draw(layer+"v_proj.lora_A.weight", adapterRank, hidden),
+			drawer.draw(layer+"v_proj.lora_B.weight", kvHeads*headDim, adapterRank))
+	}
+	writeTensors(t, filepath.Join(dir, "adapter_model.safetensors"), all)
+	return dir
+}
+
+func writeTensors(t *testing.T, name string, all []tensor) {
+	t.Helper()
+	data, err := safetensors(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "model.safetensors"), data)
-	return dir, tokenizer
+	writeFile(t, name, data)
 }
 
 // writeTokenizer gives the number of words in it, without the special tokens.
@@ -129,18 +178,24 @@ type tensor struct {
 	data          []float32
 }
 
+// A drawer draws weights.
+type drawer struct{ *rand.Rand }
+
+func newDrawer(seed uint64) drawer { return drawer{rand.New(rand.NewPCG(seed, 2))} }
+
+func (d drawer) draw(name string, rows, columns int) tensor {
+	t := tensor{name, rows, columns, make([]float32, rows*columns)}
+	for i := range t.data {
+		t.data[i] = float32(0.2 * d.NormFloat64())
+	}
+	return t
+}
+
 // weights draws those of a model with so many words beside the specials. The
 // first hidden value is the same for each token, no layer writes to it, and from
 // it the output takes what keeps special tokens from ever coming.
 func weights(words int) []tensor {
-	rng := rand.New(rand.NewPCG(1, 2))
-	draw := func(name string, rows, columns int) tensor {
-		t := tensor{name, rows, columns, make([]float32, rows*columns)}
-		for i := range t.data {
-			t.data[i] = float32(0.2 * rng.NormFloat64())
-		}
-		return t
-	}
+	draw := newDrawer(1).draw
 	silentFirst := func(t tensor) tensor {
 		clear(t.data[:t.columns])
 		return t

@@ -16,7 +16,7 @@ import (
 
 // TestEngineSessions has 50 sessions of 6 turns with live history on an engine.
 func TestEngineSessions(t *testing.T) {
-	sendSessions(t, startEngine(t, tellsCached), 50, 6)
+	sendSessions(t, startEngine(t, writeModel(t), tellsCached), 50, 6)
 }
 
 // tellsCached has the engine's usage say how many tokens of a prompt it had in its cache.

@@ -122,9 +122,10 @@ def run(serve, parser, notes, argv, out):
 def load(whole=False):
     """Gives vLLM's module and the parser of its flags."""
     if not whole:
+        import datasets  # noqa: F401; it would take the hollow one for torch
         import transformers
 
-        transformers.utils.is_torch_available()  # it would take the hollow one for torch
+        transformers.utils.is_torch_available()  # it, too
         sys.meta_path.insert(0, Finder())
         import torch.nn  # the library datasets asks for its Module
         import torch.utils.data

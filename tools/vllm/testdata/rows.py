@@ -14,6 +14,7 @@ import shutil
 import sys
 
 import datasets
+import pyarrow as pa
 from PIL import Image
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -53,16 +54,42 @@ def write(folder, name, split, rows):
             out.write(f"---\nconfigs:\n- config_name: {subset}\n  data_files:\n  - split: {split}\n    path: {subset}/{split}-*\n---\n")
 
 
+def shard(folder, name, file, rows):
+    """Rows that go into one file of a repository, and its path."""
+    path = os.path.join(folder, name, file)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return datasets.Dataset.from_list(rows), path
+
+
+def write_formats(folder):
+    """Writes files of all formats, and more rows and files than datasets shuffles at a time."""
+    prompts = [{"prompt": f"def f{i}():\n    # {'purlen ' * (i % 5)}{i}"} for i in range(2600)]
+    for start in range(0, 2600, 700):
+        rows, path = shard(folder, "many/parquet", f"test-{start}.parquet", prompts[start : start + 700])
+        rows.to_parquet(path, batch_size=90)
+        rows, path = shard(folder, "many/json", f"test-{start}.jsonl", prompts[start : start + 700])
+        rows.to_json(path)
+    rows, path = shard(folder, "one/json", "test.json", prompts[:30])
+    rows.to_json(path, lines=False)
+    rows, path = shard(folder, "one/csv", "test.csv", prompts[:30])
+    rows.to_csv(path, index=False)
+    rows, path = shard(folder, "one/arrow", "test.arrow", prompts[:30])
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, rows.data.table.schema) as writer:
+        writer.write_table(rows.data.table)
+
+
 def cached(folder, name, files):
-    """Puts files, by their names there, into the cache of the hub."""
+    """Puts files, by their names there, into the cache of the hub, and into the local folder if there is one."""
     repository = os.path.join(folder, "home", "hub", "datasets--" + name.replace("/", "--"))
     snapshot = os.path.join(repository, "snapshots", COMMIT)
     os.makedirs(os.path.join(repository, "refs"))
     with open(os.path.join(repository, "refs", "main"), "w") as out:
         out.write(COMMIT)
-    for to, source in files.items():
-        os.makedirs(os.path.dirname(os.path.join(snapshot, to)), exist_ok=True)
-        shutil.copy(source, os.path.join(snapshot, to))
+    local = os.path.join(folder, name)
+    for place in [snapshot, local] if os.path.isdir(local) else [snapshot]:
+        for to, source in files.items():
+            os.makedirs(os.path.dirname(os.path.join(place, to)), exist_ok=True)
+            shutil.copy(source, os.path.join(place, to))
 
 
 def main(golden, folder):
@@ -73,6 +100,8 @@ def main(golden, folder):
     cached(folder, "yale-nlp/MMVU", {f"videos/{i}.mp4": os.path.join(inputs, "a.png") for i in range(12)})
     bfcl = [name for name in os.listdir(inputs) if name.startswith("BFCL")]
     cached(folder, "gorilla-llm/Berkeley-Function-Calling-Leaderboard", {name: os.path.join(inputs, name) for name in bfcl})
+
+    write_formats(folder)
 
     sounds = sorted(os.listdir(os.path.join(inputs, "asr")), key=lambda name: int(name[1:-4]))
     paths = [os.path.join(inputs, "asr", name) for name in sounds]
