@@ -32,7 +32,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.StringVar(&s.BaseURL, "base-url", "", "`URL` URL of the server, without /v1. It replaces --host and --port; its query, such as ?api-version=2024-10-21, goes with every call")
 	f.StringVar(&g.host, "host", "127.0.0.1", "`HOST` host of the server, if there is no --base-url")
 	f.IntVar(&g.port, "port", 8000, "`PORT` port of the server, if there is no --base-url")
-	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. Each backend has its own, which --backend list shows")
+	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. Without it, each backend has the path that --backend list shows")
 	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request. Values are never recorded or shown")
 	f.BoolVar(&s.Insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
@@ -69,7 +69,7 @@ const insecureWarning = "--insecure: TLS certificates are not verified, so that 
 func (g *serverFlags) resolve(f *argv.Flags) error {
 	s := &g.Server
 	s.NetHTTP = g.transport == "net"
-	if err := g.resolveEndpoint(); err != nil {
+	if err := g.resolveEndpoint(f.Changed("endpoint")); err != nil {
 		return err
 	}
 	if err := g.resolveAddress(f); err != nil {
@@ -126,10 +126,14 @@ func (g *serverFlags) resolveAddress(f *argv.Flags) error {
 // listBackends is the --backend that shows the backends.
 const listBackends = "list"
 
-// resolveEndpoint checks that the endpoint is of the backend, and separates the query from its path.
-func (g *serverFlags) resolveEndpoint() error {
+// resolveEndpoint checks that a given endpoint is of the backend, or else takes the backend's, and
+// separates the query from its path.
+func (g *serverFlags) resolveEndpoint(given bool) error {
 	s := &g.Server
 	api := backend.Find(s.Backend)
+	if api != nil && !given {
+		s.Endpoint = api.Endpoint
+	}
 	path, query, _ := strings.Cut(s.Endpoint, "?")
 	switch {
 	case api == nil: // it is not the whole command line

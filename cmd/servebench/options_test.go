@@ -268,3 +268,16 @@ func TestUnknownPercentileMetricIsWarnedOf(t *testing.T) {
 		t.Errorf("warnings %q", o.Warnings)
 	}
 }
+
+// Each backend has a path, which need not be given.
+func TestEndpointIsTheBackendsUnlessGiven(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "/v1/completions", "--backend openai-chat": "/v1/chat/completions", "--backend vllm-rerank --dataset-name random-rerank --random-batch-size 2": "/v1/rerank",
+		"--backend openai-chat --endpoint /x/chat/completions?k=1": "/x/chat/completions",
+	} {
+		o, err := parseRun(strings.Fields(args))
+		if err != nil || o.Server.Endpoint != want {
+			t.Errorf("%s: %v, %v, want %s", args, o, err, want)
+		}
+	}
+}
