@@ -87,7 +87,9 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 		}
 	}
 	to := t.to
-	to.Encode = func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return first, nil }
+	to.Encode = func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) {
+		return new(*first), nil // a load changes its requests
+	}
 	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency()}
 	run := engine.Run{Loads: []engine.Load{load}}
 	if t.Server.Handler != nil {

@@ -61,8 +61,8 @@ type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metric
 type Target struct {
 	Name string // in Records; may be empty for a single target
 
-	// Encode makes the request of a turn. The engine calls it ahead of time, for several turns at the
-	// same time. said has the answers to earlier turns, by turn, if Answer is set.
+	// Encode makes the request of a turn, a new one at each call. The engine calls it ahead of time, for
+	// several turns at the same time. said has the answers to earlier turns, by turn, if Answer is set.
 	Encode func(c *dataset.Conversation, turn int, said []json.RawMessage) (*Request, error)
 
 	// Answer makes of a Record what the prompts of later turns have of its answer, as an assistant's
