@@ -129,3 +129,8 @@ t = Dataset.from_list(R("AI-MO/aimo-validation-aime")).data.table
 with pa.OSFile(d + "/numina_math-1.5-train.arrow", "wb") as f:
     with pa.ipc.new_stream(f, t.schema) as w:
         w.write_table(t, max_chunksize=5)
+
+# the leaderboard
+folder = snap("gorilla-llm/Berkeley-Function-Calling-Leaderboard")
+for name in ("simple", "multiple", "live_simple"):
+    shutil.copy(f"../../../testdata/golden/inputs/BFCL_v3_{name}.json", folder)
