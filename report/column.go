@@ -25,6 +25,11 @@ var runColumns = []column{
 	{head: "total tok/s", key: "total_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 }
 
+// pooledColumns are the numbers of pooling endpoints, for tables in which a run is of one.
+var pooledColumns = []column{
+	{head: "inputs/s", key: "inputs_per_s", of: func(s *metrics.Summary) float64 { return s.InputRate }},
+}
+
 // sessionColumns are the numbers of sessions, for tables in which a run has some.
 var sessionColumns = []column{
 	{head: "sessions/s", key: "sessions_per_s", of: func(s *metrics.Summary) float64 { return s.Sessions.Throughput }},
@@ -62,6 +67,9 @@ func (t Table) columns() []column {
 		percentiles = []float64{99}
 	}
 	columns := slices.Clone(runColumns)
+	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.InputRate > 0 }) {
+		columns = append(columns, pooledColumns...)
+	}
 	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.Sessions != nil }) {
 		for _, c := range sessionColumns {
 			columns = append(columns, ofSessions(c))

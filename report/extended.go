@@ -69,15 +69,21 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 		return err
 	}
 	vllm.Rule(b, "Slices of "+width.String(), '-')
-	for _, head := range []string{"from (s)", "req/s", "tok/s", "TTFT (ms)", "TPOT (ms)"} {
+	heads := []string{"from (s)", "req/s", "tok/s", "TTFT (ms)", "TPOT (ms)"}
+	if s.Header.Config.Whole {
+		heads = []string{"from (s)", "req/s", "E2EL (ms)"}
+	}
+	for _, head := range heads {
 		fmt.Fprintf(b, "%*s", vllm.Width/5, head)
 	}
 	b.WriteByte('\n')
 	for _, part := range slices {
 		rate := func(n int) string { return vllm.Decimal(float64(n) / part.Seconds()) }
-		for _, text := range []string{
-			begins(part.From, width), rate(part.Completed), rate(part.Output), vllm.Decimal(part.TTFT.Mean), vllm.Decimal(part.TPOT.Mean),
-		} {
+		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), vllm.Decimal(part.TTFT.Mean), vllm.Decimal(part.TPOT.Mean)}
+		if s.Header.Config.Whole {
+			texts = append(texts[:2], vllm.Decimal(part.E2EL.Mean))
+		}
+		for _, text := range texts {
 			fmt.Fprintf(b, "%*s", vllm.Width/5, orDash(text))
 		}
 		b.WriteByte('\n')

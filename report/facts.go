@@ -67,6 +67,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	}
 	setSome(&o, "requests_sent_anew", s.Resent.Reconnects)
 	payloadFacts(&o, s.Carried)
+	poolingFacts(&o, s)
 	loadFacts(&o, t)
 	o.Set("samples", samples(s))
 	return o
@@ -220,6 +221,20 @@ func payloadFacts(o *pyjson.Object, p metrics.Payload) {
 		o.Set("carried_sound_s", p.Audio)
 	}
 	setSome(o, "carried_bytes", p.Bytes)
+}
+
+// poolingFacts are what the block of a pooling endpoint does not have.
+func poolingFacts(o *pyjson.Object, s *metrics.Summary) {
+	if !s.Header.Config.Pooling() {
+		return
+	}
+	setSome(o, "carried_inputs", s.Carried.Inputs)
+	if !math.IsNaN(s.InputRate) {
+		o.Set("inputs_per_s", s.InputRate)
+	}
+	if !math.IsNaN(s.Goodput) {
+		o.Set("good_requests_per_s", s.Goodput)
+	}
 }
 
 // loadFacts describe the actual load.

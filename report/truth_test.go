@@ -299,6 +299,7 @@ func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
 	}{
 		{nil, "", nil},
 		{&metrics.Payload{Bytes: 2661, Audio: 0.125}, "Media in requests                0.2 s of sound, 0.01 MB of bodies\n", []string{"carried_sound_s", "carried_bytes"}},
+		{&metrics.Payload{Bytes: 2661, Inputs: 3}, "", []string{"carried_bytes"}},
 		{&metrics.Payload{Bytes: 500_000, Images: 1, Videos: 2}, "Media in requests                2 images, 4 videos, 1.00 MB of bodies\n", []string{"carried_images", "carried_videos", "carried_bytes"}},
 	} {
 		s := measured(c, 2, func(_ int, r *metrics.Record) { r.Payload = test.carried })

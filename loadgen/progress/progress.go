@@ -255,6 +255,9 @@ func (s snapshot) fields() []string {
 	}
 	fields := []string{running, fmt.Sprintf(", failed=%d", s.failed)}
 	latency := []string{fmt.Sprintf(", tok/s=%.0f", s.rate), ", TTFT=" + millis(s.ttft)}
+	if s.ttft == 0 && s.ended > s.failed {
+		latency = nil // the answers come whole
+	}
 	if s.failed > 0 {
 		return append(fields, latency...)
 	}

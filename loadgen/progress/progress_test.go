@@ -34,6 +34,9 @@ func TestProgressLineHasTqdmsShape(t *testing.T) {
 			" 25%|██▌       | 6 [00:03<00:09, 2.00it/s, running=2, tok/s=40, TTFT=1000ms, failed=0]"},
 		{snapshot{elapsed: 13 * time.Second, until: 12 * time.Second, total: math.MaxInt, ended: 26, rate: 40, ttft: time.Second}, 0,
 			"100%|██████████| 26 [00:13<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
+		// Embeddings have no first token.
+		{snapshot{elapsed: 4 * time.Second, ended: 20, failed: 1, total: 40, rate: 5}, 0,
+			" 50%|█████     | 20/40 [00:04<00:04, 5.00it/s, running=0, failed=1]"},
 		// The last requests may end a moment before the time is over.
 		{snapshot{elapsed: 11994 * time.Millisecond, until: 12 * time.Second, ended: 24, rate: 40, ttft: time.Second}, 0,
 			"100%|██████████| 24 [00:11<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
@@ -184,8 +187,8 @@ func TestFewerLinesLeaveNoneOfTheOthers(t *testing.T) {
 
 func TestProgressStaysBetweenNothingAndAll(t *testing.T) {
 	for want, s := range map[string]snapshot{
-		"100%|██████████| 105/100 [00:10<00:00, 10.50it/s, running=0, tok/s=0, TTFT=?, failed=0]": {elapsed: 10 * time.Second, ended: 105, total: 100},
-		"  0%|          | 0 [00:00<00:12, ?it/s, running=0, tok/s=0, TTFT=?, failed=0]":           {elapsed: -2 * time.Second, until: 10 * time.Second},
+		"100%|██████████| 105/100 [00:10<00:00, 10.50it/s, running=0, failed=0]":        {elapsed: 10 * time.Second, ended: 105, total: 100},
+		"  0%|          | 0 [00:00<00:12, ?it/s, running=0, tok/s=0, TTFT=?, failed=0]": {elapsed: -2 * time.Second, until: 10 * time.Second},
 	} {
 		if got := s.line(0); got != want {
 			t.Errorf("got %q\nwant %q", got, want)

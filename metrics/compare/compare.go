@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -59,6 +60,7 @@ func (p *Point) Name() string {
 
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
+	gate = gate.fitted(slices.Concat(old, new))
 	c := &Comparison{Points: split(old, new), Alpha: gate.alpha()}
 	c.Needed = gate.Needs(len(c.Points))
 	for i := range c.Points {

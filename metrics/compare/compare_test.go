@@ -151,3 +151,30 @@ func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// pooled are runs of a pooling endpoint.
+func pooled(n int, change ...func(int, *Run)) []*Run {
+	return alike(n, append([]func(int, *Run){func(i int, r *Run) {
+		around := 1 + 0.01*float64(i%3)
+		r.Numbers, r.Output = map[string]float64{"input_sequence_throughput": 400 * around, "median_e2el": 30 * around}, -1
+	}}, change...)...)
+}
+
+// Numbers for a prompt have no tokens and no first one: their rate and their latency are gated instead.
+func TestPoolingIsGatedByItsOwnNumbers(t *testing.T) {
+	if c := Compare(pooled(6), pooled(6), DefaultGate()); c.Verdict != Pass || c.Needed != 4 {
+		t.Errorf("equal: %s %q, %d runs", c.Verdict, c.Reasons, c.Needed)
+	}
+	for _, name := range []string{"input_sequence_throughput", "median_e2el"} {
+		factor := 1.3
+		if name == "input_sequence_throughput" {
+			factor = 0.7
+		}
+		if c := Compare(pooled(6), pooled(6, times(name, factor)), DefaultGate()); c.Verdict != Regressed {
+			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
+		}
+	}
+	if c := Compare(pooled(6), alike(6), DefaultGate()); c.Verdict != NoVerdict {
+		t.Errorf("against text: %s", c.Verdict)
+	}
+}

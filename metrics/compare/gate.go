@@ -33,6 +33,8 @@ type Limit struct {
 	Metric   Metric
 	Relative float64 // ignore changes for the worse by less than this share,
 	Absolute float64 // or by less than this, in the metric's unit
+
+	usual bool // nobody asked for it
 }
 
 // A Bound limits the median of new runs.
@@ -50,9 +52,37 @@ func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		g.Limits = append(g.Limits, Limit{Metric: m, Relative: usualMargin})
+		g.Limits = append(g.Limits, Limit{Metric: m, Relative: usualMargin, usual: true})
 	}
 	return g
+}
+
+// instead are what DefaultGate gates if no run has its number: answers that come whole have no TTFT
+// and no TPOT, and numbers for a prompt have no output tokens.
+var instead = map[string]string{"output_throughput": "input_sequence_throughput", "median_ttft": "median_e2el", "median_tpot": ""}
+
+// fitted is the gate for these runs: what nobody asked for and no run has gives way to other numbers.
+func (g *Gate) fitted(runs []*Run) Gate {
+	has := func(name string) bool {
+		return slices.ContainsFunc(runs, func(r *Run) bool {
+			_, known := r.Numbers[name]
+			return known
+		})
+	}
+	fitted := *g
+	fitted.Limits = nil
+	for _, l := range g.Limits {
+		other, replaceable := instead[l.Metric.Name]
+		if l.usual && replaceable && !has(l.Metric.Name) && has("median_e2el") {
+			m, found := Find(other)
+			if !found || !has(other) || g.limit(other) != nil {
+				continue
+			}
+			l.Metric = m
+		}
+		fitted.Limits = append(fitted.Limits, l)
+	}
+	return fitted
 }
 
 func (g *Gate) alpha() float64 {

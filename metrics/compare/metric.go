@@ -27,6 +27,7 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "request_throughput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
 	{Name: "output_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
 	{Name: "total_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+	{Name: "input_sequence_throughput", Unit: "inputs/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.InputRate }},
 	{Name: "goodput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.Goodput }},
 }, latencies("ttft"), latencies(ttfo), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
 	{Name: "session_throughput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
