@@ -231,11 +231,11 @@ func (s *Summary) TTFO() *Distribution {
 }
 
 // Decisive is the latency to decide by: FromContent if it is known, and then the words for its
-// difference from vLLM's metric. Without reasoning, ttfo is TTFT to the first content; it is empty if
-// that is not known.
+// difference from vLLM's metric. Without reasoning, ttfo is TTFT to the first content; its statistics
+// are NaN if that is not known.
 func (s *Summary) Decisive(metric string) (d *Distribution, words string) {
 	if metric == "ttfo" {
-		return cmp.Or(s.TTFO(), s.FromContent("ttft"), &Distribution{}), ""
+		return cmp.Or(s.TTFO(), s.FromContent("ttft"), &Distribution{Quoted: NewQuote()}), ""
 	}
 	d = s.Metric(metric)
 	content := s.FromContent(metric)

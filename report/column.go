@@ -75,8 +75,11 @@ func (t Table) columns() []column {
 			columns = append(columns, ofSessions(c))
 		}
 	}
-	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
-		columns = append(columns, latencyColumns(metric, percentiles)...)
+	reasons := slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.TTFO() != nil })
+	for _, metric := range []string{"ttft", "ttfo", "tpot", "itl", "e2el"} {
+		if metric != "ttfo" || reasons {
+			columns = append(columns, latencyColumns(metric, percentiles)...)
+		}
 	}
 	return columns
 }
@@ -84,16 +87,20 @@ func (t Table) columns() []column {
 // latencyColumns are the mean and percentiles of a metric, in milliseconds.
 func latencyColumns(metric string, percentiles []float64) []column {
 	name := strings.ToUpper(metric)
+	latency := func(s *metrics.Summary) *metrics.Distribution { return s.Metric(metric) }
+	if metric == "ttfo" {
+		latency = func(s *metrics.Summary) *metrics.Distribution { d, _ := s.Decisive(metric); return d }
+	}
 	columns := []column{
-		{head: "mean " + name + " ms", key: "mean_" + metric + "_ms", of: func(s *metrics.Summary) float64 { return s.Metric(metric).Mean() }},
+		{head: "mean " + name + " ms", key: "mean_" + metric + "_ms", of: func(s *metrics.Summary) float64 { return latency(s).Mean() }},
 	}
 	for _, p := range percentiles {
 		text := metrics.FormatPercentile(p)
 		columns = append(columns, column{
 			head: "P" + text + " " + name + " ms", key: "p" + text + "_" + metric + "_ms",
-			of: func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(p) },
+			of: func(s *metrics.Summary) float64 { return latency(s).Percentile(p) },
 			few: func(s *metrics.Summary) bool {
-				size := metrics.TailSize{Percentile: p, N: s.Metric(metric).Len()}
+				size := metrics.TailSize{Percentile: p, N: latency(s).Len()}
 				return size.N > 0 && size.Few()
 			},
 		})

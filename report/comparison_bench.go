@@ -59,7 +59,7 @@ func camel(name string) string {
 	var words strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
 		switch word {
-		case "ttft", "tpot", "itl", "e2el":
+		case "ttft", "ttfo", "tpot", "itl", "e2el":
 			words.WriteString(strings.ToUpper(word))
 		default:
 			words.WriteString(strings.ToUpper(word[:1]) + word[1:])

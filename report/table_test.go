@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,5 +178,35 @@ func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
 	csv.Reset()
 	if err := table[1:].CSV(&csv); err != nil || strings.Contains(csv.String(), "session") {
 		t.Errorf("%v\n%s", err, &csv)
+	}
+}
+
+// Runs without reasoning have TTFT to the first content there.
+func TestTablesOfReasoningHaveTTFO(t *testing.T) {
+	table := sampleTable(t)
+	sum := table[0].Summary
+	sum.Truth = new(metrics.Truth)
+	sum.Truth.ContentTTFT = sum.TTFT
+	var text strings.Builder
+	if err := table.Markdown(&text); err != nil || strings.Contains(text.String(), "TTFO") {
+		t.Fatalf("without reasoning: %v\n%s", err, text.String())
+	}
+	reasoned := *sum
+	reasoned.Truth = &metrics.Truth{Reasoning: metrics.Reasoning{Answers: 1}}
+	reasoned.Truth.TTFO.Add(0.5)
+	table = append(table, Row{Labels: []metrics.KV{{Key: "arm", Value: "e"}}, Summary: &reasoned})
+	text.Reset()
+	if err := table.CSV(&text); err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(text.String(), "\n")
+	i := slices.Index(strings.Split(rows[0], ","), "mean_ttfo_ms")
+	if i < 0 {
+		t.Fatalf("no column in %s", rows[0])
+	}
+	for k, want := range []string{"15.00", "", "", "500.00"} {
+		if got := strings.Split(rows[k+1], ",")[i]; got != want {
+			t.Errorf("row %d: %q, want %q", k+1, got, want)
+		}
 	}
 }

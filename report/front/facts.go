@@ -38,8 +38,14 @@ func Facts(s *metrics.Summary) (all []Fact) {
 	if s.Completed == 0 {
 		return all
 	}
-	for _, metric := range []string{"ttft", "tpot", "e2el"} {
+	for _, metric := range []string{"ttft", "ttfo", "tpot", "e2el"} {
 		d, name := s.Metric(metric), strings.ToUpper(metric)
+		if metric == "ttfo" {
+			d = s.TTFO()
+		}
+		if d == nil {
+			continue
+		}
 		add("Median "+name, "%.2f ms", d.Median(), "")
 		add("P99 "+name, "%.2f ms", d.Percentile(99), report.Interval(d, 99))
 	}

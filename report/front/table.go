@@ -151,7 +151,7 @@ func said(name, unit string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words {
 		switch word {
-		case "ttft", "tpot", "itl", "e2el":
+		case "ttft", "ttfo", "tpot", "itl", "e2el":
 			words[i] = strings.ToUpper(word)
 		}
 	}
