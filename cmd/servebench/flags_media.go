@@ -22,7 +22,7 @@ type mediaFlags struct{ *options }
 func (g *mediaFlags) define(f *argv.Flags) {
 	w := &g.Workload
 	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false, "make the user's message where the prompt is made. The parts of its text then have another order of keys. custom_audio then puts its sounds into a chat. Only for datasets with media")
-	f.BoolVar(&w.CustomImage.ClientSide, "custom-ensure-client-side-data", false, "send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
+	f.BoolVar(&w.CustomImage.Inline, "custom-ensure-client-side-data", false, "send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
 	mm := &w.RandomMM
 	f.IntVar(&mm.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
 	f.Float64Var(&mm.ItemRatio, "random-mm-num-mm-items-range-ratio", 0, "`RATIO` how much the number of images varies, from 0 to 1. 0.5 draws from 50 % to 150 %")

@@ -24,9 +24,9 @@ type CustomImage struct {
 	OutputLen       int  // tokens to ask for; −1 is sent as it is
 	Chat            bool // make the user's message here
 
-	// ClientSide sends the images themselves, in place of their URLs. Open reads each of them once,
+	// Inline sends the images themselves, in place of their URLs. Open reads each of them once,
 	// and keeps those that it has from the network.
-	ClientSide bool
+	Inline bool
 }
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -41,7 +41,7 @@ func (d CustomImage) Open() (dataset.Source, int, error) {
 	sent := order(&d.Options, len(list))
 	var loaded images
 	width := 64
-	if d.ClientSide {
+	if d.Inline {
 		width = runtime.GOMAXPROCS(0) // whose images are in memory as pixels
 		if loaded, err = d.check(list, sent); err != nil {
 			return nil, 0, err
@@ -216,7 +216,7 @@ func (d CustomImage) interleave(turn *dataset.Turn, parts []contentPart, loaded 
 
 // url is where an image is, or the image itself.
 func (d CustomImage) url(name string, loaded images) (string, error) {
-	if !d.ClientSide || strings.HasPrefix(name, "data:image/") {
+	if !d.Inline || strings.HasPrefix(name, "data:image/") {
 		return media.ImageURL(name), nil
 	}
 	p, err := loaded.pixels(name)

@@ -228,7 +228,7 @@ func TestCustomImageLoadsImages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "a b.png"), png, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := multimodal.CustomImage{Options: dataset.Options{Num: 9}, OutputLen: 1, ClientSide: true}
+	d := multimodal.CustomImage{Options: dataset.Options{Num: 9}, OutputLen: 1, Inline: true}
 	d.Path = written(t, `{"prompt": "p", "image_files": ["`+server.URL+`", "data:image/png;base64,AAAA", "file://`+folder+`/a%20b.png", "`+folder+`/a b.png"]}`)
 	parts := first(t, d).Payload.Media
 	const kept = `{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}`
@@ -266,7 +266,7 @@ func TestCustomImageRefuses(t *testing.T) {
 		`{"prompt": "p", "image_files": ["no.png"]}`:                              `:1: open no.png: no such file or directory`,
 		`{"prompt": "p", "image_files": ["` + missing.URL + `"]}`:                 `:1: ` + missing.URL + `: the server answers 404 Not Found`,
 	} {
-		d := multimodal.CustomImage{Options: dataset.Options{Path: written(t, text)}, OutputLen: 1, ClientSide: true}
+		d := multimodal.CustomImage{Options: dataset.Options{Path: written(t, text)}, OutputLen: 1, Inline: true}
 		if _, _, err := d.Open(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

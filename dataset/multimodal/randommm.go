@@ -17,12 +17,14 @@ import (
 // RandomMM makes prompts of random tokens with images of random pixels, as vLLM's random-mm does:
 // token for token, and pixel for pixel. It makes them as they are pulled. It sets Python.
 type RandomMM struct {
-	dataset.Random                      // with a Tokenizer
-	Items          int                  // images of a request
-	ItemRatio      float64              // by how much Items vary, from 0 to 1
-	Limits         map[dataset.Kind]int // of media in a request; a kind without one may not be in Buckets
+	dataset.Random         // with a Tokenizer
+	Items          int     // images of a request
+	ItemRatio      float64 // by how much Items vary, from 0 to 1
+	Chat           bool    // make the user's message here
 	Buckets        []Bucket
-	Chat           bool // make the user's message here
+
+	// Limits are the most media of each kind in a request. A kind without one may not be in Buckets.
+	Limits map[dataset.Kind]int
 }
 
 // Open checks the fields. It returns the source and the number of its conversations.
