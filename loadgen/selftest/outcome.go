@@ -40,10 +40,10 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	if err != nil {
 		return err
 	}
-	request := &engine.Request{NoText: true, Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
+	request := engine.Request{NoText: true, Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
 	load := engine.Load{
 		Target: engine.Target{
-			Encode: func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return request, nil },
+			Encode: func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return new(request), nil },
 			Send:   l.probing(client, out.probes),
 		},
 		Source:   prompts(l.Requests),
