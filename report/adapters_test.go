@@ -60,6 +60,13 @@ func TestAdaptersLeaveOutWhatThereIsNot(t *testing.T) {
 		t.Errorf("%s, %v", &got, err)
 	}
 	got.Reset()
+	for i := range s.Adapters { // of a pooling endpoint
+		s.Adapters[i].Output = 0
+	}
+	if err := Adapters(&got, s); err != nil || strings.Contains(got.String(), "tok/s") {
+		t.Errorf("%s, %v", &got, err)
+	}
+	got.Reset()
 	if err := Adapters(&got, &metrics.Summary{}); err != nil || got.Len() > 0 {
 		t.Errorf("%s, %v", &got, err)
 	}

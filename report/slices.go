@@ -162,6 +162,13 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 		}
 		return vllm.Decimal(v)
 	}
+	generates := slices.ContainsFunc(s.Adapters, func(a metrics.Adapter) bool { return a.Output > 0 })
+	output := func(a *metrics.Adapter) string {
+		if !generates {
+			return ""
+		}
+		return known(a.OutputThroughput)
+	}
 	some := func(n int) string {
 		if n == 0 {
 			return ""
@@ -171,7 +178,7 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 	g := twoLined(1, "|adapter", "|completed", "|failed", "|req/s", "good|req/s", "output|tok/s", "TTFT ms|median", "|"+tail, "TPOT ms|median", "E2EL ms|median", "|"+tail)
 	for i := range s.Adapters {
 		a := &s.Adapters[i]
-		g.add(screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), some(a.Failed), known(a.RequestThroughput), known(a.Goodput), known(a.OutputThroughput),
+		g.add(screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), some(a.Failed), known(a.RequestThroughput), known(a.Goodput), output(a),
 			middle(&a.TTFT), beyond(&a.TTFT), middle(&a.TPOT), middle(&a.E2EL), beyond(&a.E2EL))
 	}
 	var b bytes.Buffer
