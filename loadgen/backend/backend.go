@@ -77,7 +77,7 @@ var All = []*Backend{
 	{Name: "vllm-rerank", API: "vLLM score API", Endpoint: "/v1/rerank", Suffixes: []string{"rerank"},
 		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank), sender: pooling.Sender},
 	{Name: "anthropic", API: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
-		Messages: true, Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic, sender: messages.Sender},
+		Messages: true, OneJSON: true, Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic, sender: messages.Sender},
 }
 
 const (

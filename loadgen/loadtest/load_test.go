@@ -74,7 +74,7 @@ func TestALoadOnAHandlerTakesWhatTheHandlerDoes(t *testing.T) {
 			load := four(steady(t, ""))
 			load.Chat = chat
 			exactly := Latency{Mean: 10 * time.Millisecond, Max: 10 * time.Millisecond}
-			s := load.Test(t, SLO{TTFT: exactly, TPOT: exactly, E2EL: Latency{Max: 30 * time.Millisecond}, Requests: 4 / 0.06, Throughput: 12 / 0.06})
+			s := load.Test(t, SLO{TTFT: exactly, TTFO: exactly, TPOT: exactly, E2EL: Latency{Max: 30 * time.Millisecond}, Requests: 4 / 0.06, Throughput: 12 / 0.06})
 			if s.Completed != 4 || s.Seconds != 0.06 || s.TTFT.Mean() != 10 || s.E2EL.Median() != 30 || s.Header.Config.Model != "stub-32000" {
 				t.Errorf("chat %t: %d completed in %v s, TTFT %v, E2EL %v, model %s", chat, s.Completed, s.Seconds, s.TTFT.Mean(), s.E2EL.Median(), s.Header.Config.Model)
 			}
@@ -151,6 +151,7 @@ func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 		s    func(*metrics.Summary)
 		want string
 	}{
+		"no TTFO":       {SLO{TTFO: Latency{Mean: time.Hour}}, func(s *metrics.Summary) { s.Truth = nil }, "the mean TTFO is not known: no request has one"},
 		"no TPOT":       {SLO{TPOT: Latency{Mean: time.Hour}}, nil, "the mean TPOT is not known: no request has one"},
 		"no tokens":     {SLO{}, func(s *metrics.Summary) { s.TotalOutput = 0 }, "no answer had a token"},
 		"cut short":     {SLO{}, func(s *metrics.Summary) { s.Interrupted = true }, "the run was cut short"},

@@ -14,9 +14,10 @@ import (
 )
 
 // An SLO says what the result of a load must be. A zero field sets no limit. TTFT ends at the first
-// content and TPOT begins there, if that is known: vLLM's may take an empty chunk for a token.
+// content and TPOT begins there, if that is known: vLLM's may take an empty chunk for a token. TTFO
+// ends at the first output that is not reasoning.
 type SLO struct {
-	TTFT, TPOT, ITL, E2EL Latency
+	TTFT, TTFO, TPOT, ITL, E2EL Latency
 
 	Failed     int     // requests that may fail
 	Requests   float64 // completed requests a second, at least
@@ -65,7 +66,7 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	for _, l := range []struct {
 		name string
 		most Latency
-	}{{"ttft", o.TTFT}, {"tpot", o.TPOT}, {"itl", o.ITL}, {"e2el", o.E2EL}} {
+	}{{"ttft", o.TTFT}, {"ttfo", o.TTFO}, {"tpot", o.TPOT}, {"itl", o.ITL}, {"e2el", o.E2EL}} {
 		d, words := s.Decisive(l.name)
 		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d)...)
 	}

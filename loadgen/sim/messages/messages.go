@@ -15,7 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/chatstream"
 )
 
-// A Handler answers POST /v1/messages by a chat. It streams only. It is safe for concurrent use.
+// A Handler answers POST /v1/messages by a chat. It is safe for concurrent use.
 type Handler struct {
 	// Chat answers POST /v1/chat/completions as vLLM does.
 	Chat http.Handler
@@ -49,9 +49,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.MaxTokens == nil || *a.MaxTokens < 1:
 		refuse(w, "max_tokens must be given, and positive")
 		return
-	case !a.Stream:
-		refuse(w, "a message that is not streamed is not simulated")
-		return
 	}
 	chat, err := a.chat(fields)
 	if err != nil {
@@ -62,6 +59,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to := r.Clone(r.Context())
 	to.URL.Path = "/v1/chat/completions"
 	to.Body, to.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	if !a.Stream {
+		reply := &buffer{ResponseWriter: w, status: http.StatusOK}
+		h.Chat.ServeHTTP(reply, to)
+		reply.send()
+		return
+	}
 	events := &chatstream.Writer{ResponseWriter: w, API: new(stream)}
 	h.Chat.ServeHTTP(events, to)
 	events.End()
@@ -89,7 +92,9 @@ func (a *asked) chat(fields map[string]json.RawMessage) (map[string]any, error) 
 		messages = append(messages, more...)
 	}
 	chat["messages"], chat["max_completion_tokens"] = messages, *a.MaxTokens
-	chat["stream_options"] = map[string]any{"include_usage": true, "continuous_usage_stats": true}
+	if a.Stream {
+		chat["stream_options"] = map[string]any{"include_usage": true, "continuous_usage_stats": true}
+	}
 	if a.Stop != nil {
 		chat["stop"] = a.Stop
 	}

@@ -115,13 +115,24 @@ func TestMessagesBecomeAChat(t *testing.T) {
 	}
 }
 
+func TestChatsThatAreNotStreamedBecomeMessages(t *testing.T) {
+	c := &chat{status: 200, stream: `{"id":"chatcmpl-7","model":"m","choices":[{"message":{"content":"Hi","reasoning":"So","tool_calls":[{"id":"c1","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`}
+	want := `{"content":[{"signature":"simulated","thinking":"So","type":"thinking"},{"text":"Hi","type":"text"},{"id":"c1","input":{},"name":"get","type":"tool_use"}],"id":"msg_7","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message","usage":{"input_tokens":5,"output_tokens":2}}`
+	if status, got := talk(&Handler{Chat: c}, `{"messages":[],"max_tokens":1}`); status != 200 || got != want || c.asked["stream_options"] != nil {
+		t.Errorf("status %d\n got %s\nwant %s", status, got, want)
+	}
+	c = &chat{status: 503, stream: `{"error":{"message":"busy"}}`}
+	if status, got := talk(&Handler{Chat: c}, `{"messages":[],"max_tokens":1}`); status != 503 || got != c.stream {
+		t.Errorf("a refusal: %d %s", status, got)
+	}
+}
+
 func TestRequestsThatAreNotSimulatedAreRefused(t *testing.T) {
 	h := &Handler{Chat: &chat{status: 400, stream: `{"error":{"message":"too long"}}`}}
 	for body, want := range map[string]string{
 		`{`:                  "the body is no request",
 		`{"max_tokens":"a"}`: "the body is no request",
 		`{"stream":true}`:    "max_tokens must be given",
-		`{"max_tokens":1}`:   "not streamed",
 		`{"max_tokens":1,"stream":true,"messages":[{"content":[1]}]}`:                "a list of blocks",
 		`{"max_tokens":1,"stream":true,"messages":[{"content":[{"type":"other"}]}]}`: "type \\\"other\\\"",
 		`{"max_tokens":1,"stream":true,"messages":[]}`:                               "too long",

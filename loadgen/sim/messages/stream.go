@@ -113,13 +113,17 @@ func (s *stream) Done(out *bytes.Buffer) {
 		return
 	}
 	s.end(out)
-	reason := "end_turn"
+	chatstream.Event(out, "message_delta", map[string]any{"delta": map[string]any{"stop_reason": s.reason(), "stop_sequence": nil}, "usage": s.usage})
+	chatstream.Event(out, "message_stop", map[string]any{})
+}
+
+// reason is why the answer ended.
+func (s *stream) reason() string {
 	switch {
 	case s.finish == "length":
-		reason = "max_tokens"
+		return "max_tokens"
 	case s.called:
-		reason = "tool_use"
+		return "tool_use"
 	}
-	chatstream.Event(out, "message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil}, "usage": s.usage})
-	chatstream.Event(out, "message_stop", map[string]any{})
+	return "end_turn"
 }
