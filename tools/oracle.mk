@@ -24,14 +24,15 @@ models:
 
 # It downloads 0.6 GB, takes 2 GB of disk, and eight minutes. The short form, SHORT=1, leaves out the
 # tokenizers of models and the answers in real time, and takes two minutes. RELEASE=0.34.0 names
-# another release of vLLM: then it prints what is new in it, and in what that client differs. If the
-# packages cannot be downloaded, it says so and succeeds.
+# another release of vLLM: then it prints what is new in it, and in what that client differs.
+# UPDATE=1 writes the table of docs/vllm-parity.md. If the packages cannot be downloaded, it says so
+# and succeeds.
 VLLM ?= $(HOME)/.cache/servebench-vllm
 RELEASE ?= 0.33.0
 VENV = venv$(if $(filter-out 0.33.0,$(RELEASE)),-$(RELEASE))
 vllm-oracle: ## compare servebench with vLLM's client: flags, what both send and print, and how both read answers
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client $(if $(SHORT),,models); then \
-		ORACLE=$(ORACLE) VLLM=$(VLLM) VENV=$(VENV) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 \
+		ORACLE=$(ORACLE) VLLM=$(VLLM) VENV=$(VENV) UPDATE=$(UPDATE) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 \
 			-run '^(TestSnapshot|TestClientsAgree$(if $(SHORT),,|TestVLLMSendsTheSame|TestAnswersAreReadTheSame))$$' -v ./tools/vllm; \
 	else echo "vllm-oracle: vLLM's client could not be installed, so nothing was compared with it"; fi
 

@@ -50,16 +50,18 @@ func (a *allowance) applies(argv []string) bool {
 	return slices.ContainsFunc(a.words, func(word string) bool { return slices.Contains(argv, word) })
 }
 
-// allow takes the difference from what a client sent.
-func (a *allowance) allow(requests []seen, calls []string) ([]seen, []string) {
-	var kept []seen
+// allow takes the difference from what a client sent. It also gives whether there was one.
+func (a *allowance) allow(requests []seen, calls []string) (kept []seen, order []string, some bool) {
 	for _, r := range requests {
-		if a.edit(&r) {
+		body, headers := r.Body, len(r.Header)
+		keep := a.edit(&r)
+		if keep {
 			kept = append(kept, r)
 		}
+		some = some || !keep || r.Body != body || len(r.Header) != headers
 	}
 	return kept, slices.DeleteFunc(calls, func(call string) bool {
 		method, path, _ := strings.Cut(call, " ")
 		return !a.edit(&seen{Method: method, Path: path})
-	})
+	}), some
 }

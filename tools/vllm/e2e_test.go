@@ -71,6 +71,7 @@ func TestEngine(t *testing.T) {
 		if full {
 			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
 		}
+		t.Run("messages", func(t *testing.T) { sendMessages(t, e) })
 		t.Run("sessions", func(t *testing.T) { sendSessions(t, e, 8, 4) })
 		t.Run("histograms", func(t *testing.T) { compareHistograms(t, e, pairs) })
 	})
@@ -121,11 +122,30 @@ func compareLines(t *testing.T, e *engine, pairs []pair, lines []commandLine) {
 		}
 		for _, p := range pairs {
 			t.Run(line.name+", "+p.release, func(t *testing.T) {
-				n, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
+				n, _, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
 				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
 			})
 		}
 	}
+}
+
+// sendMessages loads Anthropic's API of the engine, which vLLM's client does not know, and holds what
+// servebench counts against what the engine counted.
+func sendMessages(t *testing.T, e *engine) {
+	e.forget(t)
+	before := e.totals(t)
+	our := newOurs(t, "latest").run(t, []string{"--backend", "anthropic", "--endpoint", "/v1/messages", "--base-url", e.url, "--model", served, "--tokenizer", e.tokenizer,
+		"--random-input-len", "30", "--random-output-len", "12", "--num-prompts", "24", "--max-concurrency", "4", "--ready-check-timeout-sec", "0", "--seed", "31"})
+	after := e.totals(t)
+	if our.file.Completed != 24 || our.file.Output != 24*12 {
+		t.Errorf("%d requests completed with %d tokens, want 24 with 288", our.file.Completed, our.file.Output)
+	}
+	for name, counted := range map[string]int{"vllm:prompt_tokens_total": our.file.Input, "vllm:generation_tokens_total": our.file.Output} {
+		if theirs := int(after[name] - before[name]); theirs != counted {
+			t.Errorf("%s: the engine counted %d, servebench %d", name, theirs, counted)
+		}
+	}
+	fmt.Printf("%d messages: %d tokens in, %d out\n", our.file.Completed, our.file.Input, our.file.Output)
 }
 
 // resetPrefixCache shows by the engine's own count that a sweep that resets the

@@ -118,12 +118,13 @@ func TestClientsAgree(t *testing.T) {
 		workers.Go(func() {
 			latest, server := pair{release: "0.33.0", theirs: newTheirs(t, venv()), ours: program}, newRecorder(t)
 			for i := range next {
-				line := clientLines[i]
+				row := &rows[i]
+				row.argv = strings.Fields(clientLines[i])
 				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-					t.Log(line)
-					argv := append(strings.Fields(line), "--base-url", server.URL, "--model", "m", "--tokenizer", "tok-bos", "--max-concurrency", "3")
-					rows[i].requests, _ = compareClients(t, &server.journal, latest, argv, func() {})
-					rows[i].same = !t.Failed()
+					t.Log(strings.Join(row.argv, " "))
+					argv := append(slices.Clone(row.argv), "--base-url", server.URL, "--model", "m", "--tokenizer", "tok-bos", "--max-concurrency", "3")
+					row.requests, row.differences, _ = compareClients(t, &server.journal, latest, argv, func() {})
+					row.same = !t.Failed()
 				})
 			}
 		})
@@ -136,27 +137,28 @@ func TestClientsAgree(t *testing.T) {
 	reportAgreements(t, rows)
 }
 
-// An agreement is what came of a command line.
-type agreement struct {
-	requests int
-	same     bool
-}
-
+// reportAgreements prints how many command lines were the same, and which were not. If all were, the table of them
+// has to be that of the documentation.
 func reportAgreements(t *testing.T, rows []agreement) {
+	t.Helper()
 	same := 0
 	for i, row := range rows {
 		if row.same {
 			same++
 		} else {
-			fmt.Printf("%d is not the same: %s\n", i+1, clientLines[i])
+			fmt.Printf("%d is not the same: %s\n", i+1, strings.Join(row.argv, " "))
 		}
 	}
 	fmt.Printf("%d of %d command lines are the same\n", same, len(rows))
+	if same == len(rows) {
+		compareTable(t, parityTable(rows))
+	}
 }
 
 // compareClients runs a command line with both clients in turn and compares what a journal saw
-// of them, what they printed and what they saved. It gives the number of requests, and vLLM's result.
-func compareClients(t *testing.T, server *journal, p pair, argv []string, before func()) (requests int, their *results) {
+// of them, what they printed and what they saved. It gives the number of requests, the differences on purpose,
+// and vLLM's result.
+func compareClients(t *testing.T, server *journal, p pair, argv []string, before func()) (requests int, differences []string, their *results) {
 	t.Helper()
 	server.take() // what a run before this one has left
 	before()
@@ -168,8 +170,11 @@ func compareClients(t *testing.T, server *journal, p pair, argv []string, before
 	theyRead, weRead := dropReads(&theySent), dropReads(&weSent)
 	for _, a := range allowances {
 		if a.applies(argv) {
-			theySent, theirCalls = a.allow(theySent, theirCalls)
-			weSent, ourCalls = a.allow(weSent, ourCalls)
+			var they, we bool
+			theySent, theirCalls, they = a.allow(theySent, theirCalls)
+			if weSent, ourCalls, we = a.allow(weSent, ourCalls); they || we {
+				differences = append(differences, a.what)
+			}
 		}
 	}
 	if slices.Contains(argv, "--probe-request-rate") {
@@ -183,7 +188,7 @@ func compareClients(t *testing.T, server *journal, p pair, argv []string, before
 		t.Errorf("not the same order of calls (-vLLM's +ours):\n%s", diff)
 	}
 	compareRuns(t, their, our)
-	return len(theySent), their
+	return len(theySent), differences, their
 }
 
 func alike(a, b seen) bool { return cmp.Equal(a, b) }
