@@ -28,14 +28,17 @@ func Encoder(body *openai.Body) func(turn *dataset.Turn) ([]byte, error) {
 			return nil, errNoFile
 		}
 		file := turn.Payload.Media[0].Upload
-		settings, err := body.Members(pyjson.Object{
+		object := pyjson.Object{
 			{Key: "model", Value: body.Model},
 			{Key: "max_completion_tokens", Value: turn.OutputLen},
-			{Key: "stream", Value: true},
+			{Key: "stream", Value: body.Streams()},
 			{Key: "language", Value: "en"},
-			{Key: "stream_include_usage", Value: true},
-			{Key: "stream_continuous_usage_stats", Value: true},
-		}, turn)
+		}
+		if body.Streams() { // servers refuse these otherwise
+			object = append(object, pyjson.Member{Key: "stream_include_usage", Value: true},
+				pyjson.Member{Key: "stream_continuous_usage_stats", Value: true})
+		}
+		settings, err := body.Members(object, turn)
 		if err != nil {
 			return nil, err
 		}

@@ -65,6 +65,22 @@ func TestSettingsAreWrittenAsPythonDoes(t *testing.T) {
 	}
 }
 
+// A server refuses options of a stream without one.
+func TestAFormThatAsksForNoStreamHasNoOptions(t *testing.T) {
+	for _, body := range []*openai.Body{{Extra: pyjson.Object{{Key: "stream", Value: false}}}, {Drop: []string{"stream"}}} {
+		form, err := Encoder(body)(spoken(dataset.Upload{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fields(t, form)
+		for name := range got {
+			if strings.HasPrefix(name, "stream_") || name == "stream" && got[name] != "False" {
+				t.Errorf("%s: %s", name, got[name])
+			}
+		}
+	}
+}
+
 // fields are the parts of a form, as an independent reader has them.
 func fields(t testing.TB, form []byte) map[string]string {
 	t.Helper()

@@ -2,7 +2,8 @@
 // chat completions.
 //
 // A Handler turns a form with a sound into a chat with that sound, and passes each chunk of the chat's
-// stream on at once as a chunk of a transcription: so the times are the chat's.
+// stream on at once as a chunk of a transcription: so the times are the chat's. If the form asks for no
+// stream, the answer is one object.
 package transcripts
 
 import (
@@ -19,8 +20,8 @@ import (
 // maxForm is the longest form, in bytes. OpenAI takes files up to 25 MB, and so does vLLM.
 const maxForm = 26 << 20
 
-// A Handler answers POST /v1/audio/transcriptions and translations by a chat. It streams only. It is
-// safe for concurrent use.
+// A Handler answers POST /v1/audio/transcriptions and translations by a chat. It is safe for concurrent
+// use.
 type Handler struct {
 	// Chat answers POST /v1/chat/completions as vLLM does.
 	Chat http.Handler
@@ -45,6 +46,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := r.Clone(r.Context())
 	asked.URL.Path = "/v1/chat/completions"
 	asked.Body, asked.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	if chat["stream"] != true {
+		one := &whole{ResponseWriter: w}
+		h.Chat.ServeHTTP(one, asked)
+		one.end()
+		return
+	}
 	h.Chat.ServeHTTP(&stream{ResponseWriter: w}, asked)
 }
 
@@ -75,10 +82,11 @@ func chatOf(form *multipart.Reader) (chat map[string]any, err error) {
 	if chat["messages"] == nil {
 		return nil, fmt.Errorf("`file` is missing")
 	}
-	if chat["stream"] != true {
-		return nil, fmt.Errorf("a transcription that is not streamed is not simulated")
+	if chat["stream"] == true {
+		chat["stream_options"] = options
+	} else if len(options) > 0 {
+		return nil, fmt.Errorf("stream options need `stream`")
 	}
-	chat["stream_options"] = options
 	return chat, nil
 }
 
@@ -157,4 +165,35 @@ func (s *stream) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// A whole is the answer of a chat that is not streamed, which becomes one of a transcription.
+type whole struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader keeps the status.
+func (o *whole) WriteHeader(status int) { o.status = status }
+
+// Write keeps the body.
+func (o *whole) Write(b []byte) (int, error) { return o.body.Write(b) }
+
+// end writes the answer.
+func (o *whole) end() {
+	var chat struct {
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	body := o.body.Bytes()
+	if json.Unmarshal(body, &chat) == nil && len(chat.Choices) > 0 {
+		body, _ = json.Marshal(map[string]string{"text": chat.Choices[0].Message.Content}) // a text always can
+	}
+	o.Header().Del("Content-Length")
+	o.ResponseWriter.WriteHeader(max(o.status, http.StatusOK))
+	o.ResponseWriter.Write(body)
 }

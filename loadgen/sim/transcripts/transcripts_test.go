@@ -46,7 +46,7 @@ func TestWrongFormsAreRefused(t *testing.T) {
 	for want, r := range map[string]*http.Request{
 		"not a form":                            httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}")),
 		"`file` is missing":                     asked(t, map[string]string{"stream": "True"}),
-		"not streamed":                          asked(t, map[string]string{"file": "x", "stream": "False"}),
+		"stream options need `stream`":          asked(t, map[string]string{"file": "x", "stream": "False", "stream_include_usage": "True"}),
 		"`max_completion_tokens`: \\\"many\\\"": asked(t, map[string]string{"file": "x", "max_completion_tokens": "many"}),
 		"longer than 26 MiB":                    asked(t, map[string]string{"file": strings.Repeat("x", maxForm), "stream": "True"}),
 	} {
@@ -75,6 +75,26 @@ func TestAStreamIsPassedOnByLines(t *testing.T) {
 		}
 		if got := w.Body.String(); got != want {
 			t.Fatalf("in writes of %d bytes: %q", size+1, got)
+		}
+	}
+}
+
+func TestAnAnswerThatIsNotStreamedIsOneObject(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"choices":[{"message":{"content":"Hi"}}]}`: `{"text":"Hi"}`,
+		`{"error":{"message":"no"}}`:                 `{"error":{"message":"no"}}`,
+	} {
+		chat := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "99")
+			if strings.Contains(answer, "error") {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			io.WriteString(w, answer)
+		})
+		w := httptest.NewRecorder()
+		(&Handler{chat}).ServeHTTP(w, asked(t, map[string]string{"file": "x", "stream": "False"}))
+		if got := w.Body.String(); got != want || (w.Code == http.StatusOK) != (want == `{"text":"Hi"}`) || w.Header().Get("Content-Length") != "" {
+			t.Errorf("%d %s, want %s", w.Code, got, want)
 		}
 	}
 }
