@@ -146,12 +146,13 @@ type chosen struct {
 // choose takes the first rows that fit. It also decodes their images, to find damaged ones before the
 // load.
 func (o *opened) choose(stored store, order []int) (kept []chosen, err error) {
-	columns, width := o.class.columns, 64
+	columns, width, atOnce := o.class.columns, 64, textsAtOnce
 	if o.class.medium != nil {
+		atOnce = mediaAtOnce
 		columns, width = append(columns[:len(columns):len(columns)], o.class.medium.columns...), runtime.GOMAXPROCS(0)
 	}
 	place := 0
-	for c, err := range dataset.Parallel(read(stored, order, columns), width, func(r row) (*dataset.Conversation, error) {
+	for c, err := range dataset.Parallel(read(stored, order, columns, atOnce), width, func(r row) (*dataset.Conversation, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -231,7 +232,7 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 	for i, k := range order {
 		rows[i] = kept[k].row
 	}
-	return dataset.Parallel(read(stored, rows, o.class.medium.columns), runtime.GOMAXPROCS(0), func(r row) (*dataset.Conversation, error) {
+	return dataset.Parallel(read(stored, rows, o.class.medium.columns, mediaAtOnce), runtime.GOMAXPROCS(0), func(r row) (*dataset.Conversation, error) {
 		turn := kept[order[r.place]].turn
 		if r.err == nil {
 			r.err = o.class.medium.attach(o, &turn, r.values)
@@ -247,10 +248,15 @@ type row struct {
 	err           error
 }
 
-// read yields the rows of those numbers, in that order. It reads some at once, so that those near one
-// another in the files are read together.
-func read(stored store, numbers []int, columns []string) iter.Seq[row] {
-	const atOnce = 64
+// How many rows are read at once. They are in memory together.
+const (
+	textsAtOnce = 4096
+	mediaAtOnce = 64
+)
+
+// read yields the rows of those numbers, in that order. It reads some at once, because rows near one
+// another in a file cost hardly more than one of them.
+func read(stored store, numbers []int, columns []string, atOnce int) iter.Seq[row] {
 	return func(yield func(row) bool) {
 		for first := 0; first < len(numbers); first += atOnce {
 			some := numbers[first:min(first+atOnce, len(numbers))]
