@@ -1,42 +1,36 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"sort"
-	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // arrowFile is a file of messages of Apache Arrow: a stream, as the library datasets keeps it, or a
-// file with a footer, which is a stream between two more parts.
+// file with a footer, which is a stream between two more parts. The schemas of the messages' heads are
+// Message.fbs and Schema.fbs of Arrow's format.
 type arrowFile struct {
 	path    string
 	file    *os.File
-	schema  []byte  // the first message
-	batches []batch // of rows
-	firsts  []int   // the first row of each batch, and the number of all rows
+	size    int64
+	fields  []*arrowField
+	batches []arrowBatch // with rows
+	firsts  []int        // the first row of each batch, and the number of all rows
 }
 
-// A batch is where a message with rows is.
-type batch struct{ offset, length int64 }
-
-// A message is the head of a message of Arrow: see Message.fbs and File.fbs of its format.
-type message struct {
-	kind byte
-	rows int64
-	size int64 // of all of it
+// An arrowBatch is a message with rows: its head, and where its body is.
+type arrowBatch struct {
+	head flatbuffers.Table
+	body int64
 }
 
 // The kinds of messages.
@@ -50,182 +44,121 @@ const arrowMagic = "ARROW1\x00\x00"
 
 func openArrow(path string, f *os.File) (_ file, err error) {
 	defer damagedArrow(&err)
-	a := &arrowFile{path: path, file: f, firsts: []int{0}}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	a := &arrowFile{path: path, file: f, size: info.Size(), firsts: []int{0}}
 	at := int64(0)
-	magic := make([]byte, len(arrowMagic))
-	if _, err := f.ReadAt(magic, 0); err == nil && string(magic) == arrowMagic {
+	if magic, err := a.bytes(0, int64(len(arrowMagic))); err == nil && string(magic) == arrowMagic {
 		at = int64(len(magic))
 	}
 	for {
-		m, err := readMessage(f, at)
-		if err == io.EOF && a.schema != nil {
+		size, err := a.message(at)
+		if err == io.EOF && a.fields != nil {
 			return a, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading Arrow: %w", noEOF(err))
 		}
-		switch m.kind {
-		case schemaMessage:
-			a.schema = make([]byte, m.size)
-			if _, err := f.ReadAt(a.schema, at); err != nil {
-				return nil, err
-			}
-		case dictionaryMessage:
-			return nil, errors.New("reading Arrow: a column has a dictionary, which is not supported: write the file as Parquet")
-		case batchMessage:
-			a.batches = append(a.batches, batch{at, m.size})
-			a.firsts = append(a.firsts, a.count()+int(m.rows))
-		}
-		at += m.size
+		at += size
 	}
 }
 
-// damagedArrow turns a panic of the library, which some damaged files cause, into an error.
+// damagedArrow turns a panic of reading a damaged head into an error.
 func damagedArrow(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("reading Arrow: the file is damaged: %v", cause)
 	}
 }
 
-// readMessage reads the head of the message at an offset. io.EOF means that there is none.
-func readMessage(f *os.File, at int64) (m message, err error) {
-	var prefix [8]byte // continuation, length of the head
-	if n, err := f.ReadAt(prefix[:], at); err != nil && n == 0 {
-		return m, io.EOF
-	} else if err != nil {
-		return m, io.ErrUnexpectedEOF
+// bytes reads a part of the file.
+func (a *arrowFile) bytes(at, n int64) ([]byte, error) {
+	if at < 0 || n < 0 || at > a.size || n > a.size-at {
+		return nil, errors.New("it ends in the middle of a message")
+	}
+	text := make([]byte, n)
+	_, err := a.file.ReadAt(text, at)
+	return text, err
+}
+
+// message takes the message at an offset, and gives its length. io.EOF means that there is none.
+func (a *arrowFile) message(at int64) (int64, error) {
+	if at == a.size {
+		return 0, io.EOF
+	}
+	prefix, err := a.bytes(at, 8) // continuation, length of the head
+	if err != nil {
+		return 0, err
 	}
 	length := int64(binary.LittleEndian.Uint32(prefix[4:]))
 	switch {
-	case binary.LittleEndian.Uint32(prefix[:]) != 1<<32-1:
-		return m, errors.New("it is not a stream of Arrow messages")
+	case binary.LittleEndian.Uint32(prefix) != math.MaxUint32:
+		return 0, errors.New("it is no stream of messages")
 	case length == 0:
-		return m, io.EOF
-	case length > 1<<28:
-		return m, errors.New("the head of a message is too long")
+		return 0, io.EOF
 	}
-	head := make([]byte, length)
-	if _, err := f.ReadAt(head, at+8); err != nil {
-		return m, io.ErrUnexpectedEOF
+	text, err := a.bytes(at+8, length)
+	if err != nil {
+		return 0, err
 	}
-	fields := flatbuffers.Table{Bytes: head, Pos: flatbuffers.GetUOffsetT(head)}
-	m.size = 8 + length
-	if o := flatbuffers.UOffsetT(fields.Offset(10)); o != 0 {
-		body := fields.GetInt64(o + fields.Pos)
-		if body < 0 {
-			return m, errors.New("a message has a wrong length")
-		}
-		m.size += body
+	head := flatbuffers.Table{Bytes: text, Pos: flatbuffers.GetUOffsetT(text)}
+	body := at + 8 + length
+	size := head.GetInt64Slot(10, 0)
+	if size < 0 || size > a.size-body {
+		return 0, errors.New("it ends in the middle of a message")
 	}
-	if o := flatbuffers.UOffsetT(fields.Offset(6)); o != 0 {
-		m.kind = fields.GetByte(o + fields.Pos)
+	var content flatbuffers.Table
+	if o := flatbuffers.UOffsetT(head.Offset(8)); o != 0 {
+		head.Union(&content, o)
 	}
-	if o := flatbuffers.UOffsetT(fields.Offset(8)); o != 0 && m.kind == batchMessage {
-		var header flatbuffers.Table
-		fields.Union(&header, o)
-		if rows := flatbuffers.UOffsetT(header.Offset(4)); rows != 0 {
-			m.rows = header.GetInt64(rows + header.Pos)
-		}
+	switch head.GetByteSlot(6, 0) {
+	case schemaMessage:
+		a.fields, err = arrowFields(content, 6, 0)
+	case dictionaryMessage:
+		err = errors.New("a column has a dictionary, which is not supported: write the file as Parquet")
+	case batchMessage:
+		err = a.addBatch(arrowBatch{content, body})
 	}
-	if info, err := f.Stat(); err != nil || m.rows < 0 || m.rows > 1<<31 || at+m.size > info.Size() {
-		return m, io.ErrUnexpectedEOF
+	return body + size - at, err
+}
+
+// addBatch takes a message with rows.
+func (a *arrowFile) addBatch(b arrowBatch) error {
+	rows := b.head.GetInt64Slot(4, 0)
+	switch {
+	case b.head.Offset(10) != 0:
+		return errors.New("its rows are compressed, which is not supported: write the file as Parquet")
+	case rows < 0 || rows > math.MaxInt32:
+		return errors.New("a message has a wrong number of rows")
 	}
-	return m, nil
+	a.batches = append(a.batches, b)
+	a.firsts = append(a.firsts, a.count()+int(rows))
+	return nil
 }
 
 func (a *arrowFile) count() int { return a.firsts[len(a.firsts)-1] }
 
 func (a *arrowFile) read(at []int, columns []string, each func(pyjson.Object)) (err error) {
 	defer damagedArrow(&err)
-	for len(at) > 0 {
-		number := sort.Search(len(a.batches), func(i int) bool { return a.firsts[i+1] > at[0] })
-		n := sort.SearchInts(at, a.firsts[number+1])
-		if err := a.readBatch(number, at[:n], columns, each); err != nil {
+	for _, i := range at {
+		number := sort.Search(len(a.batches), func(k int) bool { return a.firsts[k+1] > i })
+		values, err := a.columns(number)
+		if err != nil {
 			return named(a.path, fmt.Errorf("reading Arrow: %w", err))
 		}
-		at = at[n:]
-	}
-	return nil
-}
-
-// readBatch reads rows of one batch.
-func (a *arrowFile) readBatch(number int, at []int, columns []string, each func(pyjson.Object)) error {
-	b := a.batches[number]
-	stream := io.MultiReader(bytes.NewReader(a.schema), io.NewSectionReader(a.file, b.offset, b.length))
-	r, err := ipc.NewReader(stream)
-	if err != nil {
-		return err
-	}
-	defer r.Release()
-	if !r.Next() {
-		return noEOF(r.Err())
-	}
-	rows := r.RecordBatch()
-	for _, i := range at {
 		var row pyjson.Object
-		for k, column := range rows.Columns() {
-			name := rows.ColumnName(k)
-			if columns != nil && !slices.Contains(columns, name) {
+		for k, field := range a.fields {
+			if columns != nil && !slices.Contains(columns, field.name) {
 				continue
 			}
-			row = append(row, pyjson.Member{Key: name, Value: cell(column, i-a.firsts[number])})
+			value, err := a.cell(values[k], int64(i-a.firsts[number]))
+			if err != nil {
+				return named(a.path, fmt.Errorf("reading Arrow: row %d: column %s: %w", i+1, field.name, err))
+			}
+			row = append(row, pyjson.Member{Key: field.name, Value: value})
 		}
 		each(row)
 	}
 	return nil
-}
-
-// cell is one value of an array. It shares no memory with the array.
-func cell(values arrow.Array, i int) any {
-	if values.IsNull(i) {
-		return nil
-	}
-	switch v := values.(type) {
-	case *array.Null:
-		return nil
-	case *array.String:
-		return strings.Clone(v.Value(i))
-	case *array.LargeString:
-		return strings.Clone(v.Value(i))
-	case *array.Binary:
-		return slices.Clone(v.Value(i))
-	case *array.LargeBinary:
-		return slices.Clone(v.Value(i))
-	case *array.Boolean:
-		return v.Value(i)
-	case *array.Float64:
-		return v.Value(i)
-	case *array.Float32:
-		return float64(v.Value(i))
-	case *array.Int64:
-		return int(v.Value(i))
-	case *array.Int32:
-		return int(v.Value(i))
-	case *array.Struct:
-		return structure(v, i)
-	case array.ListLike:
-		return elementsOf(v, i)
-	case array.ExtensionArray:
-		return cell(v.Storage(), i)
-	}
-	return values.ValueStr(i) // numbers of other sizes, times
-}
-
-func structure(v *array.Struct, i int) any {
-	object := pyjson.Object{}
-	for k, field := range v.DataType().(*arrow.StructType).Fields() {
-		value := cell(v.Field(k), i)
-		object = append(object, pyjson.Member{Key: field.Name, Value: value})
-	}
-	return object
-}
-
-func elementsOf(v array.ListLike, i int) any {
-	elements := []any{}
-	from, to := v.ValueOffsets(i)
-	for k := from; k < to; k++ {
-		value := cell(v.ListValues(), int(k))
-		elements = append(elements, value)
-	}
-	return elements
 }
