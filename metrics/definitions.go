@@ -137,6 +137,12 @@ func (c *Config) Spoken() bool { return strings.HasSuffix(c.Backend, "-audio") }
 // pooling endpoints.
 func (c *Config) Redefined() bool { return c.Chat() || c.Pooling() }
 
+// CountsChunks reports whether a stream can count its tokens with every chunk: the Responses API and the
+// Messages API count them at the end.
+func (c *Config) CountsChunks() bool {
+	return !strings.Contains(c.Backend, "responses") && c.Backend != "anthropic"
+}
+
 // Templated reports whether the server put prompts into a chat template: for chats, for the
 // Responses API and for the Messages API.
 func (c *Config) Templated() bool {

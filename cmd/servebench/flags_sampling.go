@@ -62,6 +62,9 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	s.ExtraBody = given.Merge(g.extraBody)
+	if api := backend.Find(g.Server.Backend); s.UsageAlways && !api.Counts {
+		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk", api.Name)
+	}
 	if g.Whole() && !g.Server.Pooling() {
 		if err := g.resolveWhole(); err != nil {
 			return err

@@ -36,6 +36,8 @@ type Backend struct {
 	Messages bool
 	// OneJSON says that answers can be read which are not streamed, but are one JSON object.
 	OneJSON bool
+	// Counts says that a stream can count its tokens with every chunk.
+	Counts bool
 	// Forms says that a request is a form with a file, to which the settings of sampling do not apply.
 	Forms bool
 	// Sampling are the members of a body that set how the API chooses tokens; nil means all that vLLM's
@@ -51,15 +53,15 @@ type Backend struct {
 // All are the backends: vLLM's in the order of vLLM's client, and then others.
 var All = []*Backend{
 	{Name: "vllm", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		OneJSON: true, encoder: encoded, sender: streamed},
+		OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
 	{Name: "openai", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		OneJSON: true, encoder: encoded, sender: streamed},
+		OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
 	{Name: "openai-chat", API: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions", Suffixes: []string{"chat/completions"},
-		Messages: true, OneJSON: true, encoder: chat, sender: chatStreamed},
+		Messages: true, OneJSON: true, Counts: true, encoder: chat, sender: chatStreamed},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
 		Messages: true, OneJSON: true, encoder: responses, sender: responsesStreamed},
 	{Name: "openai-audio", API: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions", Suffixes: []string{"transcriptions", "translations"},
-		Messages: true, Forms: true, OneJSON: true, encoder: forms, sender: audio.Sender},
+		Messages: true, Forms: true, OneJSON: true, Counts: true, encoder: forms, sender: audio.Sender},
 	{Name: "openai-embeddings", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
 	{Name: "openai-embeddings-chat", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},

@@ -105,6 +105,8 @@ func (j *judge) noteTokens() string {
 	switch {
 	case j.Header.Config.Whole:
 		return ""
+	case t.Bundles() && !j.Header.Config.CountsChunks():
+		return text
 	case t.Bundles():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
 	case t.Differ() && t.Bundled > 0:

@@ -84,6 +84,18 @@ func TestNotesAccuseNobody(t *testing.T) {
 	}
 }
 
+// No flag makes these APIs count each chunk.
+func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
+	for backend, advised := range map[string]bool{"openai": true, "openai-chat": true, "openai-responses": false, "anthropic": false} {
+		s := clean()
+		s.Header.Config.Backend, s.Truth.Tokens = backend, metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5}
+		Judge(s)
+		if notes := strings.Join(s.Trust.Notes, "; "); !strings.Contains(notes, "chunk ≠ token") || strings.Contains(notes, "--continuous-usage-stats") != advised {
+			t.Errorf("%s: %s", backend, notes)
+		}
+	}
+}
+
 // Without the kernel's stamps nobody knows for certain whether we read in time.
 func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 	const stamped = "4000 of 4000 chunks were stamped after reading"
