@@ -97,8 +97,7 @@ func refusal(name string) string {
 // otherwise are cases in which servebench does something else on purpose: see
 // docs/vllm-parity.md.
 var otherwise = map[string]string{
-	"chat-image-client-side": "some samples of a JPEG file that it decodes differ by up to 3",
-	"skip-tokenizer-custom":  "--custom-output-len is kept, where vLLM asks for one token",
+	"skip-tokenizer-custom": "--custom-output-len is kept, where vLLM asks for one token",
 }
 
 // Nothing is sent that vLLM's client does not send.

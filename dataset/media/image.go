@@ -16,8 +16,8 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// A Reader decodes image files: PNG, JPEG, GIF, WebP, BMP or TIFF. Of a JPEG file, some samples may
-// differ by 3 or less from Pillow's, whose cosine transform rounds more.
+// A Reader decodes image files: PNG, JPEG, GIF, WebP, BMP or TIFF. The pixels are
+// the ones that Pillow decodes; of JPEG files in rare colours they may differ a little.
 type Reader struct {
 	// OnWhite lays transparent images on a white ground, as vLLM does with images that it loads
 	// itself. Without it, transparency is dropped, as Pillow does when it converts to RGB.
@@ -34,6 +34,11 @@ func (r Reader) Decode(file []byte) (Pixels, error) {
 		return Pixels{}, fmt.Errorf("reading the image: %w", err)
 	case int64(config.Width)*int64(config.Height) > maxPixels:
 		return Pixels{}, fmt.Errorf("the image has %d by %d pixels, and %d are the most", config.Width, config.Height, maxPixels)
+	}
+	if format == "jpeg" {
+		if decoded, err := decodeJPEG(file); err == nil {
+			return *photograph(decoded), nil
+		}
 	}
 	decoded, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
