@@ -60,22 +60,62 @@ func asks(req *engine.Request, encoding string) bool {
 	return bytes.Contains(req.Body, []byte(`"encoding_format": "`+encoding+`"`))
 }
 
+// An answer is what counts of a server's JSON.
+type answer struct {
+	Usage goopenai.Usage
+	Error json.RawMessage
+}
+
 // count takes the prompt tokens from the JSON of an answer. vLLM's client takes an error for an
 // answer without usage.
 func count(text []byte, rec *metrics.Record) error {
-	var answer struct {
-		Usage goopenai.Usage
-		Error json.RawMessage
+	var a answer
+	if usage := usageIn(text); usage != nil && json.Unmarshal(usage, &a.Usage) == nil {
+		rec.In = a.Usage.PromptTokens
+		return nil
 	}
-	if err := json.Unmarshal(text, &answer); err != nil {
+	if err := json.Unmarshal(text, &a); err != nil {
 		return metrics.Failf(metrics.Malformed, "the answer is not the JSON of numbers: %s", metrics.Shorten(err.Error()))
 	}
-	if answer.Error != nil {
+	if a.Error != nil {
 		if failure := openai.Complaint(text); failure != nil {
 			rec.Differs = metrics.DiffersError
 			return failure
 		}
 	}
-	rec.In = answer.Usage.PromptTokens
+	rec.In = a.Usage.PromptTokens
 	return nil
+}
+
+// usageKey cannot occur in a text, whose quotes are escaped.
+var usageKey = []byte(`"usage"`)
+
+// usageIn is the usage in an answer without an error, if it is easy to find: as the last member of the
+// answer, or before any list and any other object. It is nil otherwise. Decoding all numbers would
+// take a hundred times as long.
+func usageIn(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	if !bytes.HasPrefix(text, []byte("{")) || !bytes.HasSuffix(text, []byte("}")) || bytes.Contains(text, []byte(`"error"`)) {
+		return nil
+	}
+	head, tail, found := bytes.Cut(text, usageKey)
+	if !found || bytes.Contains(tail, usageKey) {
+		return nil
+	}
+	usage, rest := objectAt(tail)
+	if first := !bytes.ContainsAny(head[1:], "{["); first || string(bytes.TrimSpace(rest)) == "}" {
+		return usage
+	}
+	return nil
+}
+
+// objectAt is the object behind a key, and what follows it; nil if the value is none.
+func objectAt(text []byte) (object, rest []byte) {
+	text, found := bytes.CutPrefix(bytes.TrimSpace(text), []byte(":"))
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	var raw json.RawMessage
+	if !found || decoder.Decode(&raw) != nil || raw[0] != '{' {
+		return nil, nil
+	}
+	return raw, text[decoder.InputOffset():]
 }
