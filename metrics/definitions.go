@@ -119,8 +119,8 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Chat reports whether the answers are streamed as a chat's: transcriptions and translations are, too.
-func (c *Config) Chat() bool {
+// chat reports whether the answers are streamed as a chat's: transcriptions and translations are, too.
+func (c *Config) chat() bool {
 	return strings.Contains(c.Backend, "chat") && !c.Pooling() || c.Backend == "openai-audio"
 }
 
@@ -129,13 +129,13 @@ func (c *Config) Pooling() bool {
 	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") || strings.HasSuffix(c.Backend, "-rerank")
 }
 
-// Spoken reports whether the requests were for transcriptions or translations of sounds. Only for
+// spoken reports whether the requests were for transcriptions or translations of sounds. Only for
 // these vLLM's client has RTFx.
-func (c *Config) Spoken() bool { return strings.HasSuffix(c.Backend, "-audio") }
+func (c *Config) spoken() bool { return strings.HasSuffix(c.Backend, "-audio") }
 
 // Redefined reports whether Definitions count the answers differently. They do so for chats and for
 // pooling endpoints.
-func (c *Config) Redefined() bool { return c.Chat() || c.Pooling() }
+func (c *Config) Redefined() bool { return c.chat() || c.Pooling() }
 
 // CountsChunks reports whether a stream can count its tokens with every chunk: the Responses API and the
 // Messages API count them at the end.
@@ -159,9 +159,9 @@ func (h *Header) Recognise() {
 // Counted is a record of the run by the header's Definitions.
 func (h *Header) Counted(r *Record) *Record {
 	if h.former && h.Definitions != Definitions029 {
-		r = r.renewed(h.Config.Chat())
+		r = r.renewed(h.Config.chat())
 	}
-	return h.Definitions.Of(r, h.Config.Chat())
+	return h.Definitions.Of(r, h.Config.chat())
 }
 
 // renewed converts a record from before Definitions, as far as possible: what came before the first

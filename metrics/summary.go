@@ -39,8 +39,9 @@ type Summary struct {
 	PeakOutput       float64 // most chunks that arrived in one second
 	PeakConcurrent   int     // most requests that touched one second
 	TotalThroughput  float64 // input and output tokens a second
-	RTFx             float64 // seconds of sound that completed requests carried, a second; 0 for all but transcriptions
 	Carried          Payload // what completed requests carried together
+	// RTFx is the seconds of sound that completed transcriptions carried, a second; 0 for other APIs.
+	RTFx float64
 
 	TTFT, TPOT, ITL, E2EL Distribution // completed requests
 	Queue                 Distribution // completed requests

@@ -21,9 +21,12 @@ import (
 // does: {"prompt": "…", "audio": "a.wav", "output_tokens": 128}. The path of a sound is relative to
 // the working directory. It sets Python. The seed decides the order, and which rows repeat.
 type CustomAudio struct {
-	dataset.Options      // Path must end in .jsonl
-	OutputLen       int  // tokens to ask for; −1: each row's output_tokens, and 256 without a Tokenizer
-	Chat            bool // make the sounds content parts of a chat; otherwise files
+	dataset.Options // Path must end in .jsonl
+
+	// OutputLen is the tokens to ask for. −1 is each row's output_tokens, and 256 without a Tokenizer.
+	OutputLen int
+
+	Chat bool // make the sounds content parts of a chat; otherwise files
 
 	// Always adds the sounds without a Tokenizer, too. vLLM's client then leaves them out.
 	Always bool

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset/media/sound"
-	"github.com/servebench/servebench/loadgen/sim/medium"
 )
 
 // spoken is a form with a sound, and its media type.
@@ -89,7 +88,7 @@ func TestATranscriptionIsTheChatOfItsSound(t *testing.T) {
 		}
 	})
 	for name, c := range last {
-		if want := chatTemplateTokens + 1 + 2*medium.TokensPerSecond; c.Usage == nil || c.Usage.In != want || c.Usage.Out != 5 {
+		if want := chatTemplateTokens + 1 + 2*25; c.Usage == nil || c.Usage.In != want || c.Usage.Out != 5 {
 			t.Errorf("%s: usage %+v, want %d in", name, c.Usage, want)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// TokensPerSecond of a sound: one for 40 ms, as Qwen2-Audio has them.
-	TokensPerSecond = 25
+	// perSecond is the number of tokens of a second of sound: one for 40 ms, as Qwen2-Audio has them.
+	perSecond = 25
 	// patch is the length of a side of the square of pixels that is one token, as in Qwen2-VL.
 	patch = 28
 	// unseen is the number of tokens of an image or a video that is elsewhere.
@@ -48,19 +48,19 @@ func Part(part json.RawMessage) (tokens []int, ok bool, err error) {
 		if err != nil {
 			return nil, true, fmt.Errorf("`input_audio` must have base64 data: %v", err)
 		}
-		tokens, err := Sound(file)
+		tokens, err := heard(file)
 		return tokens, true, err
 	}
 	return nil, false, nil
 }
 
-// Sound returns the tokens of a WAV or FLAC file.
-func Sound(file []byte) ([]int, error) {
+// heard is the tokens of a WAV or FLAC file.
+func heard(file []byte) ([]int, error) {
 	seconds, err := sound.Seconds(file)
 	if err != nil {
 		return nil, fmt.Errorf("invalid or unsupported audio file: %v", err)
 	}
-	return made(string(file), 1+int(seconds*TokensPerSecond)), nil
+	return made(string(file), 1+int(seconds*perSecond)), nil
 }
 
 // pictured is the number of tokens of an image.
