@@ -138,7 +138,6 @@ func (g *mediaFlags) resolveRandomMM() error {
 // hubFlags are for datasets of Hugging Face's Hub.
 type hubFlags struct {
 	*options
-	outputLen  *int
 	categories string
 }
 
@@ -147,7 +146,7 @@ func (g *hubFlags) define(f *argv.Flags) {
 	f.StringVar(&d.Name, "hf-name", "", "`REPOSITORY` the repository whose form the rows have, if --dataset-path is a folder or a file")
 	f.StringVar(&d.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for openai/gsm8k)")
 	f.StringVar(&d.Split, "hf-split", "", "`NAME` split of the repository (default as in vLLM: mostly train, or test)")
-	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "hf-output-len", "`TOKENS` output length of hf (default a length that vLLM sets for the repository, or the recorded length)")
+	f.Var(argv.Optional(&d.OutputLen, argv.ParseInt), "hf-output-len", "`TOKENS` output length of hf (default a length that vLLM sets for the repository, or the recorded length)")
 	f.BoolVar(&d.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is then another from 1,000 rows on")
 	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0, "`RATIO` take edits of vdaita/edit_5k_char and edit_10k_char that change at least this share of the code")
 	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1, "`RATIO` take edits that change at most this share of the code")
@@ -160,9 +159,6 @@ func (g *hubFlags) define(f *argv.Flags) {
 // resolve checks what a dataset of the Hub needs from other flags. It follows workloadFlags.
 func (g *hubFlags) resolve(*argv.Flags) error {
 	d := &g.Workload.HF
-	if g.outputLen != nil {
-		d.OutputLen = g.outputLen
-	}
 	for _, name := range strings.Split(g.categories, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			d.Categories = append(d.Categories, name)

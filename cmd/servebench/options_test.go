@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/hf"
+	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/wire"
@@ -62,7 +64,15 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 			TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
 			}},
-			Sessions: loadgen.Sessions{Synthetic: o.Workload.Sessions.Synthetic}, // vLLM has none
+			HF:          hf.HF{MaxDistance: 1, MaxSeconds: math.Inf(1)},
+			CustomImage: multimodal.CustomImage{OutputLen: 256},
+			CustomAudio: multimodal.CustomAudio{OutputLen: 256},
+			RandomMM: multimodal.RandomMM{
+				Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 255, dataset.Video: 1},
+				Buckets: []multimodal.Bucket{{Height: 256, Width: 256, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 16}},
+			},
+			BatchSize: 1,
+			Sessions:  loadgen.Sessions{Synthetic: o.Workload.Sessions.Synthetic}, // vLLM has none
 		},
 		Sampling: loadgen.Sampling{IgnoreEOS: true},
 		Watch:    loadgen.Watch{Every: time.Second},
@@ -139,13 +149,14 @@ func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
 }
 
 func TestLengthsAndRatiosAreResolved(t *testing.T) {
-	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --random-range-ratio", `{"input": 0.25, "output": 0}`)
+	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --hf-output-len 6 --random-range-ratio", `{"input": 0.25, "output": 0}`)
 	five := 5
 	want := mustParse(t, "").Workload
 	want.Random = dataset.Random{InputLen: 10, OutputLen: 5, Ratio: dataset.RangeRatio{Input: 0.25}}
 	want.ShareGPTLen, want.Custom = &five, dataset.Custom{OutputLen: 5}
 	want.Sonnet.InputLen, want.Sonnet.OutputLen = 10, 5
 	want.SpecBench.OutputLen, want.PrefixRepetition.OutputLen = 5, 5
+	want.CustomImage.OutputLen, want.CustomAudio.OutputLen, want.HF.OutputLen = 5, 5, &five
 	if diff := cmp.Diff(want, o.Workload); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -107,7 +107,7 @@ func (o *opened) files() (store, []int, error) {
 	case subset.Name == "":
 		subset = hub.Subset{Name: o.class.subset, Optional: true}
 	}
-	if split == "" {
+	if split == "" && !o.place.Alone() {
 		return nil, nil, fmt.Errorf("argument --hf-split: %s has no default split: name one, such as train", o.class.repositories[0])
 	}
 	paths, err := o.place.Split(subset, split)

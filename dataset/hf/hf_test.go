@@ -14,7 +14,7 @@ import (
 func rowsOf(t *testing.T, name string, lines ...string) HF {
 	t.Helper()
 	d := parse(t, nil, "tok-plain")
-	d.Path, d.Name, d.Num, d.Split = filepath.Join(t.TempDir(), "rows.jsonl"), name, 100, "train"
+	d.Path, d.Name, d.Num = filepath.Join(t.TempDir(), "rows.jsonl"), name, 100
 	d.NoOversample, d.DisableShuffle = true, true
 	if err := os.WriteFile(d.Path, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
 		t.Fatal(err)

@@ -54,6 +54,9 @@ func Open(path string) (*Place, error) {
 
 var repository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
+// Alone reports whether it is one file, whose rows are in every split.
+func (p *Place) Alone() bool { return p.files != nil }
+
 // fetch is the command that fetches a file of the repository, or the whole repository if the file is
 // empty.
 func (p *Place) fetch(file string) string {
