@@ -99,7 +99,11 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --goodput: %w", err)
 	}
 	for _, slo := range g.Report.Goodput {
-		if slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric) && g.Whole() && !g.Server.Pooling() {
+		switch {
+		case !g.Whole() || !slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric):
+		case g.Server.Pooling(): // vLLM's client takes it and does nothing with it
+			g.Warnings = append(g.Warnings, fmt.Sprintf("--goodput %s: answers of --backend %s have E2EL alone, so it means nothing", slo.Metric, g.Server.Backend))
+		default:
 			return fmt.Errorf("argument --goodput: %s: answers that are not streamed have none: it must be e2el", slo.Metric)
 		}
 	}

@@ -126,13 +126,16 @@ func (g *samplingFlags) checkDropped() error {
 
 // needed are members that a body must have, with the reason.
 var needed = map[string]string{
-	"model":    "the server would choose the model",
-	"prompt":   "there would be nothing to answer",
-	"messages": "there would be nothing to answer",
+	"model":     "the server would choose the model",
+	"prompt":    "there would be nothing to answer",
+	"messages":  "there would be nothing to answer",
+	"input":     "there would be nothing to answer",
+	"query":     "there would be nothing to rank by",
+	"documents": "there would be nothing to rank",
 }
 
 // droppable are the other members that bodies of servebench's have.
-var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream", "stream_options"}
+var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream", "stream_options", "truncate_prompt_tokens"}
 
 // parseNames reads names with commas between.
 func parseNames(text string) ([]string, error) {

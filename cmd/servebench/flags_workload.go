@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/backend"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
@@ -96,7 +97,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
-	case w.TokenIDs && (g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses"):
+	case w.TokenIDs && backend.Find(g.Server.Backend).Messages:
 		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm", strings.TrimPrefix(g.Server.Backend, "openai-"))
 	case w.Has(loadgen.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+

@@ -140,7 +140,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--dataset-name hf --dataset-path Lin-Chen/MMStar":                                                               "argument --dataset-path: its rows have images, videos or sounds, which --backend openai does not take",
 		"--dataset-name hf --dataset-path rows.csv --hf-name gorilla-llm/Berkeley-Function-Calling-Leaderboard":          "argument --dataset-path: gorilla-llm/Berkeley-Function-Calling-Leaderboard sends tools, which --backend openai does not take: it needs --backend openai-chat",
 		"--random-batch-size 0":                                                                                          "argument --random-batch-size: 0: it must be greater than 0",
-		several + "--prompt-token-ids":                                                                                   "argument --prompt-token-ids: requests with several prompts are sent as text",
+		several + "--prompt-token-ids":                                                                                   "argument --prompt-token-ids: vllm-rerank takes no token ids: it needs --backend openai or vllm",
 		several + "--skip-tokenizer-init":                                                                                "argument --skip-tokenizer-init: requests with several prompts need a tokenizer",
 		several + "--no-reranker":                                                                                        "argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2",
 		several + "--dataset-path x":                                                                                     "argument --dataset-path: Cannot use 'random-rerank' dataset with --dataset-path.",
