@@ -62,13 +62,22 @@ const (
 
 // pixels are the pixels of an image, on white or without their transparency.
 func pixels(from image.Image, onWhite bool) Pixels {
-	if photo, ok := from.(*image.YCbCr); ok {
-		if p := photograph(photo); p != nil {
-			return *p
-		}
-	}
 	bounds := from.Bounds()
 	p := Pixels{Width: bounds.Dx(), Height: bounds.Dy(), RGB: make([]byte, 0, 3*bounds.Dx()*bounds.Dy())}
+	switch from := from.(type) {
+	case *image.YCbCr:
+		if p := photograph(from); p != nil {
+			return *p
+		}
+	case *image.RGBA:
+		if from.Opaque() { // so that nothing is multiplied by its alpha
+			p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height, false)
+			return p
+		}
+	case *image.NRGBA:
+		p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height, onWhite)
+		return p
+	}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			c := straight(from.At(x, y))
@@ -79,6 +88,20 @@ func pixels(from image.Image, onWhite bool) Pixels {
 		}
 	}
 	return p
+}
+
+// appendRows appends the pixels of rows with four bytes a pixel: red, green, blue and alpha.
+func appendRows(rgb, rows []byte, stride, width, height int, onWhite bool) []byte {
+	for y := range height {
+		for row := rows[y*stride:][:4*width]; len(row) > 0; row = row[4:] {
+			if onWhite {
+				rgb = append(rgb, laid(row[0], row[3]), laid(row[1], row[3]), laid(row[2], row[3]))
+			} else {
+				rgb = append(rgb, row[0], row[1], row[2])
+			}
+		}
+	}
+	return rgb
 }
 
 // straight is a colour that is not multiplied by its alpha.
