@@ -46,8 +46,8 @@ type Bound struct {
 // usualMargin is the default share by which a number may get worse.
 const usualMargin = 0.05
 
-// DefaultGate gates output throughput, median TTFT and median TPOT, and allows no failed
-// request.
+// DefaultGate gates output throughput, median TTFT and median TPOT, and allows no failed request. Runs
+// whose answers came whole are gated by the median E2EL, and pooling endpoints by inputs a second.
 func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
