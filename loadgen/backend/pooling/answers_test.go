@@ -2,6 +2,7 @@ package pooling_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,8 +99,8 @@ func (c *answerCase) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// record is what is kept here of the case's answer.
-func (c *answerCase) record(t *testing.T) *metrics.Record {
+// record is what is kept here of the case's answer to a request with so many more bytes.
+func (c *answerCase) record(t *testing.T, pad int) *metrics.Record {
 	transport := wire.Connections{Dial: c.dial}.Transport()
 	defer transport.CloseIdleConnections()
 	target := engine.Target{Pooling: true, Send: pooling.Sender(&openai.Endpoint{URL: "http://server.test/v1/embeddings", Transport: transport})}
@@ -107,9 +108,10 @@ func (c *answerCase) record(t *testing.T) *metrics.Record {
 	if c.Extra != nil {
 		body = c.Extra
 	}
+	body = append(bytes.Clone(body), bytes.Repeat([]byte(" "), pad)...)
 	rec := &metrics.Record{InAsked: 7, In: 7}
 	epoch := time.Now()
-	for _, err := range target.Send(t.Context(), epoch, &engine.Request{Body: body}, rec) {
+	for _, err := range target.Send(t.Context(), epoch, &engine.Request{Body: body, Once: true}, rec) {
 		if err != nil {
 			rec.Class, rec.Error = metrics.Classify(err)
 		}
@@ -124,7 +126,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	for _, c := range answerCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rec := c.record(t)
+				rec := c.record(t, 0)
 				for _, release := range []struct {
 					metrics.Definitions
 					want vllmAnswer
@@ -149,6 +151,18 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	}
 }
 
+// A large body is dropped once it is sent. What it asked for counts nevertheless.
+func TestLargeRequestsHaveTheAnswersOfSmallOnes(t *testing.T) {
+	for _, c := range answerCases(t) {
+		synctest.Test(t, func(t *testing.T) {
+			small, large := c.record(t, 0), c.record(t, 1<<20)
+			if small.Class != large.Class || small.Error != large.Error || small.In != large.In {
+				t.Errorf("%s: class %q, error %q, %d tokens, want %q, %q, %d", c.Name, large.Class, large.Error, large.In, small.Class, small.Error, small.In)
+			}
+		})
+	}
+}
+
 // by029 is what the client of 0.29.0 makes of the answer.
 func (c *answerCase) by029() vllmAnswer {
 	if older := c.Until["0.29.0"]; older != nil {
@@ -168,7 +182,7 @@ func TestAnErrorWithStatus200Fails(t *testing.T) {
 			T    float64
 			Data string
 		}{0.5, body})
-		rec := c.record(t)
+		rec := c.record(t, 0)
 		if rec.Class != metrics.InStream || rec.Error != "no such model" || rec.Differs != metrics.DiffersError {
 			t.Errorf("class %q, error %q, otherwise %q", rec.Class, rec.Error, rec.Differs)
 		}

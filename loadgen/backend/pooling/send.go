@@ -24,8 +24,9 @@ import (
 func Sender(to *openai.Endpoint) engine.Sender {
 	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
+			form := encodingOf(req.Body) // which is dropped once it is sent
 			err := to.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
-				return read(header, body, req, rec)
+				return read(header, body, form, rec)
 			})
 			if err != nil {
 				yield(engine.Chunk{}, err)
@@ -35,16 +36,18 @@ func Sender(to *openai.Endpoint) engine.Sender {
 }
 
 // read takes from an answer how many tokens the server counted in the prompts. If the answer is
-// bytes, the server says so in a header, or not at all: then the dataset's count remains.
-func read(header http.Header, body []byte, req *engine.Request, rec *metrics.Record) error {
+// bytes, the server says so in a header, or not at all: then the dataset's count remains. form is the
+// encoding that the request asks for.
+func read(header http.Header, body []byte, form string, rec *metrics.Record) error {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	if isJSON := kind == "application/json" || strings.HasSuffix(kind, "+json"); isJSON {
 		return count(body, rec)
 	}
-	switch {
-	case asks(req, "bytes_only"):
+	switch form {
+	case bytesOnly:
 		return nil
-	case !asks(req, "bytes"):
+	case inBytes:
+	default:
 		return metrics.Failf(metrics.Malformed, "the answer is %s, not JSON", metrics.Shorten(cmp.Or(kind, "of no type")))
 	}
 	said := header.Get("Metadata")
@@ -54,10 +57,21 @@ func read(header http.Header, body []byte, req *engine.Request, rec *metrics.Rec
 	return count([]byte(said), rec)
 }
 
-// asks reports whether the body of req asks for that encoding of the numbers. No text in the body
-// can look like it, since its quotes are escaped there.
-func asks(req *engine.Request, encoding string) bool {
-	return bytes.Contains(req.Body, []byte(`"encoding_format": "`+encoding+`"`))
+// The encodings of an answer that is bytes.
+const (
+	inBytes   = "bytes"
+	bytesOnly = "bytes_only"
+)
+
+// encodingOf is which of these a request's body asks for, empty for neither. No text in the body can look
+// like it, since its quotes are escaped there.
+func encodingOf(body []byte) string {
+	for _, form := range []string{inBytes, bytesOnly} {
+		if bytes.Contains(body, []byte(`"encoding_format": "`+form+`"`)) {
+			return form
+		}
+	}
+	return ""
 }
 
 // An answer is what counts of a server's JSON.
