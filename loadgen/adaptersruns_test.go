@@ -2,7 +2,10 @@ package loadgen
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -176,3 +179,37 @@ func TestALoadOfADurationGoesOnDrawingAdapters(t *testing.T) {
 		}
 	})
 }
+
+// A request for a transcription needs a sound, and one for a ranking documents. No short request can ask
+// for an adapter that the server does not list.
+func TestAnUnlistedAdapterOfAnAPIWithoutShortRequestsIsNoError(t *testing.T) {
+	for _, api := range []string{"openai-audio", "vllm-rerank"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v1/models" {
+				t.Errorf("%s was asked for", r.URL.Path)
+			}
+			io.WriteString(w, `{"data": [{"id": "m"}]}`)
+		}))
+		var talk said
+		p := &Plan{Server: Server{Backend: api, BaseURL: server.URL, Model: "m"}, Workload: Workload{Adapters: adapters.Choice{Names: []string{"a"}}}}
+		b := &target{Plan: p.complete(), observer: &talk}
+		b.config = b.Config()
+		err := b.connect()
+		if err == nil {
+			err = b.findAdapters(t.Context())
+		}
+		if want := "WARNING: the server does not list the adapter a"; err != nil || !slices.Contains(talk.all, want) {
+			t.Errorf("%s: %v, said %q", api, err, talk.all)
+		}
+		b.close()
+		server.Close()
+	}
+}
+
+// said keeps what was said.
+type said struct {
+	Quiet
+	all []string
+}
+
+func (s *said) Remark(_, text string) { s.all = append(s.all, text) }
