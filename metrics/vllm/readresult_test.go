@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -246,4 +247,35 @@ func FuzzReadResults(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A result file has no TTFO, so no request is known to have kept a limit on it.
+func TestGoodputByTTFOIsUnknownOfFiles(t *testing.T) {
+	const warning = "goodput cannot be recomputed: the file does not hold the requests' ttfo"
+	detailed := 0
+	for _, g := range of033(t) {
+		if !slices.Contains(g.Argv, "--save-detailed") {
+			continue
+		}
+		detailed++
+		for _, slos := range [][]metrics.SLO{{{Metric: "ttfo", Limit: 1e9}}, {{Metric: "e2el", Limit: 1e9}, {Metric: "ttfo", Limit: 1e9}}} {
+			sums, err := ReadResults(bytes.NewReader(g.Result), metrics.Ask{Goodput: slos})
+			if err != nil || !math.IsNaN(sums[0].Goodput) || !slices.Contains(sums[0].Warnings, warning) {
+				t.Errorf("%s: %v, goodput %v, warns %q", g.Name, err, sums[0].Goodput, sums[0].Warnings)
+			}
+		}
+	}
+	if detailed == 0 {
+		t.Error("no case has details")
+	}
+}
+
+// The first sign of an answer that came whole is its end, in a file as in a run.
+func TestLimitsOnTTFTOfPoolingLimitE2EL(t *testing.T) {
+	const file = `{"backend": "openai-embeddings", "num_prompts": 3, "request_rate": "inf", "duration": 1.0, "completed": 3, "total_input_tokens": 9, ` +
+		`"total_input_sequences": 3, "request_throughput": 3.0, "input_lens": [3, 3, 3], "latencies": [0.1, 0.2, 0.3], "queue_times": [0, 0, 0], "errors": ["", "", ""]}`
+	sums, err := ReadResults(strings.NewReader(file), metrics.Ask{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 200}}})
+	if err != nil || sums[0].Goodput != 2 || sums[0].TTFT.Len() != 0 {
+		t.Errorf("goodput %v, %d TTFTs, %v", sums[0].Goodput, sums[0].TTFT.Len(), err)
+	}
 }

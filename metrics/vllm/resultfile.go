@@ -177,6 +177,9 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
+	if limitsTTFO(ask.Goodput) {
+		s.Goodput = math.NaN()
+	}
 	if s.Header.Config.Pooling() && s.Failed < 0 && timings != nil && s.Completed >= 0 {
 		s.Failed = max(0, len(timings)-s.Completed) // the file of a pooling endpoint does not count them
 	}

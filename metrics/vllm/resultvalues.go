@@ -136,7 +136,7 @@ func (f *resultFile) pooled() ([]metrics.Outcome, error) {
 	}
 	outcomes := make([]metrics.Outcome, n)
 	for i := range outcomes {
-		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Whole: true, In: in[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
+		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Whole: true, In: in[i], TTFT: latencies[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
 	}
 	return outcomes, nil
 }
@@ -193,10 +193,17 @@ func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
 	}
 	if len(ask.Goodput) > 0 && !f.has("input_lens") {
 		s.Warnings = append(s.Warnings, "goodput cannot be recomputed: the file does not hold the single requests")
+	} else if limitsTTFO(ask.Goodput) {
+		s.Warnings = append(s.Warnings, "goodput cannot be recomputed: the file does not hold the requests' ttfo")
 	} else if len(ask.Goodput) > 0 && estimated {
 		s.Warnings = append(s.Warnings, "goodput is approximate: "+missing)
 	}
 	warnUnknown(s)
+}
+
+// limitsTTFO reports that one of the limits is on the TTFO, which no result file has.
+func limitsTTFO(slos []metrics.SLO) bool {
+	return slices.ContainsFunc(slos, func(slo metrics.SLO) bool { return slo.Metric == "ttfo" })
 }
 
 // computes reports that some statistic of a selected metric comes from values.
