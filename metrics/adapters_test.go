@@ -196,3 +196,30 @@ func TestAdaptersKeepNoMoreThanTheRun(t *testing.T) {
 		t.Errorf("%d requests are exact", len(n.rows["a"].TTFT.exact))
 	}
 }
+
+// The row of the others takes no place from an adapter when shards are merged, and the names decide
+// which adapters have rows.
+func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
+	shard := func(from, n int) *Collector {
+		c := NewCollector(&Header{})
+		for i, r := range requests(n) {
+			r.Adapter = fmt.Sprintf("a-%03d", from+i)
+			c.Add(r)
+		}
+		return c
+	}
+	for range 20 {
+		all := NewCollector(&Header{})
+		all.Merge(shard(0, 125), 0)
+		rows := all.Summary(1).Adapters
+		if n := len(rows); n != 101 || rows[0].Name != OtherAdapters || rows[0].Completed != 25 || rows[100].Name != "a-099" || rows[100].Completed != 1 {
+			t.Fatalf("%d adapters, the last %s, %d others", n, rows[n-1].Name, rows[0].Completed)
+		}
+		all = shard(0, 80)
+		all.Merge(shard(80, 80), 0)
+		rows = all.Summary(1).Adapters
+		if n := len(rows); n != 101 || rows[0].Name != OtherAdapters || rows[0].Completed != 60 || rows[100].Name != "a-099" {
+			t.Fatalf("%d adapters, the last %s, %d others", n, rows[n-1].Name, rows[0].Completed)
+		}
+	}
+}

@@ -197,8 +197,11 @@ func (a *adapters) of(name string) *Adapter {
 	if name == "" {
 		return nil
 	}
-	row := a.rows[name]
-	if row == nil && len(a.rows) >= mostAdapters {
+	row, most := a.rows[name], mostAdapters
+	if a.rows[OtherAdapters] != nil {
+		most++
+	}
+	if row == nil && name != OtherAdapters && len(a.rows) >= most {
 		name = OtherAdapters
 		row = a.rows[name]
 	}
@@ -260,9 +263,10 @@ func (a *adapters) bound(most int) {
 	}
 }
 
-// merge adds another's requests.
+// merge adds another's requests, of its adapters in the order of their names.
 func (a *adapters) merge(other *adapters, most int) {
-	for _, theirs := range other.rows {
+	for _, name := range slices.Sorted(maps.Keys(other.rows)) {
+		theirs := other.rows[name]
 		row := a.of(theirs.Name)
 		row.Completed += theirs.Completed
 		row.Failed += theirs.Failed
