@@ -59,7 +59,7 @@ func TestShellsComplete(t *testing.T) {
 				"servebench run --dataset-name share":             "sharegpt",
 				"servebench run --num-prom":                       "--num-prompts",
 				"servebench run --percentile-metrics ttft,tp":     "ttft,tpot",
-				"servebench compare --margin median_tt":           "median_ttft=",
+				"servebench compare --margin median_tp":           "median_tpot=",
 				"servebench compare --format gith":                "github",
 				"servebench run --config exp":                     "experiment.yaml",
 				"servebench sweep exp":                            "experiment.yaml",

@@ -16,7 +16,7 @@ func TestProbesHaveAConnectionOfTheirOwn(t *testing.T) {
 	by := map[bool]map[string]bool{true: {}, false: {}} // addresses of probes and of the load
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if isGeneration(wireCall{Path: r.URL.Path}) {
+		if isGeneration(wireCall{Method: r.Method, Path: r.URL.Path}) {
 			mu.Lock()
 			by[bytes.Contains(body, []byte(`"prompt": "Hi"`))][r.RemoteAddr] = true
 			mu.Unlock()

@@ -32,7 +32,7 @@ type channel struct {
 	id, table     byte
 	wide, high    int // blocks of an MCU
 	columns, rows int // blocks inside the image
-	stride        int // blocks of a row, with those of MCUs that the image ends in
+	stride        int // blocks of a row, including blocks of MCUs beyond the edge of the image
 	blocks        [][64]int16
 	dc, ac        *decodingTable
 	before        int32 // the DC coefficient of the last block
