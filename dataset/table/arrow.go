@@ -129,7 +129,7 @@ func (a *arrowFile) addBatch(b arrowBatch) error {
 	switch {
 	case b.head.Offset(10) != 0:
 		return errors.New("its rows are compressed, which is not supported: write the file as Parquet")
-	case rows < 0 || rows > math.MaxInt32:
+	case rows < 0 || rows > 8*a.size: // a row has a bit at least
 		return errors.New("a message has a wrong number of rows")
 	}
 	a.batches = append(a.batches, b)
@@ -140,12 +140,13 @@ func (a *arrowFile) addBatch(b arrowBatch) error {
 func (a *arrowFile) count() int { return a.firsts[len(a.firsts)-1] }
 
 func (a *arrowFile) read(at []int, columns []string, each func(pyjson.Object)) (err error) {
+	defer func() { err = named(a.path, err) }()
 	defer damagedArrow(&err)
 	for _, i := range at {
 		number := sort.Search(len(a.batches), func(k int) bool { return a.firsts[k+1] > i })
 		values, err := a.columns(number)
 		if err != nil {
-			return named(a.path, fmt.Errorf("reading Arrow: %w", err))
+			return fmt.Errorf("reading Arrow: %w", err)
 		}
 		var row pyjson.Object
 		for k, field := range a.fields {
@@ -154,7 +155,7 @@ func (a *arrowFile) read(at []int, columns []string, each func(pyjson.Object)) (
 			}
 			value, err := a.cell(values[k], int64(i-a.firsts[number]))
 			if err != nil {
-				return named(a.path, fmt.Errorf("reading Arrow: row %d: column %s: %w", i+1, field.name, err))
+				return fmt.Errorf("reading Arrow: row %d: column %s: %w", i+1, field.name, err)
 			}
 			row = append(row, pyjson.Member{Key: field.name, Value: value})
 		}

@@ -28,14 +28,23 @@ const (
 	arrowBinary    = 4
 	arrowText      = 5
 	arrowBool      = 6
+	arrowDecimal   = 7
+	arrowDate      = 8
+	arrowTime      = 9
 	arrowTimestamp = 10
+	arrowInterval  = 11
 	arrowList      = 12
 	arrowStruct    = 13
+	arrowFixed     = 15
 	arrowFixedList = 16
+	arrowMap       = 17
+	arrowDuration  = 18
 	arrowBinary64  = 19
 	arrowText64    = 20
 	arrowList64    = 21
 )
+
+var errArrowType = errors.New("its type is not supported: write the file as Parquet")
 
 const arrowDepth = 32 // the most that fields may be nested
 
@@ -101,7 +110,7 @@ func (a *arrowFile) columns(number int) ([]arrowColumn, error) {
 	take = func(f *arrowField) (arrowColumn, error) {
 		n, known := buffersOf[f.kind]
 		if !known || len(nodes) == 0 || len(buffers) < n {
-			return arrowColumn{}, fmt.Errorf("column %s: its type is not supported: write the file as Parquet", f.name)
+			return arrowColumn{}, fmt.Errorf("column %s: %w", f.name, errArrowType)
 		}
 		c := arrowColumn{field: f, length: nodes[0].at}
 		nodes = nodes[1:]
@@ -129,10 +138,11 @@ func (a *arrowFile) columns(number int) ([]arrowColumn, error) {
 	return columns, nil
 }
 
-// buffersOf is how many buffers a column of a kind has.
+// buffersOf is how many buffers a column of a kind has. Some of the kinds are only skipped.
 var buffersOf = map[byte]int{
 	arrowNull: 0, arrowInt: 2, arrowFloat: 2, arrowBinary: 3, arrowText: 3, arrowBool: 2, arrowTimestamp: 2, arrowList: 2,
 	arrowStruct: 1, arrowFixedList: 1, arrowBinary64: 3, arrowText64: 3, arrowList64: 2,
+	arrowDecimal: 2, arrowDate: 2, arrowTime: 2, arrowInterval: 2, arrowFixed: 2, arrowMap: 2, arrowDuration: 2,
 }
 
 // pairs reads a vector of structs of two numbers: lengths and numbers of nulls, or offsets and lengths.
@@ -185,6 +195,8 @@ func (a *arrowFile) cell(c arrowColumn, i int64) (any, error) {
 		return a.object(c, i)
 	case arrowFixedList:
 		return a.list(c, i*c.field.width, (i+1)*c.field.width)
+	case arrowDecimal, arrowDate, arrowTime, arrowInterval, arrowFixed, arrowMap, arrowDuration:
+		return nil, errArrowType
 	}
 	from, to, err := a.offsets(c, i)
 	switch {

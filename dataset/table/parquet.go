@@ -64,12 +64,13 @@ func damaged(err *error) {
 func (p *parquetFile) count() int { return p.firsts[len(p.firsts)-1] }
 
 func (p *parquetFile) read(at []int, columns []string, each func(pyjson.Object)) (err error) {
+	defer func() { err = named(p.path, err) }()
 	defer damaged(&err)
 	for len(at) > 0 {
 		number := sort.Search(len(p.firsts)-1, func(i int) bool { return p.firsts[i+1] > at[0] })
 		n := sort.SearchInts(at, p.firsts[number+1])
 		if err := p.readGroup(number, at[:n], columns, each); err != nil {
-			return named(p.path, fmt.Errorf("reading Parquet: %w", err))
+			return fmt.Errorf("reading Parquet: %w", err)
 		}
 		at = at[n:]
 	}

@@ -89,9 +89,9 @@ func openFile(path string) (file, error) {
 	return opened, nil
 }
 
-// named adds the name of the file to err, unless it is there.
+// named adds the name of the file to err, unless it is there. No error stays none.
 func named(path string, err error) error {
-	if strings.HasPrefix(err.Error(), path+":") {
+	if err == nil || strings.HasPrefix(err.Error(), path+":") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)

@@ -145,11 +145,34 @@ func TestLongLinesAndBlankOnesAreCounted(t *testing.T) {
 	}
 }
 
-func TestFaultsNameTheFile(t *testing.T) {
-	whole, err := os.ReadFile("testdata/stream.arrow")
+func TestColumnsOfOtherTypesAreSkipped(t *testing.T) {
+	path := filepath.Join("testdata", "skipped.arrow")
+	opened, err := Open([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows, err := opened.Rows([]int{1, 0}, []string{"question"})
+	if err != nil || spelled(rows[0])+spelled(rows[1]) != `{"question": "b"}{"question": "a"}` {
+		t.Errorf("rows %v, %v", rows, err)
+	}
+	for _, name := range []string{"decimal", "date", "time", "duration", "fixed", "map"} {
+		_, err := opened.Rows([]int{0}, []string{name})
+		if want := path + ": reading Arrow: row 1: column " + name + ": its type is not supported: write the file as Parquet"; err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestFaultsNameTheFile(t *testing.T) {
+	file := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	const rows = 552 // where few.arrow has the number of its rows
+	few := file("few.arrow")
 	for _, c := range []struct{ name, text, want string }{
 		{"a.jsonl", "{}\n\n{", ":3: "},
 		{"a.jsonl", "{}\n[1]", ":2: it is not a JSON object"},
@@ -160,7 +183,9 @@ func TestFaultsNameTheFile(t *testing.T) {
 		{"a.csv", "a,b\n1", ":2: it has 1 cells, and the first line has 2"},
 		{"a.parquet", "PAR1PAR1", ": reading Parquet: "},
 		{"a.arrow", "ARROW", ": reading Arrow: "},
-		{"a.arrow", string(whole[:2000]), ": reading Arrow: "},
+		{"a.arrow", file("stream.arrow")[:2000], ": reading Arrow: "},
+		{"a.parquet", file("panic.parquet"), ": reading Parquet: the file is damaged: "},
+		{"a.arrow", few[:rows] + "\xff\xff\xff\x7f" + few[rows+4:], ": reading Arrow: a message has a wrong number of rows"},
 		{"a.txt", "a", ": its name must end in .parquet, .arrow, .jsonl, .json, .csv or .tsv"},
 	} {
 		path := write(t, c.name, c.text)
@@ -179,7 +204,7 @@ func TestFaultsNameTheFile(t *testing.T) {
 
 // FuzzOpen reads damaged files: each gives rows or an error that names it.
 func FuzzOpen(f *testing.F) {
-	for _, name := range []string{"few.parquet", "few.arrow"} {
+	for _, name := range []string{"few.parquet", "few.arrow", "panic.parquet", "skipped.arrow"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)

@@ -50,3 +50,23 @@ few = table.select(["question", "turns", "image"]).slice(1, 2)
 pq.write_table(few, "few.parquet")
 with pa.OSFile("few.arrow", "wb") as f, pa.ipc.new_stream(f, few.schema) as writer:
     writer.write_table(few)
+
+# Columns of types that are only skipped stand before one that is read.
+skipped = {
+    "decimal": pa.array([1, None], pa.decimal128(9, 2)),
+    "date": pa.array([1, None], pa.date32()),
+    "time": pa.array([1, None], pa.time64("us")),
+    "duration": pa.array([1, None], pa.duration("s")),
+    "fixed": pa.array([b"abc", None], pa.binary(3)),
+    "map": pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int8())),
+    "question": pa.array(["a", "b"]),
+}
+with pa.OSFile("skipped.arrow", "wb") as f:
+    with pa.ipc.new_stream(f, pa.table(skipped).schema) as writer:
+        writer.write_table(pa.table(skipped))
+
+# The library panics at a page without values.
+pq.write_table(
+    pa.table({"turns": [["a"]]}), "panic.parquet", data_page_version="2.0", data_page_size=1, write_batch_size=1, compression="none",
+    store_schema=False, write_statistics=False,
+)
