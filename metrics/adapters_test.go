@@ -223,3 +223,18 @@ func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
 		}
 	}
 }
+
+func TestAdaptersOfPoolingHaveNoOutput(t *testing.T) {
+	c := Config{Backend: "openai-embeddings"}
+	records := adapted(60)
+	all, _ := adaptersOf(c, records)
+	all = append(all, traced(c, 20, records...).Within(Window{0, 20 * time.Second}).Adapters...)
+	for _, a := range all {
+		if !math.IsNaN(a.OutputThroughput) || a.RequestThroughput <= 0 {
+			t.Errorf("%s: %v tokens and %v requests a second", a.Name, a.OutputThroughput, a.RequestThroughput)
+		}
+	}
+	if len(all) != 6 {
+		t.Errorf("%d adapters", len(all))
+	}
+}

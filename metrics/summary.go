@@ -121,6 +121,9 @@ func (s *Summary) pooled() {
 	}
 	s.InputRate = rate(float64(s.Carried.Inputs), s.Seconds)
 	s.TotalOutput, s.OutputThroughput, s.PeakOutput = -1, math.NaN(), math.NaN()
+	for i := range s.Adapters {
+		s.Adapters[i].OutputThroughput = math.NaN()
+	}
 }
 
 // Settle sorts the values of all latencies, on all cores and without copies of most. Call it once
