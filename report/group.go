@@ -30,7 +30,7 @@ func Group(w io.Writer, g *compare.Group) error {
 		part := g.Within(window)
 		interference(&b, part.Interference(), "while all were loaded ("+between(window)+")", "alone")
 		for _, s := range part.Shared {
-			fmt.Fprintf(&b, "%s: %s\n", s.Header.TargetName(), inside(s.Part))
+			fmt.Fprintf(&b, "%s: %s\n", s.Header.TargetName(), inside(s))
 		}
 	}
 	_, err := w.Write(b.Bytes())
@@ -50,11 +50,11 @@ func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if window, ok := g.Loaded(); ok {
 		fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
 		for _, s := range g.Within(window).Shared {
-			fmt.Fprintf(&b, "\n%s: %s\n", s.Header.TargetName(), inside(s.Part))
+			fmt.Fprintf(&b, "\n%s: %s\n", s.Header.TargetName(), inside(s))
 			vllm.Block(&b, s, v)
 		}
 		all := total.Within(window)
-		fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all.Part))
+		fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all))
 		vllm.Block(&b, all, v)
 	}
 	_, err := w.Write(b.Bytes())

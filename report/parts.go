@@ -143,7 +143,7 @@ func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if p.Steady {
 		name = "Steady state,"
 	}
-	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(p)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(s.Window)); err != nil {
 		return err
 	}
 	return errors.Join(vllm.Block(w, s.Window, v), Adapters(w, s.Window))
@@ -169,11 +169,15 @@ func between(w metrics.Window) string {
 	return fmt.Sprintf("%.2f to %.2f s", w.From.Seconds(), w.To.Seconds())
 }
 
-// inside says how many requests count in the latencies of a part.
-func inside(p *metrics.Part) string {
+// inside says how many requests count in the latencies of s, a part of a run.
+func inside(s *metrics.Summary) string {
+	p, in := s.Part, "in TTFT at most"
+	if s.Header.Config.Whole {
+		in = "in no latency"
+	}
 	text := fmt.Sprintf("%d of %d requests wholly inside", p.Inside, p.Requests)
 	if p.Crossing > 0 {
-		text += fmt.Sprintf(", %d across an edge, in TTFT at most", p.Crossing)
+		text += fmt.Sprintf(", %d across an edge, %s", p.Crossing, in)
 	}
 	return text
 }

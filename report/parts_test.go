@@ -218,3 +218,13 @@ func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 		}
 	}
 }
+
+// An answer that came whole has no first chunk, so no latency of it counts unless it is wholly inside.
+func TestAWindowOfWholeAnswersHasNoTTFT(t *testing.T) {
+	s := parted(t)
+	s.Window.Header.Config.Whole = true
+	var b bytes.Buffer
+	if err := Window(&b, s, vllm.Version{}); err != nil || !strings.Contains(b.String(), "19 across an edge, in no latency\n") {
+		t.Errorf("%v, %.200s", err, b.String())
+	}
+}
