@@ -174,7 +174,7 @@ func TestManyAdaptersShareARow(t *testing.T) {
 		c.Add(r)
 	}
 	all := c.Summary(1).Adapters
-	if len(all) != 101 || all[0].Name != OtherAdapters || all[0].Completed != 50 || all[100].Name != "a-099" || all[100].Completed != 2 {
+	if len(all) != 101 || all[0].Name != otherAdapters || all[0].Completed != 50 || all[100].Name != "a-099" || all[100].Completed != 2 {
 		t.Errorf("%d adapters, the first %+v", len(all), all[0].Name)
 	}
 }
@@ -212,13 +212,13 @@ func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
 		all := NewCollector(&Header{})
 		all.Merge(shard(0, 125), 0)
 		rows := all.Summary(1).Adapters
-		if n := len(rows); n != 101 || rows[0].Name != OtherAdapters || rows[0].Completed != 25 || rows[100].Name != "a-099" || rows[100].Completed != 1 {
+		if n := len(rows); n != 101 || rows[0].Name != otherAdapters || rows[0].Completed != 25 || rows[100].Name != "a-099" || rows[100].Completed != 1 {
 			t.Fatalf("%d adapters, the last %s, %d others", n, rows[n-1].Name, rows[0].Completed)
 		}
 		all = shard(0, 80)
 		all.Merge(shard(80, 80), 0)
 		rows = all.Summary(1).Adapters
-		if n := len(rows); n != 101 || rows[0].Name != OtherAdapters || rows[0].Completed != 60 || rows[100].Name != "a-099" {
+		if n := len(rows); n != 101 || rows[0].Name != otherAdapters || rows[0].Completed != 60 || rows[100].Name != "a-099" {
 			t.Fatalf("%d adapters, the last %s, %d others", n, rows[n-1].Name, rows[0].Completed)
 		}
 	}

@@ -164,9 +164,9 @@ type Adapter struct {
 	E2EL Distribution `json:"-"`
 }
 
-// OtherAdapters is the name of the Adapter with the requests to all adapters but the first hundred.
+// otherAdapters is the name of the Adapter with the requests to all adapters but the first hundred.
 const (
-	OtherAdapters = "(others)"
+	otherAdapters = "(others)"
 	mostAdapters  = 100
 )
 
@@ -198,11 +198,11 @@ func (a *adapters) of(name string) *Adapter {
 		return nil
 	}
 	row, most := a.rows[name], mostAdapters
-	if a.rows[OtherAdapters] != nil {
+	if a.rows[otherAdapters] != nil {
 		most++
 	}
-	if row == nil && name != OtherAdapters && len(a.rows) >= most {
-		name = OtherAdapters
+	if row == nil && name != otherAdapters && len(a.rows) >= most {
+		name = otherAdapters
 		row = a.rows[name]
 	}
 	if row == nil {
