@@ -12,7 +12,7 @@ import (
 const maxCells = 100_000
 
 // grids reads the points of the plan, and then the points of arms with a grid. Arms with equal points
-// share them, and so their seeds.
+// share them, and so their seeds. A point that a grid has twice runs twice.
 func (p *parser) grids(node *yaml.Node) error {
 	plan := p.plan
 	own := func(a Arm) bool { return a.grid != nil }
@@ -39,9 +39,11 @@ func (p *parser) grids(node *yaml.Node) error {
 			return err
 		}
 		for _, point := range points {
-			place := slices.IndexFunc(plan.Points, func(other Point) bool { return slices.EqualFunc(point.Settings, other.Settings, Setting.same) })
-			if place < 0 {
-				place = len(plan.Points)
+			place := 0
+			for place < len(plan.Points) && (!slices.EqualFunc(point.Settings, plan.Points[place].Settings, Setting.same) || slices.Contains(arm.Points, place)) {
+				place++
+			}
+			if place == len(plan.Points) {
 				plan.Points = append(plan.Points, point)
 			}
 			arm.Points = append(arm.Points, place)

@@ -41,6 +41,30 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestArmsWithAGridRunItsPoints(t *testing.T) {
+	for _, row := range []struct {
+		arms, want string
+		common     int
+	}{
+		{"grid: {num-prompts: [1, 2]}\narms: [{name: A, grid: {num-prompts: [3, 2]}}, {name: B}]", "A1.3 A1.2 | B1.1 B1.2", 2},
+		{"arms: [{name: A, grid: {num-prompts: 1}}, {name: B, grid: {num-prompts: [2, 1]}}]", "A1.1 | B1.2 B1.1", 0},
+		{"arms: [{name: A, grid: [{num-prompts: 1}, {num-prompts: 1}]}, {name: B}]", "A1.2 A1.3 | B1.1", 1}, // a point that is there twice runs twice
+		{"grid: [{num-prompts: 1}, {num-prompts: 1}]\narms: [{name: A, grid: [{num-prompts: 1}, {num-prompts: 1}]}, {name: B}]", "A1.1 A1.2 | B1.1 B1.2", 2},
+	} {
+		p := parse(t, row.arms)
+		if got := ran(p); got != row.want || p.Common != row.common {
+			t.Errorf("%s:\n%s, %d in common, want\n%s, %d", row.arms, got, p.Common, row.want, row.common)
+		}
+		keys := map[string]bool{}
+		for _, c := range p.cells() {
+			if keys[p.key(c)] {
+				t.Errorf("%s: two runs are %s in the journal", row.arms, p.key(c))
+			}
+			keys[p.key(c)] = true
+		}
+	}
+}
+
 func TestRandomOrderIsTheSeeds(t *testing.T) {
 	one, again := parse(t, threeArms+"random"), parse(t, threeArms+"random")
 	if ran(one) != ran(again) {
