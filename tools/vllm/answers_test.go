@@ -44,6 +44,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 	for _, api := range []struct{ name, backend, endpoint string }{
 		{"completions", "openai", "/v1/completions"},
 		{"chat", "openai-chat", "/v1/chat/completions"},
+		{"responses", "openai-responses", "/v1/responses"},
 	} {
 		var alike, apart []answer
 		for _, a := range readAnswers(t, api.backend) {
@@ -110,14 +111,21 @@ func ordinary(backend string) (answers []answer) {
 			if token == n-1 {
 				finish = `"length"`
 			}
-			if backend == "openai-chat" {
+			switch backend {
+			case "openai-chat":
 				say(`{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":" word%d"},"logprobs":null,"finish_reason":%s}]}`, token, finish)
-			} else {
+			case "openai-responses":
+				say(`{"type":"response.output_text.delta","delta":" word%d"}`, token)
+			default:
 				say(`{"id":"c","object":"text_completion","model":"m","choices":[{"index":0,"text":" word%d","logprobs":null,"finish_reason":%s}]}`, token, finish)
 			}
 		}
-		say(`{"id":"c","model":"m","choices":[],"usage":{"prompt_tokens":7,"total_tokens":%d,"completion_tokens":%d}}`, 7+n*(1+i%2), n*(1+i%2))
-		a.Reply.Reads[len(a.Reply.Reads)-1].Data += "data: [DONE]\n\n"
+		if tokens := n * (1 + i%2); backend == "openai-responses" {
+			say(`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":7,"output_tokens":%d}}}`, tokens)
+		} else {
+			say(`{"id":"c","model":"m","choices":[],"usage":{"prompt_tokens":7,"total_tokens":%d,"completion_tokens":%d}}`, 7+tokens, tokens)
+			a.Reply.Reads[len(a.Reply.Reads)-1].Data += "data: [DONE]\n\n"
+		}
 		answers = append(answers, a)
 	}
 	return answers
@@ -174,6 +182,9 @@ func (r *results) reading(t *testing.T, i int, a answer) (it reading, off time.D
 
 // apart names what two readings of an answer differ in.
 func apart(theirs, ours reading) (what []string) {
+	if partial(theirs.Error) {
+		theirs.End, theirs.Text, theirs.Input, theirs.Output = ours.End, ours.Text, ours.Input, ours.Output
+	}
 	for _, c := range []struct {
 		name string
 		same bool

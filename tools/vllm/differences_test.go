@@ -4,6 +4,7 @@ package vllm_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -24,7 +25,11 @@ var differences = map[string]difference{
 	"chat-only-reasoning-content": {never, "1"}, "chat-refusal": {never, "2"},
 	// Lines that end in CRLF, event: lines, and data: without a space, as in the standard for such streams.
 	"chat-crlf-pairs": {never, "2"}, "chat-event-line": {notJSON, "1"}, "chat-no-space": {notJSON, "1"},
+	// Responses of calls or a refusal alone, with CRLF, and with a last event that no blank line ends, or a late one.
+	"resp-function-arguments": {noDelta, "6"}, "resp-refusal": {noDelta, "2"}, "resp-crlf": {noDelta, "1"},
+	"resp-tail-without-blank": {unended, "1"}, "resp-tail-late-blank": {"1", "1"},
 	// A connection cut once the answer was whole.
+	"random-16": {lost, "19"}, "random-40": {lost, "17"},
 	"chat-cut-after-done": {lost, "1"}, "random-1": {lost, "16"}, "random-24": {lost, "2"},
 	"random-29": {lost, "3"}, "random-39": {lost, "11"},
 	// Output that comes more than a second after [DONE], as it does here, where scripts are slowed down.
@@ -35,6 +40,8 @@ var differences = map[string]difference{
 // the exception that it met, or that there was no output.
 const (
 	never   = "Never received a valid chunk to calculate TTFT.This response will be marked as failed!"
+	noDelta = "Never received a token delta to calculate TTFT.This response will be marked as failed!"
+	unended = "Stream ended without a terminal event.This response will be marked as failed!"
 	notJSON = "json.decoder.JSONDecodeError"
 	lost    = "aiohttp.client_exceptions.ClientPayloadError"
 	closed  = "aiohttp.client_exceptions.ServerDisconnectedError"
@@ -42,16 +49,24 @@ const (
 
 // classes are the failures here that are one of vLLM's there, which names fewer.
 func classes(error string) []string {
-	switch error {
-	case never:
+	switch {
+	case error == never, error == noDelta:
 		return []string{"empty", "in-stream", "malformed"}
-	case notJSON:
+	case error == notJSON:
 		return []string{"malformed"}
-	case lost, closed:
+	case error == lost, error == closed, error == unended:
 		return []string{"truncated"}
+	case told(error):
+		return []string{"in-stream"}
 	}
 	return []string{"status"}
 }
+
+// told says whether an error is what the server said of it, in JSON.
+func told(error string) bool { return strings.HasPrefix(error, "{") }
+
+// partial says whether vLLM's client keeps what it had of an answer that failed so. servebench keeps nothing.
+func partial(error string) bool { return told(error) || error == unended }
 
 // compareDifferences holds what both clients make of answers against the table.
 func compareDifferences(t *testing.T, answers []answer, theirs, ours *results) {

@@ -48,7 +48,7 @@ func (j *journal) note(t *testing.T, r *http.Request, body []byte) {
 	if len(body) == 0 {
 		header.Del("Content-Type") // aiohttp gives even nothing a type
 	}
-	text := pngs.ReplaceAllStringFunc(string(body), func(url string) string { return pixels(t, url) })
+	text := pngs.ReplaceAllStringFunc(string(body), pixels)
 	if kind, options, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "multipart/form-data" {
 		header.Set("Content-Type", kind)
 		text = parts(t, body, options["boundary"])
@@ -84,16 +84,14 @@ func parts(t *testing.T, body []byte, boundary string) string {
 
 var pngs = regexp.MustCompile(`data:image/png;base64,[A-Za-z0-9+/=]+`)
 
-// pixels is a data URL of a PNG by its pixels.
-func pixels(t *testing.T, url string) string {
+// pixels is a data URL of a PNG by its pixels, or as it is where it holds none.
+func pixels(url string) string {
 	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/png;base64,"))
 	if err != nil {
-		t.Error(err)
 		return url
 	}
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
-		t.Error(err)
 		return url
 	}
 	bounds, hash := img.Bounds(), sha256.New()
