@@ -246,10 +246,11 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.Sessions, flights = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
-	s.pooled()
 	if !c.foreign {
 		s.Truth = c.witness.result(&c.header.Config, seconds)
 	}
+	s.inOnePiece()
+	s.pooled()
 	if c.KeepTrace && !c.shed {
 		// Samples of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })

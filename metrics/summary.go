@@ -36,10 +36,11 @@ type Summary struct {
 	// for other endpoints.
 	InputRate        float64
 	OutputThroughput float64 // tokens a second
-	PeakOutput       float64 // most chunks that arrived in one second
-	PeakConcurrent   int     // most requests that touched one second
-	TotalThroughput  float64 // input and output tokens a second
-	Carried          Payload // what completed requests carried together
+	// PeakOutput is the most chunks that arrived in one second; tokens, if answers are not streamed.
+	PeakOutput      float64
+	PeakConcurrent  int     // most requests that touched one second
+	TotalThroughput float64 // input and output tokens a second
+	Carried         Payload // what completed requests carried together
 	// RTFx is the seconds of sound that completed transcriptions carried, a second; 0 for other APIs.
 	RTFx float64
 
@@ -111,6 +112,14 @@ func Unknown() *Summary {
 		m.Of(s).Quoted = NewQuote()
 	}
 	return s
+}
+
+// inOnePiece counts the tokens of answers that are not streamed for the peak. Each has one chunk, whatever
+// its length.
+func (s *Summary) inOnePiece() {
+	if s.Header.Config.Whole && s.Truth != nil {
+		s.PeakOutput = float64(s.Truth.PeakTokens)
+	}
 }
 
 // pooled gives a pooling endpoint its own rate, and takes from it what only text has.

@@ -205,6 +205,7 @@ func (e *excerpt) summary() *Summary {
 	if len(e.busy.requests) > 0 {
 		s.PeakConcurrent = slices.Max(e.busy.requests)
 	}
+	s.inOnePiece()
 	s.pooled()
 	// The ramp opens the run, not a part of it.
 	s.Truth.Ramp = Ramp{}
