@@ -158,6 +158,9 @@ func (a *Adviser) adviseBackend(message string) string {
 	if api := a.Server.backend(); lacks && !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
 		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at another path? Then give --endpoint", api.Name, api.Endpoint)
 	}
+	if api := a.Server.backend(); lacks && a.Server.Endpoint != api.Endpoint {
+		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s", api.Name, api.Endpoint)
+	}
 	chat := a.Server.Backend == "openai-chat"
 	other, kind, lacking := chatFlags, "chat", "messages"
 	if chat {
