@@ -352,8 +352,11 @@ func (t *target) aim() {
 		} else {
 			req.Body, err = to.encode(asked, req.ID)
 		}
+		if err != nil {
+			return nil, fmt.Errorf("dataset %s: %w", t.Workload.Dataset, err)
+		}
 		req.Payload = carried(asked, len(req.Body), api.Inputs(asked))
-		if err == nil && t.Keep.Detail == Prompts {
+		if t.Keep.Detail == Prompts {
 			req.Asked, err = dataset.AskedLine(c, turn, asked)
 		}
 		return req, err

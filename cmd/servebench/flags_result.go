@@ -203,7 +203,7 @@ func parseSLO(arg string) (slo metrics.SLO, err error) {
 			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` + pyjson.Quote(arg) + ")")
 	case !slices.Contains([]string{"ttft", "ttfo", "tpot", "e2el", metrics.JobSLO}, name):
 		return slo, errors.New("Invalid metric name found, " + name + ": " + shown +
-			". The service level objective name should be one of ['ttft', 'tpot', 'e2el'].")
+			". The service level objective name should be one of ['ttft', 'tpot', 'e2el'], or 'ttfo' or 'job'.")
 	case !(limit >= 0):
 		return slo, errors.New("Invalid value found, " + name + ": " + shown + ". The service level objective value should be non-negative.")
 	}

@@ -119,11 +119,17 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 func (g *workloadFlags) resolveRandom() error {
 	w := &g.Workload
 	r, several := &w.Random, w.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
+	api, flag := backend.Find(g.Server.Backend), "random-batch-size"
+	if w.Dataset == "random-rerank" {
+		flag = "dataset-name: random-rerank"
+	}
 	switch {
 	case w.BatchSize < 1:
 		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.BatchSize)
 	case w.Dataset == "random-rerank" && w.NoReranker && min(w.BatchSize, w.NumPrompts) < 2:
 		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2")
+	case several && api.Messages && !api.Pooling:
+		return fmt.Errorf("argument --%s: --backend %s takes one prompt in a request: --backend list shows the others", flag, api.Name)
 	case several && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: requests with several prompts are sent as text")
 	case several && g.Server.SkipTokenizer:

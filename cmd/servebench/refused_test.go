@@ -75,7 +75,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--port 0":                                                                 "argument --port: 0: it must be from 1 to 65535",
 		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. (a word has no =: write it as --header Authorization='Bearer KEY')",
 		"--metadata foo":                                                           "argument --metadata: Invalid metadata format. Please use KEY=VALUE format.",
-		"--goodput itl:5":                                                          "argument --goodput: Invalid metric name found, itl: 5.0. The service level objective name should be one of ['ttft', 'tpot', 'e2el'].",
+		"--goodput itl:5":                                                          "argument --goodput: Invalid metric name found, itl: 5.0. The service level objective name should be one of ['ttft', 'tpot', 'e2el'], or 'ttfo' or 'job'.",
 		"--goodput ttft:-5":                                                        "argument --goodput: Invalid value found, ttft: -5.0. The service level objective value should be non-negative.",
 		"--goodput ttft":                                                           "argument --goodput: Invalid format found for service level objectives.",
 		"--goodput ttft:1:2":                                                       "argument --goodput: Invalid format found for service level objectives.",
@@ -144,6 +144,8 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		several + "--skip-tokenizer-init":                                                                                "argument --skip-tokenizer-init: requests with several prompts need a tokenizer",
 		several + "--no-reranker":                                                                                        "argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2",
 		several + "--dataset-path x":                                                                                     "argument --dataset-path: Cannot use 'random-rerank' dataset with --dataset-path.",
+		"--backend openai-chat --random-batch-size 2":                                                                    "argument --random-batch-size: --backend openai-chat takes one prompt in a request: --backend list shows the others",
+		"--backend anthropic --dataset-name random-rerank":                                                               "argument --dataset-name: random-rerank: --backend anthropic takes one prompt in a request",
 		"--random-batch-size 2 --prompt-token-ids":                                                                       "argument --prompt-token-ids: requests with several prompts are sent as text",
 	} {
 		if o, err := parseRun(strings.Fields(args)); err == nil {

@@ -35,7 +35,7 @@ func (o *opened) categories() (store, []int, error) {
 	for i, name := range names {
 		var err error
 		if paths[i], err = o.place.File("BFCL_v3_" + name + ".json"); err != nil {
-			return nil, nil, fmt.Errorf("argument --bfcl-categories: %s: %w", name, err)
+			return nil, nil, fmt.Errorf("argument --bfcl-categories: %s: %w, or name other categories", name, err)
 		}
 	}
 	t, err := table.Open(paths)

@@ -76,6 +76,9 @@ func (p *Place) File(name string) (string, error) {
 		return "", fmt.Errorf("%s: %s is not in the cache of Hugging Face (%s), and nothing is downloaded: fetch it with %s",
 			p.name, name, p.Folder, p.fetch(name))
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: it has no file %s: fetch it with %s", p.name, name, p.fetch(name))
+	}
 	if err != nil {
 		return "", err
 	}

@@ -137,6 +137,13 @@ func TestMissingFilesHaveTheCommandThatFetchesThem(t *testing.T) {
 	if _, err := half.File("x.json"); err == nil || !strings.HasSuffix(err.Error(), "fetch it with hf download o/half x.json --repo-type dataset") {
 		t.Errorf("%v", err)
 	}
+	own, err := Open(half.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.File("x.json"); err == nil || err.Error() != half.Folder+": it has no file x.json: fetch it with hf download REPOSITORY x.json --repo-type dataset" {
+		t.Errorf("%v", err)
+	}
 	if path, err := half.File("README.md"); err != nil || filepath.Base(path) != "README.md" {
 		t.Errorf("%s, %v", path, err)
 	}
