@@ -119,13 +119,16 @@ func (g *mediaFlags) resolveCustomAudio() error {
 	return nil
 }
 
+// chats are the backends that send a chat with all its parts and tools.
+var chats = []string{"openai-chat", "anthropic"}
+
 // textOnly are the backends that send no media that are next to a prompt.
 var textOnly = []string{"vllm", "openai", "openai-responses"}
 
 func (g *mediaFlags) resolveRandomMM() error {
 	switch {
-	case g.Server.Backend != "openai-chat":
-		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs --backend openai-chat", g.Server.Backend)
+	case !slices.Contains(chats, g.Server.Backend):
+		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs --backend openai-chat or anthropic", g.Server.Backend)
 	case g.Server.SkipTokenizer:
 		return errors.New("argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts")
 	}
@@ -176,16 +179,16 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return errors.New("argument --skip-tokenizer-init: the hf dataset needs a tokenizer to measure its prompts")
 	case d.OutputLen != nil && *d.OutputLen < 1:
 		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
-	case needs.Tools && backend != "openai-chat":
-		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend openai-chat", hf.BFCL, backend)
+	case needs.Tools && !slices.Contains(chats, backend):
+		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend openai-chat or anthropic", hf.BFCL, backend)
 	case needs.Files != (backend == "openai-audio") && (needs.Media || backend == "openai-audio"):
 		return g.checkFiles(needs)
 	case !(d.MinSeconds >= 0):
 		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MinSeconds))
 	case !(d.MaxSeconds >= 0):
 		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MaxSeconds))
-	case needs.Media && !needs.Files && backend != "openai-chat" && !strings.Contains(backend, "embeddings-"):
-		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not take: it needs --backend openai-chat", backend)
+	case needs.Media && !needs.Files && !slices.Contains(chats, backend) && !strings.Contains(backend, "embeddings-"):
+		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not take: it needs --backend openai-chat or anthropic", backend)
 	case g.Workload.TokenIDs && (needs.Media || needs.Tools):
 		return errors.New("argument --prompt-token-ids: token ids have no images, videos, sounds and tools")
 	}
