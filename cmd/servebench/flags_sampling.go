@@ -70,6 +70,9 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 			return err
 		}
 	}
+	if g.Server.SkipTokenizer && !g.Whole() && !g.Server.Pooling() {
+		g.Notes = append(g.Notes, "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's client: servebench report --html shows them")
+	}
 	return g.checkDropped()
 }
 

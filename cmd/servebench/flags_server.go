@@ -45,7 +45,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.StringVar(&s.ServedName, "served-model-name", "", "`NAME` name of the model in requests (default --model)")
 	f.StringVar(&s.Tokenizer, "tokenizer", "", "`PATH` tokenizer that makes and counts prompts (default the model's in the Hugging Face cache, else the server's, else none). It may be a tokenizer.json, a model's folder, a model's name in the cache, server for the server's own, or stub-32000 for 32000 made-up words. Nothing is downloaded")
 	f.String("tokenizer-mode", "auto", "`MODE` no effect. Both modes read tokenizer.json")
-	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false, "use no tokenizer. Lengths are then what the server says, and the block has no token lines")
+	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false, "use no tokenizer. Lengths are then what the server says, and the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's client")
 	f.Bool("trust-remote-code", false, "no effect. servebench never runs a model's code")
 	f.Choices("backend", append(backend.Names(), listBackends)...)
 	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends), func(name string) bool { return backend.Find(name) != nil })...)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -97,5 +98,45 @@ func TestRowsHaveTheirOwnMembers(t *testing.T) {
 	probe := `{"model": "m", "prompt": "Hi"` + strings.Replace(rest, "5", "1", 1) + `0.5, "tools": [{"a": 1}]}`
 	if !slices.ContainsFunc(seen.nameless, func(c wireCall) bool { return c.Body == probe }) {
 		t.Errorf("no probe %s among %+v", probe, seen.nameless)
+	}
+}
+
+func TestABlockWithoutATokenizerSaysWhatItLacks(t *testing.T) {
+	const note = "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL"
+	const custom = "--dataset-name custom --skip-chat-template --dataset-path x.jsonl "
+	for flags, want := range map[string]bool{
+		custom + "--skip-tokenizer-init": true,
+		custom:                           false,
+		custom + `--skip-tokenizer-init --extra-body {"stream":false}`:   false, // another note says it
+		custom + "--skip-tokenizer-init --backend vllm-pooling":          false,
+		custom + "--skip-tokenizer-init --backend openai-chat --top-p 1": true,
+	} {
+		notes := mustParse(t, flags).Notes
+		if got := slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, note) }); got != want {
+			t.Errorf("%s: %q", flags, notes)
+		}
+	}
+}
+
+// Images and tools of datasets go to Anthropic's API as to a chat.
+func TestBothAPIsOfChatsTakeImagesAndTools(t *testing.T) {
+	for _, name := range []string{"openai-chat", "anthropic"} {
+		for _, dataset := range []string{"random-mm", "hf --dataset-path Lin-Chen/MMStar", "hf --dataset-path gorilla-llm/Berkeley-Function-Calling-Leaderboard"} {
+			mustParse(t, "--tokenizer stub-32000 --backend "+name+" --dataset-name "+dataset)
+		}
+	}
+}
+
+func TestARequestThatTheBackendDoesNotTakeIsOfADataset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"r-0","prompt":"","prompt_len":2,"output_len":1,"batch":["a","b"]}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	o := mustParse(t, "--base-url "+server.URL+" --model m --backend openai-chat --dataset-name file --dataset-path", path)
+	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
+	if want := "dataset file: a chat endpoint takes one prompt in a request"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
