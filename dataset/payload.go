@@ -122,7 +122,10 @@ func (f *payloadFields) payload() *Payload {
 	}
 	for i := range f.Media {
 		l := &f.Media[i]
-		m := Medium{Kind: l.Kind, Part: l.Part, Seconds: l.Seconds}
+		m := Medium{Kind: l.Kind, Seconds: l.Seconds}
+		if rows.Present(l.Part) {
+			m.Part = l.Part
+		}
 		if l.Name != "" {
 			m.Upload = &Upload{Name: l.Name, Type: l.Type, Data: l.Data}
 		}
@@ -133,10 +136,20 @@ func (f *payloadFields) payload() *Payload {
 
 // checkPayload refuses a payload that cannot be sent.
 func (f *payloadFields) checkPayload() error {
+	var parts []json.RawMessage
+	switch {
+	case f.Batch != nil && len(f.Batch) == 0:
+		return errors.New(`"batch" has no prompt`)
+	case rows.Present(f.Content) && (json.Unmarshal(f.Content, &parts) != nil || len(parts) == 0):
+		return errors.New(`"content" must be a list of at least one part`)
+	}
 	for i := range f.Media {
 		m := &f.Media[i]
 		if m.Kind != Image && m.Kind != Video && m.Kind != Sound {
 			return fmt.Errorf(`medium %d has the kind %q: it must be image, video or audio`, i+1, m.Kind)
+		}
+		if rows.Present(m.Part) && m.Part[0] != '{' {
+			return fmt.Errorf(`medium %d has a "part" that is no object`, i+1)
 		}
 		if !rows.Present(m.Part) && m.Name == "" {
 			return fmt.Errorf(`medium %d has no "part" and no file`, i+1)

@@ -54,6 +54,10 @@ func TestABadPayloadIsNamedWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"prompt":"x","output_len":1,"media":[{"kind":"smell","name":"a"}]}`: `medium 1 has the kind "smell": it must be image, video or audio`,
 		`{"prompt":"x","output_len":1,"media":[{"kind":"image"}]}`:            `medium 1 has no "part" and no file`,
+		`{"prompt":"x","output_len":1,"media":[{"kind":"image","part":5}]}`:   `medium 1 has a "part" that is no object`,
+		`{"prompt":"x","output_len":1,"batch":[]}`:                            `"batch" has no prompt`,
+		`{"prompt":"x","output_len":1,"content":"y"}`:                         `"content" must be a list of at least one part`,
+		`{"prompt":"x","output_len":1,"content":[]}`:                          `"content" must be a list of at least one part`,
 		`{"prompt":"x","output_len":1,"extra_body":[]}`:                       `"extra_body" is no object`,
 		`{"prompt":"x","output_len":1,"extra_body":{"stream":false}}`:         `"extra_body" has "stream": all answers of a run are streamed, or none: set it with --extra-body`,
 		`{"output_len":1,"extra_body":{"a":1}}`:                               `no "prompt", "token_ids" or "messages"`,
@@ -62,6 +66,17 @@ func TestABadPayloadIsNamedWithItsLine(t *testing.T) {
 		if _, _, err := (File{Options: Options{Path: path}}).Open(); err == nil || err.Error() != path+":2: "+want {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func TestAPartThatIsNullIsNone(t *testing.T) {
+	path := writeFile(t, "f.jsonl", `{"prompt":"x","output_len":1,"media":[{"kind":"audio","part":null,"name":"a.wav","type":"audio/wav","data":"QUJD"}]}`)
+	source, _, err := File{Options: Options{Path: path}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := turns(t, source, nil)[0].Payload.Media; len(m) != 1 || m[0].Part != nil || string(m[0].Upload.Data) != "ABC" {
+		t.Errorf("media %+v", m)
 	}
 }
 
