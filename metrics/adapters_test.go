@@ -238,3 +238,23 @@ func TestAdaptersOfPoolingHaveNoOutput(t *testing.T) {
 		t.Errorf("%d adapters", len(all))
 	}
 }
+
+// Shards whose latencies are exact have approximate ones together, once they are too many.
+func TestAdaptersOfShardsKeepNoMoreThanTheRun(t *testing.T) {
+	shard := func() *Collector {
+		c := NewCollector(&Header{})
+		c.Cap = 100
+		for _, r := range requests(40) {
+			r.Adapter = "a"
+			c.Add(r)
+		}
+		return c
+	}
+	whole := shard()
+	for n, approximate := range []bool{false, true, true} {
+		whole.Merge(shard(), 0)
+		if a := whole.Summary(1).Adapters[0]; a.TTFT.Approximate() != approximate || a.E2EL.Approximate() != approximate || a.E2EL.Len() != 40*(n+2) {
+			t.Errorf("%d shards: approximate %t and %t, %d values", n+2, a.TTFT.Approximate(), a.E2EL.Approximate(), a.E2EL.Len())
+		}
+	}
+}

@@ -272,6 +272,10 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 	if part := traced(Config{}, 10, records...).Within(Window{0, 10 * time.Second}); part.Carried != want {
 		t.Errorf("of a window: %+v", part.Carried)
 	}
+	crossed := traced(Config{}, 10, records...).Within(Window{500 * time.Millisecond, 10 * time.Second})
+	if crossed.Carried != want || crossed.Part.Crossing == 0 {
+		t.Errorf("of a window whose edge they cross: %+v", crossed.Carried)
+	}
 	if text := bounded(records[1:2], 1, 0).Summary(0); text.RTFx != 0 {
 		t.Errorf("RTFx of text: %g", text.RTFx)
 	}

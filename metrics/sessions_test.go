@@ -433,3 +433,14 @@ func TestTotalsHaveTheSessions(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The answers of a turn that came whole have no first token in its row, even next to streams.
+func TestTurnsWithWholeAnswersHaveNoTTFT(t *testing.T) {
+	whole := turn(0, 0, 1, 0, 0, 0, 0, 100, 200)
+	whole.Whole, whole.Chunks, whole.FirstContent = true, Stamps{}, whole.End
+	whole.Chunks.Append(whole.End)
+	rows := sessionsOf(t, &Header{}, 1, whole, turn(1, 0, 1, 0, 0, 0, 0, 100, 200)).Rows
+	if row := &rows[0]; row.Completed != 2 || row.TTFT.Len() != 1 || row.TTFT.Mean() != 100 || row.TPOT.Len() != 1 || row.E2EL.Len() != 2 {
+		t.Errorf("%d completed, %d TTFTs, %d TPOTs, %d E2ELs", row.Completed, row.TTFT.Len(), row.TPOT.Len(), row.E2EL.Len())
+	}
+}

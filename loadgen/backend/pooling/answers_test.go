@@ -130,7 +130,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 				for _, release := range []struct {
 					metrics.Definitions
 					want vllmAnswer
-				}{{metrics.Definitions033, c.Expected}, {metrics.Definitions029, c.by029()}} {
+				}{{metrics.Definitions033, c.Expected}, {metrics.Definitions030, c.Expected}, {metrics.Definitions029, c.by029()}} {
 					counted := release.Of(rec, false)
 					got := vllmAnswer{counted.Class == metrics.OK, counted.E2EL().Seconds(), counted.In}
 					if !got.Success {
