@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/dataset/media"
 )
 
 // rowsOf makes a dataset of a file with these lines.
@@ -61,6 +62,41 @@ func TestImageThatCannotBeDecodedIsNamedBeforeTheLoad(t *testing.T) {
 	}
 	if _, _, err := d.Open(); err == nil || !strings.HasPrefix(err.Error(), d.Path+": row 1: reading the image: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestImageThatNoJPEGFileHoldsIsNamedBeforeTheLoad(t *testing.T) {
+	d := rowsOf(t, "Lin-Chen/MMStar")
+	write := func(wide int) {
+		name := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("%d.png", wide))
+		if err := os.WriteFile(name, media.Pixels{Width: wide, Height: 1, RGB: make([]byte, 3*wide)}.PNG(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(d.Path, fmt.Appendf(nil, `{"question": "q", "image": {"path": %q}}`, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(media.MaxSide)
+	if _, _, err := d.Open(); err != nil {
+		t.Error(err)
+	}
+	write(media.MaxSide + 1)
+	if _, _, err := d.Open(); err == nil || err.Error() != d.Path+": row 1: the image has 65501 by 1 pixels, and a JPEG file may have 65500 on a side" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestVideosAreFromTheNetworkWithoutAFolder(t *testing.T) {
+	const url = "https://huggingface.co/datasets/yale-nlp/MMVU/resolve/main/videos/Art/0.mp4"
+	d := rowsOf(t, "yale-nlp/MMVU", `{"question": "q", "choices": {"A": "a"}, "video": "`+url+`"}`)
+	source, _, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, err := range source {
+		if want := `{"type": "video_url", "video_url": {"url": "` + url + `"}}`; err != nil || string(c.Turns[0].Payload.Media[0].Part) != want {
+			t.Errorf("%+v, %v, want %s", c, err, want)
+		}
 	}
 }
 

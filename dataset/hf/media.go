@@ -93,8 +93,12 @@ func picture(column string, path ...any) *medium {
 		columns: []string{column},
 		check: func(o *opened, row pyjson.Object) error {
 			file, _, err := imageFile(o, row, path)
-			if err == nil && file != nil {
-				_, err = reader.Decode(file)
+			if err != nil || file == nil {
+				return err
+			}
+			pixels, err := reader.Decode(file)
+			if longest := max(pixels.Width, pixels.Height); err == nil && longest > media.MaxSide {
+				err = fmt.Errorf("the image has %d by %d pixels, and a JPEG file may have %d on a side", pixels.Width, pixels.Height, media.MaxSide)
 			}
 			return err
 		},
@@ -166,7 +170,7 @@ func (o *opened) carry(turn *dataset.Turn, m dataset.Medium) {
 const hosted = "https://huggingface.co/datasets/%s/resolve/main"
 
 // clip is a video in the column video. The server reads it: from the folder of the dataset, or from
-// the network.
+// the network if there is no folder.
 func clip() *medium {
 	return &medium{
 		columns: []string{"video"},
@@ -179,8 +183,11 @@ func clip() *medium {
 			if err != nil {
 				return err
 			}
-			folder, err := filepath.Abs(o.place.Folder) // the server has another working directory
-			name = strings.ReplaceAll(name, fmt.Sprintf(hosted, o.repository()), folder)
+			if o.place.Folder != "" {
+				var folder string
+				folder, err = filepath.Abs(o.place.Folder) // the server has another working directory
+				name = strings.ReplaceAll(name, fmt.Sprintf(hosted, o.repository()), folder)
+			}
 			o.carry(turn, media.Linked(dataset.Video, media.VideoURL(name)))
 			return err
 		},

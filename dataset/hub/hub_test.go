@@ -159,6 +159,17 @@ func TestRevisionMainIsTaken(t *testing.T) {
 	}
 }
 
+func TestTheNewerNameOfTheCacheWins(t *testing.T) {
+	cache(t, nil)
+	for name, file := range map[string]string{"HF_HUB_CACHE": "datasets--o--r/snapshots/1/a.csv", "HUGGINGFACE_HUB_CACHE": "datasets--o--r/snapshots/2/a.csv"} {
+		t.Setenv(name, folder(t, empty(file)))
+	}
+	p, err := Open("o/r")
+	if err != nil || filepath.Base(p.Folder) != "1" {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
 func TestArrowFilesOfTheLibraryAreTaken(t *testing.T) {
 	cache(t, empty("datasets/Lin-Chen___mm_star/val/0.0.0/1/mm_star-val.arrow", "datasets/o___r/a/0.0.0/1/r-train-00000-of-00002.arrow",
 		"datasets/o___r/a/0.0.0/1/r-train-00001-of-00002.arrow", "datasets/o___two/a/0.0.0/1/two-train.arrow", "datasets/o___two/a/0.0.0/2/two-train.arrow"))

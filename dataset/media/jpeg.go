@@ -2,9 +2,13 @@ package media
 
 import "encoding/binary"
 
+// MaxSide is the most pixels that a side of a JPEG file may have: libjpeg's JPEG_MAX_DIMENSION, which
+// Pillow keeps to.
+const MaxSide = 65500
+
 // Pixels are an image, with three bytes for red, green and blue of each pixel, row by row.
 type Pixels struct {
-	Width, Height int // 1 to 65535
+	Width, Height int // at least 1; for JPEG, at most MaxSide
 	RGB           []byte
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/media"
 )
 
 // A Bucket is a size of image or video.
@@ -28,10 +29,7 @@ func (b *Bucket) kind() dataset.Kind {
 // bytes is the size of its pixels.
 func (b *Bucket) bytes() int { return b.Frames * b.Height * b.Width * 3 }
 
-var (
-	bucketEntry = regexp.MustCompile(`^\s*(?:"\(([^()"]*)\)"|'\(([^()']*)\)'|\(([^()]*)\))\s*:\s*([^\s,]+)\s*(?:,|$)`)
-	maxSide     = 65535 // of a JPEG file
-)
+var bucketEntry = regexp.MustCompile(`^\s*(?:"\(([^()"]*)\)"|'\(([^()']*)\)'|\(([^()]*)\))\s*:\s*([^\s,]+)\s*(?:,|$)`)
 
 // ParseBuckets reads what --random-mm-bucket-config takes: a Python dict whose keys are (height,
 // width, frames), as tuples or as their text.
@@ -76,8 +74,8 @@ func parseBucket(key, weight string) (b Bucket, err error) {
 		return b, errors.New("it must have three numbers: height, width and frames")
 	}
 	for i, to := range []*int{&b.Height, &b.Width, &b.Frames} {
-		if *to, err = strconv.Atoi(strings.TrimSpace(numbers[i])); err != nil || *to < 1 || *to > maxSide {
-			return b, fmt.Errorf("height, width and frames must be whole numbers from 1 to %d", maxSide)
+		if *to, err = strconv.Atoi(strings.TrimSpace(numbers[i])); err != nil || *to < 1 || *to > media.MaxSide {
+			return b, fmt.Errorf("height, width and frames must be whole numbers from 1 to %d", media.MaxSide)
 		}
 	}
 	if b.Weight, err = strconv.ParseFloat(weight, 64); err != nil {

@@ -246,7 +246,8 @@ func TestParseBuckets(t *testing.T) {
 		"":                            `"": it must be like {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}`,
 		"{256: 1}":                    `"256: 1": it must be (height, width, frames): weight`,
 		"{(256, 256): 1}":             "(256, 256): it must have three numbers: height, width and frames",
-		"{(256, 256, 0): 1}":          "(256, 256, 0): height, width and frames must be whole numbers from 1 to 65535",
+		"{(1, 65501, 1): 1}":          "(1, 65501, 1): height, width and frames must be whole numbers from 1 to 65500",
+		"{(256, 256, 0): 1}":          "(256, 256, 0): height, width and frames must be whole numbers from 1 to 65500",
 		"{(256, 256, 1): half}":       `(256, 256, 1): "half" is no weight`,
 		"{(1, 1, 1): 1 (2, 2, 1): 1}": `"(1, 1, 1): 1 (2, 2, 1): 1": it must be (height, width, frames): weight`,
 	} {

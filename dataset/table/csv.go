@@ -27,7 +27,8 @@ func openCSV(path string, f *os.File) (file, error) {
 	if strings.EqualFold(filepath.Ext(path), ".tsv") {
 		c.comma = '\t'
 	}
-	r := c.reader(0)
+	start := beginning(f)
+	r := c.reader(start)
 	names, err := r.Read()
 	if err == io.EOF {
 		return nil, errors.New("the file is empty")
@@ -36,9 +37,8 @@ func openCSV(path string, f *os.File) (file, error) {
 		return nil, err
 	}
 	c.names = append(c.names, names...)
-	c.names[0] = strings.TrimPrefix(c.names[0], "\ufeff")
 	for {
-		at := r.InputOffset()
+		at := start + r.InputOffset()
 		row, err := r.Read()
 		if err == io.EOF {
 			return c, nil
@@ -52,6 +52,16 @@ func openCSV(path string, f *os.File) (file, error) {
 		}
 		c.offsets = append(c.offsets, at)
 	}
+}
+
+// beginning is where the text of a file begins: after a byte order mark, which Excel writes.
+func beginning(f *os.File) int64 {
+	const mark = "\ufeff"
+	first := make([]byte, len(mark))
+	if _, err := f.ReadAt(first, 0); err == nil && string(first) == mark {
+		return int64(len(mark))
+	}
+	return 0
 }
 
 func (c *cells) reader(offset int64) *csv.Reader {

@@ -113,7 +113,7 @@ func write(t testing.TB, name, text string) string {
 
 func TestCellsOfCSVAreTexts(t *testing.T) {
 	for name, text := range map[string]string{
-		"a.csv": "\ufeffname,share\r\n\"a \"\"b\"\", c\nd\",0.5\n\n,x\n1,2",
+		"a.csv": "\ufeff\"name\",share\r\n\"a \"\"b\"\", c\nd\",0.5\n\n,x\n1,2",
 		"a.tsv": "name\tshare\n\"a \"\"b\"\", c\nd\"\t0.5\n\tx\n1\t2\n",
 	} {
 		opened, err := Open([]string{write(t, name, text)})
@@ -151,8 +151,9 @@ func TestColumnsOfOtherTypesAreSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := opened.Rows([]int{1, 0}, []string{"question"})
-	if err != nil || spelled(rows[0])+spelled(rows[1]) != `{"question": "b"}{"question": "a"}` {
+	rows, err := opened.Rows([]int{1, 0}, []string{"question", "bytes", "text", "list"})
+	want := `{"bytes": {"base64": "eg=="}, "text": "y", "list": ["w"], "question": "b"}{"bytes": null, "text": "x", "list": ["v", "u"], "question": "a"}`
+	if err != nil || spelled(rows[0])+spelled(rows[1]) != want {
 		t.Errorf("rows %v, %v", rows, err)
 	}
 	for _, name := range []string{"decimal", "date", "time", "duration", "fixed", "map"} {

@@ -51,7 +51,7 @@ pq.write_table(few, "few.parquet")
 with pa.OSFile("few.arrow", "wb") as f, pa.ipc.new_stream(f, few.schema) as writer:
     writer.write_table(few)
 
-# Columns of types that are only skipped stand before one that is read.
+# Columns of types that are only skipped stand before those that are read.
 skipped = {
     "decimal": pa.array([1, None], pa.decimal128(9, 2)),
     "date": pa.array([1, None], pa.date32()),
@@ -59,6 +59,9 @@ skipped = {
     "duration": pa.array([1, None], pa.duration("s")),
     "fixed": pa.array([b"abc", None], pa.binary(3)),
     "map": pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int8())),
+    "bytes": pa.array([None, b"z"], pa.large_binary()),
+    "text": pa.array(["x", "y"], pa.large_string()),
+    "list": pa.array([["v", "u"], ["w"]], pa.large_list(pa.string())),
     "question": pa.array(["a", "b"]),
 }
 with pa.OSFile("skipped.arrow", "wb") as f:
