@@ -137,6 +137,9 @@ func TestAWarmUpAsksForAdapters(t *testing.T) {
 		for _, a := range sums[0].Adapters {
 			counted += a.Completed
 		}
+		if all := got.texts(); len(all) == 2 && strings.HasPrefix(all[1], all[0][:20]) {
+			t.Errorf("the warm-up asks in the order of the load: %q", all)
+		}
 		if len(got.all) != 2 || counted != 60 {
 			t.Errorf("%d parts, %d requests in the rows of adapters", len(got.all), counted)
 		}

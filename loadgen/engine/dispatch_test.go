@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -206,5 +207,23 @@ func TestAnAnswerThatBeganIsNotAskedForAgain(t *testing.T) {
 	}
 	if rec.Blank.Append(time.Second); mayPass(rec) {
 		t.Error("an answer of a role alone is sent again")
+	}
+}
+
+// A Sender may drop the body of a request only if nothing sends it again.
+func TestARequestThatMayBeRetriedKeepsItsBody(t *testing.T) {
+	for _, times := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			target := Target{Retry: Retry{Times: times}}
+			target.Send = func(_ context.Context, _ time.Time, req *Request, _ *metrics.Record) iter.Seq2[Chunk, error] {
+				if req.Once != (times == 0) {
+					t.Errorf("%d retries: it is sent once: %t", times, req.Once)
+				}
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Refused, "no")) }
+			}
+			if rec := collect(t, oneLoad(Load{Source: prompts(1), Target: target}))[0]; rec.Class != metrics.Refused {
+				t.Errorf("%+v", rec)
+			}
+		})
 	}
 }

@@ -178,3 +178,14 @@ func TestPoolingIsGatedByItsOwnNumbers(t *testing.T) {
 		t.Errorf("against text: %s", c.Verdict)
 	}
 }
+
+// What the user gates is never replaced: without its number there is no verdict.
+func TestAGateThatWasAskedForStaysOnPooling(t *testing.T) {
+	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
+		m, _ := Find(name)
+		gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+		if c, want := Compare(pooled(6), pooled(6), gate), "some runs do not have "+name; c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
+			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
+		}
+	}
+}

@@ -279,3 +279,13 @@ func TestLimitsOnTTFTOfPoolingLimitE2EL(t *testing.T) {
 		t.Errorf("goodput %v, %d TTFTs, %v", sums[0].Goodput, sums[0].TTFT.Len(), err)
 	}
 }
+
+// The file of a pooling endpoint does not count its failed requests, and its block does.
+func TestFailedRequestsOfAPoolingFileAreCounted(t *testing.T) {
+	const file = `{"backend": "vllm-pooling", "num_prompts": 4, "request_rate": "inf", "duration": 1.0, "completed": 3, "total_input_tokens": 9, ` +
+		`"total_input_sequences": 3, "request_throughput": 3.0, "latencies": [0.1, 0.2, 0.3, 0.4], "queue_times": [0, 0, 0, 0]}`
+	sums, err := ReadResults(strings.NewReader(file), metrics.Ask{})
+	if err != nil || sums[0].Completed != 3 || sums[0].Failed != 1 {
+		t.Errorf("%d completed, %d failed, %v", sums[0].Completed, sums[0].Failed, err)
+	}
+}
