@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/media/sound"
 )
 
 // A form is a request for a transcription, less what is the same in all.
@@ -175,6 +176,23 @@ func TestSpeechThatCannotBeReadIsNamed(t *testing.T) {
 		d := parse(t, []string{"--dataset-path", folder, "--hf-name", "openslr/librispeech_asr"}, "tok-plain")
 		if _, _, err := d.Open(); err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(want, "train.jsonl: ")) {
 			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+// As in vLLM's client, a sound as long as a bound fits.
+func TestBoundsOfSecondsFit(t *testing.T) {
+	file := (&sound.Sound{Rate: 8000, Channels: 1, Samples: make([]float64, 12000)}).WAV()
+	path := filepath.Join(t.TempDir(), "a.wav")
+	write(t, path, file)
+	for _, c := range []struct {
+		least, most float64
+		fits        bool
+	}{{1.5, 1.5, true}, {0, 0, true}, {1.501, 0, false}, {0, 1.499, false}} {
+		d := rowsOf(t, "openslr/librispeech_asr", fmt.Sprintf(`{"audio": %q}`, path))
+		d.MinSeconds, d.MaxSeconds = c.least, c.most
+		if _, n, err := d.Open(); (n == 1 && err == nil) != c.fits {
+			t.Errorf("%+v: %d, %v", c, n, err)
 		}
 	}
 }

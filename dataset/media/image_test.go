@@ -96,6 +96,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"":                                   "it is no PNG, JPEG, GIF, WebP, BMP or TIFF image",
 		"<html>":                             "it is no PNG, JPEG, GIF, WebP, BMP or TIFF image",
 		string(png[:40]):                     "decoding the image: unexpected EOF",
+		"GIF89a\x42\x34\x41\x34\x00\x00\x00": "the image has 13378 by 13377 pixels, and 178956970 are the most",
 		"GIF89a\xff\xff\xff\xff\x00\x00\x00": "the image has 65535 by 65535 pixels, and 178956970 are the most",
 	} {
 		if _, err := (media.Reader{}).Decode([]byte(file)); err == nil || err.Error() != want {

@@ -29,6 +29,10 @@ func TestSkipBytesEqualsBytes(t *testing.T) {
 	drawn := NewGenerator(7)
 	skipped := drawn
 	for n := range 1000 {
+		drawn.Bytes(nil)
+		if skipped.SkipBytes(0); drawn.state != skipped.state || drawn.buffered != skipped.buffered {
+			t.Fatalf("no bytes after %d: %+v, want %+v", n, skipped, drawn)
+		}
 		drawn.Bytes(make([]byte, n))
 		skipped.SkipBytes(n)
 		if drawn.state != skipped.state || drawn.buffered != skipped.buffered {

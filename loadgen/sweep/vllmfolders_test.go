@@ -61,6 +61,36 @@ func TestCombinationsReplaceFlags(t *testing.T) {
 	}
 }
 
+func TestLinkedParametersAreThereAndEqual(t *testing.T) {
+	combinations, err := ReadCombinations(`[{"a": 1, "b": 2}, {"a": 1}, {"a": 2}, {"b": 1}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Parameters{Links: [][2]string{{"a", "a"}, {"a", "b"}}}
+	for i, want := range []bool{false, false, false, false} {
+		if got := p.linked(combinations[1], combinations[i]); got != want {
+			t.Errorf("both links with %s: %t", combinations[i].name(), got)
+		}
+	}
+	p.Links = p.Links[1:]
+	for i, want := range []bool{false, false, false, true} {
+		if got := p.linked(combinations[1], combinations[i]); got != want {
+			t.Errorf("a=1 with b of %s: %t", combinations[i].name(), got)
+		}
+	}
+	if p.linked(combinations[3], combinations[3]) {
+		t.Error("a server without the parameter is linked")
+	}
+}
+
+func TestFoldersStayInTheirFolder(t *testing.T) {
+	for name, want := range map[string]string{"a/../b": "a____b", "'..'": "__", `"x"`: "x", "a=1.5": "a=1.5"} {
+		if got := fileName(name); got != want {
+			t.Errorf("%s becomes %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestCombinationsThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		`[`:                                 "it ends in the middle",
