@@ -95,3 +95,21 @@ func TestRunsBeginWithAllThatASecondCanMake(t *testing.T) {
 		})
 	}
 }
+
+// What waits to be sent has its body, and not a second time what the body was made of. The caller's
+// conversation stays as it is, and later turns of one need what it has.
+func TestWhatIsEncodedIsNotKeptTwice(t *testing.T) {
+	turn := dataset.Turn{PromptLen: 7, OutputLen: 3, Messages: []byte("[]"), Payload: &dataset.Payload{Content: []byte("[]")}}
+	one := &dataset.Conversation{ID: "a", Turns: []dataset.Turn{turn}}
+	kept := light(one)
+	if got := kept.Turns[0]; got.Payload != nil || got.Messages != nil || got.PromptLen != 7 || got.OutputLen != 3 || kept.ID != "a" {
+		t.Errorf("%+v", kept)
+	}
+	if one.Turns[0].Payload == nil || one.Turns[0].Messages == nil {
+		t.Error("the dataset's conversation changed")
+	}
+	several := &dataset.Conversation{Turns: []dataset.Turn{turn, turn}}
+	if light(several) != several {
+		t.Error("several turns lost what they are made of")
+	}
+}
