@@ -72,6 +72,9 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 	if err := g.resolveEndpoint(f.Changed("endpoint")); err != nil {
 		return err
 	}
+	if !f.Changed("endpoint") {
+		f.Lookup("endpoint").DefValue = s.Endpoint
+	}
 	if err := g.resolveAddress(f); err != nil {
 		return err
 	}

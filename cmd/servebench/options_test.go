@@ -289,6 +289,10 @@ func TestEndpointIsTheBackendsUnlessGiven(t *testing.T) {
 		o, err := parseRun(strings.Fields(args))
 		if err != nil || o.Server.Endpoint != want {
 			t.Errorf("%s: %v, %v, want %s", args, o, err, want)
+			continue
+		}
+		if path, _, _ := strings.Cut(metrics.Value(o.Flags, "endpoint"), "?"); path != want {
+			t.Errorf("%s: its record has the endpoint %s, want %s", args, path, want)
 		}
 	}
 }

@@ -242,6 +242,9 @@ func (p *Parameters) arm(serve Combination, withURL bool) (*yaml.Node, error) {
 			if _, named := bench.Get(nameKey); named && spelling(m.Key) == "label" {
 				return nil, fmt.Errorf("argument --bench-params: %s: its name becomes the label: leave out one of the two", bench.name())
 			}
+			if _, isList := m.Value.([]any); isList {
+				return nil, fmt.Errorf("argument --bench-params: %s: it is a list: write it as one text, as the flag takes it", m.Key)
+			}
 			put(point, spelling(m.Key), scalar(plainText(m.Value)))
 		}
 		if point.Content != nil {

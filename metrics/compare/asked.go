@@ -118,7 +118,7 @@ const notGiven = "not given"
 // property is a parameter of a run by its name, empty if unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, transport}, name) {
+	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, transport, definitions}, name) {
 		return notGiven
 	}
 	return v

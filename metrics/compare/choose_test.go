@@ -133,3 +133,14 @@ func TestArmsOfBothSidesAreComparedEachByItself(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// Completions have no definitions, since all releases count them alike.
+func TestDefinitionsOfCompletionsAreNotMissing(t *testing.T) {
+	r := &Run{Asked: map[string]string{client: "v1"}}
+	if got := r.property(definitions); got != "" {
+		t.Errorf("its definitions are %s", got)
+	}
+	if got := r.property("temperature"); got != notGiven {
+		t.Errorf("its temperature is %q", got)
+	}
+}
