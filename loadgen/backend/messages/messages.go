@@ -7,6 +7,7 @@ package messages
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/servebench/servebench/dataset"
@@ -22,7 +23,9 @@ const version = "2023-06-01"
 // adds the header of the version, unless the endpoint has one.
 func Sender(to *openai.Endpoint) engine.Sender {
 	to.Messages = true
-	to.Header = to.Header.Clone()
+	if to.Header = to.Header.Clone(); to.Header == nil {
+		to.Header = http.Header{}
+	}
 	if to.Header.Get("Anthropic-Version") == "" {
 		to.Header.Set("Anthropic-Version", version)
 	}

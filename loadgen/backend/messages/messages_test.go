@@ -145,3 +145,16 @@ func FuzzEncoder(f *testing.F) {
 		}
 	})
 }
+
+func TestTheVersionIsAHeaderUnlessOneIsGiven(t *testing.T) {
+	for given, want := range map[string]string{"": "2023-06-01", "2030-01-01": "2030-01-01"} {
+		var to openai.Endpoint // without headers
+		if given != "" {
+			to.Header = http.Header{"Anthropic-Version": {given}}
+		}
+		messages.Sender(&to)
+		if got := to.Header.Get("Anthropic-Version"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
