@@ -76,12 +76,12 @@ func TestImageThatNoJPEGFileHoldsIsNamedBeforeTheLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(media.MaxSide)
+	write(media.MaxDimension)
 	if _, _, err := d.Open(); err != nil {
 		t.Error(err)
 	}
-	write(media.MaxSide + 1)
-	if _, _, err := d.Open(); err == nil || err.Error() != d.Path+": row 1: the image has 65501 by 1 pixels, and a JPEG file may have 65500 on a side" {
+	write(media.MaxDimension + 1)
+	if _, _, err := d.Open(); err == nil || err.Error() != d.Path+": row 1: the image has 65501 by 1 pixels, and a JPEG file may be at most 65500 wide or high" {
 		t.Errorf("%v", err)
 	}
 }

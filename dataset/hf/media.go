@@ -97,8 +97,8 @@ func picture(column string, path ...any) *medium {
 				return err
 			}
 			pixels, err := reader.Decode(file)
-			if longest := max(pixels.Width, pixels.Height); err == nil && longest > media.MaxSide {
-				err = fmt.Errorf("the image has %d by %d pixels, and a JPEG file may have %d on a side", pixels.Width, pixels.Height, media.MaxSide)
+			if longest := max(pixels.Width, pixels.Height); err == nil && longest > media.MaxDimension {
+				err = fmt.Errorf("the image has %d by %d pixels, and a JPEG file may be at most %d wide or high", pixels.Width, pixels.Height, media.MaxDimension)
 			}
 			return err
 		},

@@ -2,13 +2,13 @@ package media
 
 import "encoding/binary"
 
-// MaxSide is the most pixels that a side of a JPEG file may have: libjpeg's JPEG_MAX_DIMENSION, which
+// MaxDimension is the largest width or height of a JPEG file in pixels: libjpeg's JPEG_MAX_DIMENSION, which
 // Pillow keeps to.
-const MaxSide = 65500
+const MaxDimension = 65500
 
 // Pixels are an image, with three bytes for red, green and blue of each pixel, row by row.
 type Pixels struct {
-	Width, Height int // at least 1; for JPEG, at most MaxSide
+	Width, Height int // at least 1; for JPEG, at most MaxDimension
 	RGB           []byte
 }
 

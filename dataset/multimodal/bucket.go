@@ -74,8 +74,8 @@ func parseBucket(key, weight string) (b Bucket, err error) {
 		return b, errors.New("it must have three numbers: height, width and frames")
 	}
 	for i, to := range []*int{&b.Height, &b.Width, &b.Frames} {
-		if *to, err = strconv.Atoi(strings.TrimSpace(numbers[i])); err != nil || *to < 1 || *to > media.MaxSide {
-			return b, fmt.Errorf("height, width and frames must be whole numbers from 1 to %d", media.MaxSide)
+		if *to, err = strconv.Atoi(strings.TrimSpace(numbers[i])); err != nil || *to < 1 || *to > media.MaxDimension {
+			return b, fmt.Errorf("height, width and frames must be whole numbers from 1 to %d", media.MaxDimension)
 		}
 	}
 	if b.Weight, err = strconv.ParseFloat(weight, 64); err != nil {
