@@ -158,9 +158,6 @@ func (a *Adviser) adviseBackend(message string) string {
 	if api := a.Server.backend(); lacks && !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
 		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at another path? Then give --endpoint", api.Name, api.Endpoint)
 	}
-	if api := a.Server.backend(); lacks && a.Server.Endpoint != api.Endpoint {
-		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s", api.Name, api.Endpoint)
-	}
 	chat := a.Server.Backend == "openai-chat"
 	other, kind, lacking := chatFlags, "chat", "messages"
 	if chat {
@@ -169,6 +166,9 @@ func (a *Adviser) adviseBackend(message string) string {
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
 		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
+	case lacks && a.Server.Endpoint != a.Server.backend().Endpoint:
+		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? Then give %s",
+			a.Server.Backend, a.Server.backend().Endpoint, kind, other)
 	case lacks:
 		return fmt.Sprintf("has the server %s alone? Then give %s", kind, other)
 	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):

@@ -115,7 +115,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--backend openai-responses --endpoint /v1/responses", "404 Not Found: page not found (POST http://h/v1/responses)", "--backend openai-responses needs a server with an endpoint such as /v1/responses, and a model for it: has it one at another path? Then give --endpoint"},
 		{"--backend openai-embeddings --endpoint /v1/embeddings", "404 Not Found: The model `m` does not exist.", ""},
 		{chat, "404 Not Found: page not found (POST http://h/v1/chat/completions)", "has the server completions alone? Then give --backend openai --endpoint /v1/completions"},
-		{"--backend openai-chat --endpoint /v2/chat/completions", "404 page not found (POST http://h/v2/chat/completions)", "most servers have the API of --backend openai-chat at --endpoint /v1/chat/completions"},
+		{"--backend openai-chat --endpoint /v2/chat/completions", "404 page not found (POST http://h/v2/chat/completions)", "most servers have the API of --backend openai-chat at --endpoint /v1/chat/completions; has the server completions alone? Then give --backend openai --endpoint /v1/completions"},
 		{"", "404 Not Found: The model `nope` does not exist.", ""},
 		{"", "404 Not Found: The API deployment for this resource does not exist.", ""},
 		{"--endpoint /completions", "Never received a valid chunk to calculate TTFT.This response will be marked as failed!",
