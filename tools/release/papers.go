@@ -70,7 +70,7 @@ func noticesOf(module *debug.Module) ([]byte, error) {
 }
 
 // legal are the names of files with licences and notices.
-var legal = regexp.MustCompile(`^(LICEN[CS]E|COPYING|NOTICE)([.-].*)?$`)
+var legal = regexp.MustCompile(`^((?:UN)?LICEN[CS]E|COPYING|NOTICE)([.-].*)?$`)
 
 // notice is the text of one licence below a title.
 func notice(title string, text []byte) []byte {
