@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// listening starts a real server and gives what it says after "Listening on ". It is
+// listening starts a real server and gives the address that it says after "Listening on ". It is
 // interrupted with the end of the test, which waits for it; its log is shown if the
 // test failed.
 func listening(t *testing.T, serve *exec.Cmd) (addr string) {
@@ -67,13 +68,17 @@ func (l *serverLog) Write(p []byte) (int, error) {
 	l.text.Write(p)
 	if !l.told {
 		_, after, _ := strings.Cut(l.text.String(), "Listening on ")
-		if end := strings.IndexAny(after, " \n"); end > 0 {
+		if found := address.FindStringSubmatch(after); found != nil {
 			l.told = true
-			l.listening <- after[:end]
+			l.listening <- found[1]
 		}
 	}
 	return len(p), nil
 }
+
+// address is where a server listens. Its threads write at the same time, so another line may stand
+// before it.
+var address = regexp.MustCompile(`((?:http://)?127\.0\.0\.1:\d+)\s`)
 
 // tail is the last part of the log.
 func (l *serverLog) tail() string {

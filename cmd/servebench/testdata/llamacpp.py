@@ -1,6 +1,7 @@
 """Serves the model of a GGUF file by llama.cpp's server, of the wheel xllamacpp,
 on a free port of the loopback, until it is interrupted."""
 
+import os
 import signal
 import sys
 
@@ -16,5 +17,6 @@ params.cpuparams.n_threads = 1
 params.endpoint_metrics = True
 params.warmup = False
 server = xllamacpp.Server(params)
-print("Listening on", server.listening_address, flush=True)
+# In one piece, since the threads of the server write to the same pipe.
+os.write(1, f"\nListening on {server.listening_address}\n".encode())
 signal.sigwait([signal.SIGINT])
