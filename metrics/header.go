@@ -37,6 +37,9 @@ type Header struct {
 	Series string `json:"series,omitempty"`
 	// Solo says that the target was loaded alone, in a run of a group.
 	Solo bool `json:"solo,omitempty"`
+	// Server is the start of the server that the run measured; nil if unknown, and for a target with
+	// several replicas.
+	Server *ServerStart `json:"server,omitempty"`
 	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after that took,
 	// before the measured part.
 	Delay  time.Duration `json:"delay,omitempty"`
@@ -55,6 +58,21 @@ type Header struct {
 	// former says that the stream is older than Definitions: its records only work with
 	// Definitions029.
 	former bool
+}
+
+// A ServerStart is one start of a server. Runs on the same start share its process, with its caches,
+// its clocks and its memory.
+type ServerStart struct {
+	// ID is the same for all runs on one start, and for no others.
+	ID string `json:"id"`
+	// By says how the start is known: sweep, process_start_time_seconds, _created or listener.
+	By string `json:"by"`
+	// Began is when the process started, by the wall clock; zero if unknown.
+	Began time.Time `json:"began,omitzero"`
+	// PID is its process id on the machine of the load generator; 0 if unknown.
+	PID int `json:"pid,omitempty"`
+	// Version is the version of the server program, as the server says; empty if unknown.
+	Version string `json:"version,omitempty"`
 }
 
 // Began is when the measured part began, on the clock of the Records.

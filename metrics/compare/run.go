@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,13 @@ import (
 type Run struct {
 	ID    string    `json:"run,omitempty"`
 	Began time.Time `json:"began,omitzero"` // zero if unknown
+
+	// Start is the server start that the run measured, by its id; empty if unknown. Repeat is the
+	// repeat of the sweep that made the run, from 1; 0 without a sweep. Session is the part of a
+	// baseline to which it belongs, such as a day; empty outside a baseline.
+	Start   string `json:"start,omitempty"`
+	Repeat  int    `json:"repeat,omitempty"`
+	Session string `json:"session,omitempty"`
 
 	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
 	Asked map[string]string `json:"asked,omitempty"`
@@ -65,6 +73,10 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s),
 	}
+	if server := s.Header.Server; server != nil {
+		r.Start = server.ID
+	}
+	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
 	r.cut = s.Interrupted && s.StoppedBy == "" || len(s.Incomplete) > 0
 	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
 		r.remedy = cmp.Or(r.remedy, c.Remedy)
