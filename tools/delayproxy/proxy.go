@@ -34,13 +34,17 @@ type entry struct {
 	Status   int       `json:"status,omitempty"` // 0 without an answer
 	Received time.Time `json:"received"`         // when the whole request was here
 
-	Forwarded float64 `json:"forwarded_ms"`           // when the last byte of the request was on its way to the server
-	Head      float64 `json:"head_ms,omitempty"`      // when the first byte of the answer's head came from the server
-	First     float64 `json:"first_ms,omitempty"`     // when the first byte of the answer's body came
-	Last      float64 `json:"last_ms,omitempty"`      // when its last byte came
-	FirstOut  float64 `json:"first_out_ms,omitempty"` // when the first byte of the body was written to the client
-	LastOut   float64 `json:"last_out_ms,omitempty"`  // when its last byte was
-	Bytes     int     `json:"bytes"`                  // of the body
+	// Forwarded is when the last byte of the request was on its way to the server.
+	Forwarded float64 `json:"forwarded_ms"`
+	// Head is when the first byte of the answer's head came from the server, First and Last when the
+	// first and last byte of its body came.
+	Head  float64 `json:"head_ms,omitempty"`
+	First float64 `json:"first_ms,omitempty"`
+	Last  float64 `json:"last_ms,omitempty"`
+	// FirstOut and LastOut are when these bytes of the body were written to the client.
+	FirstOut float64 `json:"first_out_ms,omitempty"`
+	LastOut  float64 `json:"last_out_ms,omitempty"`
+	Bytes    int     `json:"bytes"` // of the body
 
 	mu sync.Mutex // the transport may still write when the answer has come
 }
