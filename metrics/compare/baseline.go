@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A Baseline is a set of runs of one configuration, kept for comparison with later runs.
@@ -72,7 +73,7 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			if values == nil {
 				continue
 			}
-			if asked, noise := l.margin(median(values).Center), b.Noise[l.Metric.Name]; noise > visible(asked) {
+			if asked, noise := l.margin(stats.Median(values).Center), b.Noise[l.Metric.Name]; noise > visible(asked) {
 				found = append(found, p.named(l.Metric.Name+": "+noisyBaseline(noise, asked)))
 			}
 		}
@@ -89,8 +90,8 @@ func noisyBaseline(noise, margin float64) string {
 // their mean if one is not above 0.
 func deviation(values []float64) float64 {
 	scale := 1.0
-	if positive(values) {
-		values = each(values, math.Log)
+	if logs := stats.Logs(values); logs != nil {
+		values = logs
 	} else if scale = math.Abs(metrics.Mean(values)); scale == 0 {
 		return 0
 	}

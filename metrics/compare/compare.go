@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A Verdict is a gate's conclusion about a comparison.
@@ -34,6 +35,7 @@ const confidenceLevel = 0.95
 type Comparison struct {
 	Points  []Point // one, unless both sides ran the same several loads
 	Alpha   float64 // of the gate
+	Unit    Unit    // what counts as one piece of evidence
 	Needed  int     // least runs a side that the gate needs; 0 if it gates no change
 	Judged  bool    // changes were judged; else there was too little data
 	Verdict Verdict
@@ -45,8 +47,11 @@ type Comparison struct {
 type Point struct {
 	Load     []metrics.KV // what distinguishes it from the others; none if it is the only one
 	Old, New []*Run
+	Design   Design
 	Rows     []Row
 	Better   []string // improvements that are not in Rows
+
+	arrangement
 }
 
 // Name is the load in words.
@@ -61,10 +66,11 @@ func (p *Point) Name() string {
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
 	gate = gate.fitted(slices.Concat(old, new))
-	c := &Comparison{Points: split(old, new), Alpha: gate.alpha()}
+	c := &Comparison{Points: split(old, new), Alpha: gate.alpha(), Unit: gate.unit()}
 	c.Needed = gate.Needs(len(c.Points))
 	for i := range c.Points {
 		p := &c.Points[i]
+		p.arrange(&gate)
 		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
 				p.Rows = append(p.Rows, row)
@@ -83,15 +89,17 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 		return Row{}, false
 	}
 	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), FromContent: p.fromContent(&m)}
-	r.Old, r.New = median(old), median(new)
-	r.Effect = effect(old, new)
+	r.Old, r.New = stats.Median(old), stats.Median(new)
+	p.compare(&r, old, new)
+	shift := stats.Shift{Old: r.scale.all(old), New: r.scale.all(new)}
+	r.conclude(shift.Value(), shift)
 	if len(old) > 1 && len(new) > 1 {
-		r.P = mannWhitney(old, new)
+		r.P = min(1, 2*r.evidence.Above(0), 2*r.evidence.Below(0))
 	}
 	r.Differs = r.P <= gate.alpha()
 	if limit := gate.limit(m.Name); limit != nil {
 		r.Gated = true
-		r.Margin = limit.margin(r.Old.Center)
+		r.Margin, r.amount = limit.margin(r.Old.Center), limit.Absolute
 		if noise := gate.Noise[m.Name]; noise > r.Margin {
 			r.Margin = noise
 			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%: runs of the baseline differ by that much", noise*100))
@@ -145,11 +153,11 @@ func (c *Comparison) adjust(tests int) {
 	for i := range c.Points {
 		for j := range c.Points[i].Rows {
 			if r := &c.Points[i].Rows[j]; r.Gated && !r.Unjudged && !math.IsNaN(r.P) {
-				gated, worse, better = append(gated, r), append(worse, r.oneSided(true)), append(better, r.oneSided(false))
+				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)), append(better, r.evidence.Below(0))
 			}
 		}
 	}
-	worse, better = holm(worse, tests), holm(better, tests)
+	worse, better = stats.Holm(worse, tests), stats.Holm(better, tests)
 	for i, r := range gated {
 		r.Adjusted = better[i]
 		if r.worse() {
@@ -157,12 +165,4 @@ func (c *Comparison) adjust(tests int) {
 		}
 		r.Differs = r.Adjusted <= c.Alpha
 	}
-}
-
-// oneSided is the p value of the test that new runs are not worse, or not better.
-func (r *Row) oneSided(worse bool) float64 {
-	if r.worse() == worse {
-		return r.P / 2
-	}
-	return 1 - r.P/2
 }

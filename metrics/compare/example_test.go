@@ -43,3 +43,25 @@ func ExampleCompare() {
 	// REGRESSED [median_ttft +19.6 % (the median over all pairs of runs; medians 102.00 → 122.00 ms; margin 5 %; p=0.004)]
 	// median_ttft: 102 to 122 ms, +19.6 %
 }
+
+// Each pair of a sweep has a difference, on the scale on which Limit is the margin.
+func ExampleRow() {
+	ttft, _ := compare.Find("median_ttft")
+	gate := compare.Gate{Limits: []compare.Limit{{Metric: ttft, Relative: 0.05}}}
+	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
+	for i := range old {
+		old[i].Repeat, old[i].Start, old[i].Began = i+1, fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)
+		new[i].Repeat, new[i].Start, new[i].Began = i+1, fmt.Sprint("new ", i), time.Unix(int64(100*i+50), 0)
+	}
+	point := compare.Compare(old, new, gate).Points[0]
+	pairs, _ := point.Units()
+	fmt.Println(point.Design, pairs)
+	for _, row := range point.Rows {
+		if row.Gated {
+			fmt.Printf("%.3f beyond %.3f?\n", row.Differences, row.Limit())
+		}
+	}
+	// Output:
+	// paired 5
+	// [0.182 0.181 0.179 0.178 0.176] beyond 0.049?
+}

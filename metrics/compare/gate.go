@@ -1,17 +1,21 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A Gate says when one set of runs is worse than another. The zero value gates only failures.
 // DefaultGate is what most users want. Compare does not change it.
 type Gate struct {
 	Alpha  float64 // chance of a false alarm over all limits together; 0 means 0.05
+	Unit   Unit    // what counts as one piece of evidence; empty means PerStart
 	Limits []Limit // one for each metric
 	Bounds []Bound // one for each metric: what new runs may be, whatever the old ones are
 
@@ -92,6 +96,8 @@ func (g *Gate) alpha() float64 {
 	return g.Alpha
 }
 
+func (g *Gate) unit() Unit { return cmp.Or(g.Unit, PerStart) }
+
 // Needs is the least number of runs a side to decide on all limits at so many points. It is 0 if
 // the gate limits no change.
 func (g *Gate) Needs(points int) int {
@@ -99,7 +105,7 @@ func (g *Gate) Needs(points int) int {
 	if tests == 0 {
 		return 0
 	}
-	return runsNeeded(g.alpha(), tests)
+	return stats.Needed(g.alpha(), tests)
 }
 
 // Describe writes what the gate looks at, and how many runs a side it takes for each load.

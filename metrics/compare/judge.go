@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A judge reaches the verdict. A server that is broken is a regression, with any number of runs. A
@@ -144,7 +145,7 @@ func (j *judge) tooFew() {
 	for i := range j.Points {
 		m, n := len(j.Points[i].Old), len(j.Points[i].New)
 		there := fmt.Sprintf("%d old and %d new", m, n)
-		if m == 0 || n == 0 || tests == 0 || leastP(m, n) <= j.Alpha/float64(tests) || said[there] {
+		if m == 0 || n == 0 || tests == 0 || stats.LeastP(m, n) <= j.Alpha/float64(tests) || said[there] {
 			continue
 		}
 		said[there] = true
@@ -222,7 +223,7 @@ func (j *judge) bounds(p *Point) {
 			j.doubt(p, "some new runs do not have %s", b.Metric.Name)
 			continue
 		}
-		center, broken := median(values).Center, ""
+		center, broken := stats.Median(values).Center, ""
 		switch {
 		case doubtful, j.few(p, &b.Metric, p.New):
 			continue

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A Row compares one number of the runs.
@@ -16,6 +17,13 @@ type Row struct {
 	Metric
 	Old, New benchmath.Summary // medians with their confidence intervals
 	Effect   Effect            // by how much new runs differ
+
+	// Estimate is the difference between new and old on a scale on which worse is up: of the
+	// logarithms; of shares of the old mean, if a number is not above 0; or of amounts, if that is not
+	// above 0 either. Differences are those between the units of a pair, in the order of time, nil
+	// for other designs.
+	Estimate    stats.Estimate
+	Differences []float64
 
 	// P is the probability that the runs differ by chance, two-sided. Adjusted is the
 	// probability that they differ in that direction by chance, corrected for all gated
@@ -32,6 +40,11 @@ type Row struct {
 	// FromContent says that a TTFT ends, or a TPOT begins, at the first content. vLLM's
 	// may count an empty chunk as a token.
 	FromContent bool
+
+	scale    scale
+	evidence stats.Evidence
+	trend    stats.Estimate // that both sides share, from one unit to the next
+	amount   float64        // of the margin, in the unit of the metric
 }
 
 // worsening says by how much a number got worse. The change is not the ratio of the medians.
@@ -91,7 +104,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 	case r.Margin > visible(asked):
 		return noisyBaseline(r.Margin, asked)
 	case !r.Effect.Bounded():
-		return fmt.Sprintf("too few runs to rule out a change of %s: take at least %s a side", least, metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"))
+		return fmt.Sprintf("too few runs to rule out a change of %s: take at least %s a side", least, metrics.Counted(stats.Needed((1-confidenceLevel)/2, 1), "run"))
 	case math.IsInf(r.worst(), 1):
 		return "an old run has 0, so the change has no upper bound: gate another number"
 	case 2*estimate > visible(asked):

@@ -17,6 +17,7 @@ import (
 type Run struct {
 	ID    string    `json:"run,omitempty"`
 	Began time.Time `json:"began,omitzero"` // zero if unknown
+	Ended time.Time `json:"ended,omitzero"` // zero if unknown
 
 	// Start is the server start that the run measured, by its id; empty if unknown. Repeat is the
 	// repeat of the sweep that made the run, from 1; 0 without a sweep. Session is the part of a
@@ -69,9 +70,12 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
-		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
+		ID: s.Header.Run, Began: s.Header.Epoch, Ended: s.Date, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s),
+	}
+	if r.Began.IsZero() && !s.Date.IsZero() {
+		r.Began = s.Date.Add(-time.Duration(s.Seconds * float64(time.Second)))
 	}
 	if server := s.Header.Server; server != nil {
 		r.Start = server.ID

@@ -29,6 +29,7 @@ var Settings = []Setting{
 	{"ceiling", "`METRIC=VALUE` largest median that new runs may have, as p99_ttft=200", setCeiling, yaml.MappingNode},
 	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor, yaml.MappingNode},
 	{"alpha", "`P` chance of a false alarm over all gated numbers (default 0.05)", setAlpha, yaml.ScalarNode},
+	{"unit", "`UNIT` what counts as one piece of evidence: start (of a server, the default) or run. With run the verdict is about the processes that ran only", setUnit, yaml.ScalarNode},
 	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
 	{"despite", "`NAMES` compare although the sides differ in these, as model,client or another flag of run. suspect also judges runs that are SUSPECT", setDespite, yaml.SequenceNode},
 }
@@ -154,6 +155,13 @@ func setAlpha(g *Gate, text string) error {
 		return errors.New("it must be above 0 and below 0.5")
 	}
 	g.Alpha = v
+	return nil
+}
+
+func setUnit(g *Gate, text string) error {
+	if g.Unit = Unit(text); g.Unit != PerStart && g.Unit != PerRun {
+		return errors.New("it must be start or run")
+	}
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// An Estimate is an estimated difference whose error follows Student's t distribution. The zero value
+// An Estimate is the Evidence of an estimated difference whose error follows Student's t distribution. The zero value
 // is a difference of 0, known exactly. An Err that is infinite says nothing about the difference.
 type Estimate struct {
 	Value float64
@@ -70,6 +70,25 @@ func Paired(differences []float64) Estimate {
 		return unknown(mean)
 	}
 	return Estimate{mean, stats.StdDev(differences) / math.Sqrt(float64(n)), float64(n - 1)}
+}
+
+// Pooled is the difference of the means of new and old, two sides of independent values that vary
+// alike: Student's test.
+func Pooled(old, new []float64) Estimate {
+	m, n := float64(len(old)), float64(len(new))
+	difference := stats.Mean(new) - stats.Mean(old)
+	if min(m, n) < 1 || m+n < 3 {
+		return unknown(difference)
+	}
+	squares := 0.0
+	for _, side := range [][]float64{old, new} {
+		mean := stats.Mean(side)
+		for _, v := range side {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+	df := m + n - 2
+	return Estimate{difference, math.Sqrt(squares / df * (1/m + 1/n)), df}
 }
 
 // batches is how many batches a side has.

@@ -1,4 +1,4 @@
-package compare
+package stats
 
 import (
 	"cmp"
@@ -8,14 +8,17 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
+// confidenceLevel is the confidence of the interval of a Median.
+const confidenceLevel = 0.95
+
 // sample is a copy of values for benchmath.
 func sample(values []float64) *benchmath.Sample {
 	thresholds := benchmath.DefaultThresholds
 	return benchmath.NewSample(slices.Clone(values), &thresholds)
 }
 
-// median is the median of values with its confidence interval.
-func median(values []float64) benchmath.Summary {
+// Median is the median of values with its 95 % confidence interval.
+func Median(values []float64) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(sample(values), confidenceLevel)
 }
 
@@ -40,11 +43,11 @@ func lead(old, new []float64) int {
 	return n
 }
 
-// holm are the p values of some of so many tests, adjusted so that the chance of a
+// Holm are the p values of some of so many tests, adjusted so that the chance of a
 // single false alarm among all stays what it is for one: S. Holm, "A simple
 // sequentially rejective multiple test procedure", Scandinavian Journal of
 // Statistics 6 (1979). Tests whose p is not known count as ones that reject nothing.
-func holm(p []float64, tests int) []float64 {
+func Holm(p []float64, tests int) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
 		order[i] = i
@@ -58,20 +61,20 @@ func holm(p []float64, tests int) []float64 {
 	return adjusted
 }
 
-// runsNeeded is the least number of runs a side with which a one-sided Mann–Whitney test can find a
+// Needed is the least number of values a side with which a one-sided Mann–Whitney test can find a
 // difference at the level alpha, if it is one of so many tests that share it. alpha must be above
 // 0.
-func runsNeeded(alpha float64, tests int) int {
+func Needed(alpha float64, tests int) int {
 	n := 1
-	for leastP(n, n) > alpha/float64(max(tests, 1)) {
+	for LeastP(n, n) > alpha/float64(max(tests, 1)) {
 		n++
 	}
 	return n
 }
 
-// leastP is the least p value that a one-sided Mann–Whitney test of m and n values
+// LeastP is the least p value that a one-sided Mann–Whitney test of m and n values
 // can have: 1 / C(m+n, n).
-func leastP(m, n int) float64 {
+func LeastP(m, n int) float64 {
 	p := 1.0
 	for i := 1; i <= n; i++ {
 		p *= float64(i) / float64(m+i)

@@ -1,14 +1,10 @@
-package compare
+package stats
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
-
-func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*max(math.Abs(a), math.Abs(b)) }
 
 // The p values of samples with and without ties are scipy 1.17.1's, of
 // mannwhitneyu(method="exact") and of permutation_test over all orders.
@@ -69,30 +65,30 @@ func TestMannWhitneyIsExactWithTies(t *testing.T) {
 
 func TestHolmCountsTestsWithoutAnAnswer(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005}
-	if got := holm(p, 4); !slices.EqualFunc(got, []float64{0.03, 0.06, 0.06, 0.02}, near) {
+	if got := Holm(p, 4); !slices.EqualFunc(got, []float64{0.03, 0.06, 0.06, 0.02}, near) {
 		t.Errorf("%v", got)
 	}
-	if got := holm(p, 6); !slices.EqualFunc(got, []float64{0.05, 0.12, 0.12, 0.03}, near) {
+	if got := Holm(p, 6); !slices.EqualFunc(got, []float64{0.05, 0.12, 0.12, 0.03}, near) {
 		t.Errorf("of six tests: %v", got)
 	}
-	if got := holm([]float64{0.9, 0.8}, 2); !slices.Equal(got, []float64{1, 1}) {
+	if got := Holm([]float64{0.9, 0.8}, 2); !slices.Equal(got, []float64{1, 1}) {
 		t.Errorf("%v", got)
 	}
 }
 
 // From 1/scipy.special.comb(2n, n).
-func TestRunsNeeded(t *testing.T) {
+func TestNeeded(t *testing.T) {
 	for _, test := range []struct {
 		alpha       float64
 		tests, want int
 	}{
 		{0.05, 1, 3}, {0.05, 2, 4}, {0.05, 3, 4}, {0.05, 4, 5}, {0.05, 12, 5}, {0.05, 24, 6}, {0.01, 4, 6}, {0.2, 1, 2}, {1e-9, 1, 17}, {0.05, 0, 3},
 	} {
-		if got := runsNeeded(test.alpha, test.tests); got != test.want {
+		if got := Needed(test.alpha, test.tests); got != test.want {
 			t.Errorf("%d runs for %d tests at %v, want %d", got, test.tests, test.alpha, test.want)
 		}
 	}
-	if p := leastP(4, 9); !near(p, 1.0/715) {
+	if p := LeastP(4, 9); !near(p, 1.0/715) {
 		t.Errorf("4 against 9 can reach %v", p)
 	}
 }
@@ -129,42 +125,6 @@ func TestUQuantileIsScipys(t *testing.T) {
 	} {
 		if got := uQuantile(test.m, test.n, test.p); got != test.want {
 			t.Errorf("%d and %d at %v: %d, want %d", test.m, test.n, test.p, got, test.want)
-		}
-	}
-}
-
-// numpy 2.4.6: the median of all differences of logarithms, and the sixth from
-// either end of them.
-func TestEffectIsOnLogarithms(t *testing.T) {
-	old, new := []float64{40.1, 41.7, 39.2, 42.3, 40.9, 38.8}, []float64{44.0, 43.1, 46.2, 41.9, 45.5, 44.8}
-	got := effect(old, new)
-	if !near(got.Share, 0.09377541413883958) || !near(got.Low, 0.040189125295508325) || !near(got.High, 0.15211970074812978) {
-		t.Errorf("%+v", got)
-	}
-	back := effect(new, old)
-	if !near((1+got.Share)*(1+back.Share), 1) || !near((1+got.Low)*(1+back.High), 1) {
-		t.Errorf("the other way round: %+v", back)
-	}
-}
-
-func TestEffectOfZeros(t *testing.T) {
-	for _, test := range []struct {
-		old, new []float64
-		want     Effect
-	}{
-		{[]float64{10, 10, 10, 10}, []float64{0, 0, 0, 0}, Effect{-1, -1, -1}},
-		{[]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, Effect{}},
-		{[]float64{0, 0, 0, 0}, []float64{3, 3, 3, 3}, Effect{math.Inf(1), math.Inf(1), math.Inf(1)}},
-		// A number that falls to 0 falls by all of it, however the old numbers scatter.
-		{[]float64{20.84, 45, 12, 20}, []float64{0, 0, 0, 0}, Effect{-1, -1, -1}},
-		{[]float64{20, 40, 10, 20, 20}, []float64{0, 0, 20, 0, 0}, Effect{-1, -1, 0}},
-		{[]float64{0, 20, 10, 20, 20}, []float64{20, 20, 20, 20, 20}, Effect{0, 0, math.Inf(1)}},
-		{[]float64{-1, 2}, []float64{1, 2}, Effect{math.NaN(), math.NaN(), math.NaN()}},
-		{[]float64{10}, []float64{0}, Effect{-1, math.Inf(-1), math.Inf(1)}},
-		{[]float64{10}, []float64{11}, Effect{math.Expm1(math.Log(11) - math.Log(10)), math.Inf(-1), math.Inf(1)}},
-	} {
-		if got := effect(test.old, test.new); fmt.Sprint(got) != fmt.Sprint(test.want) {
-			t.Errorf("%v to %v: %+v, want %+v", test.old, test.new, got, test.want)
 		}
 	}
 }

@@ -1,0 +1,179 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Unit is what counts as one piece of evidence.
+type Unit string
+
+const (
+	PerStart Unit = "start" // one start of a server: the mean of all its runs
+	PerRun   Unit = "run"   // one run, also if all of them are on one start
+)
+
+// A Design is how the runs of both sides are arranged in time. It decides how they are compared. It
+// depends on the labels and times of the runs, never on their numbers.
+type Design string
+
+const (
+	InPairs       Design = "paired"              // each old run has its new one, and pairs follow each other
+	InTurns       Design = "alternated"          // no pairs, but neither side was first
+	OneAfterOther Design = "one after the other" // all of one side first, or nobody knows when
+)
+
+// A pair is an old and a new run with the same load, repeat and seed.
+type pair struct{ old, new *Run }
+
+// began and ended are the ends of the time that the pair took.
+func (p pair) began() time.Time { return earlier(p.old.Began, p.new.Began) }
+
+func (p pair) ended() time.Time { return later(p.old.ended(), p.new.ended()) }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// ended is when the run ended; when it began, if only that is known.
+func (r *Run) ended() time.Time { return later(r.Began, r.Ended) }
+
+// An arrangement is the runs of a point by design and unit, in the order of time.
+type arrangement struct {
+	pairs    [][]pair // of each unit, if the design is InPairs
+	old, new [][]*Run // of each unit, otherwise
+	alone    int      // runs without a partner, which InPairs leaves out
+}
+
+// arrange finds the design of the point.
+func (p *Point) arrange(gate *Gate) {
+	unit := gate.unit()
+	p.old, p.new = units(p.Old, unit), units(p.New, unit)
+	pairs := p.matched()
+	switch {
+	case gate.Noise != nil: // a baseline always comes before
+		p.Design = OneAfterOther
+	case follow(pairs) && 2*len(pairs) > max(len(p.Old), len(p.New)):
+		p.Design = InPairs
+		p.alone = len(p.Old) + len(p.New) - 2*len(pairs)
+		p.pairs = together(pairs, unit)
+	case inTurns(p.old, p.new):
+		p.Design = InTurns
+	default:
+		p.Design = OneAfterOther
+	}
+}
+
+// Units are how many units each side has: starts of servers, or runs. Of pairs there are as many on
+// both sides.
+func (p *Point) Units() (old, new int) {
+	if p.Design == InPairs {
+		return len(p.pairs), len(p.pairs)
+	}
+	return len(p.old), len(p.new)
+}
+
+// units are the runs by unit. Runs on starts that nobody knows may all be on one.
+func units(runs []*Run, unit Unit) (all [][]*Run) {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	if unit == PerRun {
+		return slices.Collect(slices.Chunk(runs, 1))
+	}
+	starts, by := metrics.By(runs, func(r *Run) string { return r.Start })
+	for _, start := range starts {
+		all = append(all, by[start])
+	}
+	return all
+}
+
+// matched are the pairs of the point, in the order of time. There are none if a side has two runs
+// with the same repeat and seed, or if neither distinguishes the runs.
+func (p *Point) matched() (pairs []pair) {
+	old, new := byRepeat(p.Old), byRepeat(p.New)
+	for key, a := range old {
+		if b := new[key]; b != nil {
+			pairs = append(pairs, pair{a, b})
+		}
+	}
+	if len(pairs) == 1 && pairs[0].old.Repeat == 0 {
+		return nil // nothing says that they belong together
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return cmp.Or(a.began().Compare(b.began()), cmp.Compare(a.old.Repeat, b.old.Repeat))
+	})
+	return pairs
+}
+
+// byRepeat are the runs by repeat and seed, nil if two have the same.
+func byRepeat(runs []*Run) map[string]*Run {
+	by := map[string]*Run{}
+	for _, r := range runs {
+		by[fmt.Sprint(r.Repeat, " ", r.property(seed))] = r
+	}
+	if len(by) < len(runs) {
+		return nil
+	}
+	return by
+}
+
+// follow reports that there are pairs, and that each ended before the next began.
+func follow(pairs []pair) bool {
+	for i, p := range pairs {
+		if p.old.Began.IsZero() || p.new.Began.IsZero() || i > 0 && p.began().Before(pairs[i-1].ended()) {
+			return false
+		}
+	}
+	return len(pairs) > 0
+}
+
+// together are the pairs by unit: pairs with a start in common are not independent of each other.
+func together(pairs []pair, unit Unit) (all [][]pair) {
+	for _, p := range pairs {
+		joined, others := []pair{p}, [][]pair(nil)
+		for _, known := range all {
+			if unit == PerStart && slices.ContainsFunc(known, p.sharesStart) {
+				joined = append(known, joined...)
+			} else {
+				others = append(others, known)
+			}
+		}
+		all = append(others, joined)
+	}
+	return all
+}
+
+// sharesStart reports that two pairs have runs on the same start, or on starts that nobody knows.
+func (p pair) sharesStart(other pair) bool {
+	return p.old.Start == other.old.Start || p.new.Start == other.new.Start || p.old.Start == other.new.Start || p.new.Start == other.old.Start
+}
+
+// inTurns reports that neither side was first: an old unit began before a new one in a quarter to
+// three quarters of all such pairs.
+func inTurns(old, new [][]*Run) bool {
+	before, all := 0, 0
+	for _, a := range old {
+		for _, b := range new {
+			if a[0].Began.IsZero() || b[0].Began.IsZero() {
+				return false
+			}
+			before += 1 + b[0].Began.Compare(a[0].Began) // 0, 1 or 2
+			all += 2
+		}
+	}
+	return all > 0 && 4*before >= all && 4*before <= 3*all
+}

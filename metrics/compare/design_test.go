@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// arranged are runs whose letters say the side, A is old, and whose order is the order of time. Each
+// has the start that starts names for it, or its own.
+func arranged(order string, starts ...string) (old, new []*Run) {
+	repeat := map[rune]int{}
+	for i, letter := range order {
+		repeat[letter]++
+		r := &Run{
+			Asked: map[string]string{"model": "m", client: "1", seed: strconv.Itoa(repeat[letter])}, Repeat: repeat[letter], Start: fmt.Sprint(i),
+			Began: time.Unix(60*int64(i), 0), Ended: time.Unix(60*int64(i)+50, 0), Numbers: map[string]float64{"median_ttft": 40 + float64(i)},
+		}
+		if starts != nil {
+			r.Start = starts[i]
+		}
+		if letter == 'A' {
+			old = append(old, r)
+		} else {
+			new = append(new, r)
+		}
+	}
+	return old, new
+}
+
+func TestDesignsAreFound(t *testing.T) {
+	const unlabelled, overlapping, timeless = 1, 2, 3
+	for _, test := range []struct {
+		order    string
+		starts   []string
+		change   int
+		want     Design
+		old, new int
+	}{
+		{"ABBAAB", nil, 0, InPairs, 3, 3},
+		{"ABBAABB", nil, 0, InPairs, 3, 3},
+		{"AABB", nil, 0, OneAfterOther, 2, 2},
+		{"BBBAAA", nil, 0, OneAfterOther, 3, 3},
+		{"ABBAAB", nil, unlabelled, InTurns, 3, 3},
+		{"ABBAAB", nil, overlapping, InTurns, 3, 3},
+		{"ABBAAB", nil, timeless, OneAfterOther, 3, 3},
+		{"AAAABABBBB", nil, unlabelled, OneAfterOther, 5, 5},
+		{"ABBAAB", []string{"a", "b", "b", "a", "c", "d"}, 0, InPairs, 2, 2},
+		{"ABBAAB", []string{"a", "b", "c", "a", "a", "d"}, 0, InPairs, 1, 1},
+		{"ABBAAB", []string{"", "", "", "", "", ""}, 0, InPairs, 1, 1},
+		{"AABB", []string{"a", "a", "b", "b"}, 0, OneAfterOther, 1, 1},
+	} {
+		old, new := arranged(test.order, test.starts...)
+		for _, r := range slices.Concat(old, new) {
+			switch test.change {
+			case unlabelled:
+				r.Repeat, r.Asked[seed] = 0, "0"
+			case overlapping:
+				r.Ended = r.Ended.Add(time.Hour)
+				r.Asked[seed] = "0"
+				r.Repeat = min(r.Repeat, 2)
+			case timeless:
+				r.Began, r.Ended = time.Time{}, time.Time{}
+			}
+		}
+		p := Point{Old: old, New: new}
+		p.arrange(&Gate{})
+		if a, b := p.Units(); p.Design != test.want || a != test.old || b != test.new {
+			t.Errorf("%s %q %d: %s with %d and %d units, want %s with %d and %d", test.order, test.starts, test.change, p.Design, a, b, test.want, test.old, test.new)
+		}
+	}
+}
+
+// A design never depends on numbers, and each run is a unit if the gate says so.
+func TestUnitsAreRunsOnDemand(t *testing.T) {
+	old, new := arranged("ABBAAB", "a", "b", "b", "a", "a", "b")
+	p := Point{Old: old, New: new}
+	p.arrange(&Gate{Unit: PerRun})
+	if a, b := p.Units(); p.Design != InPairs || a != 3 || b != 3 {
+		t.Errorf("%s with %d and %d units", p.Design, a, b)
+	}
+}

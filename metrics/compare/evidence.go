@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// A scale is where differences of one number are measured, so that equal changes are equally large
+// and worse is up: logarithms, or shares of the old mean if a number is not above 0, or amounts if that
+// mean is not above 0 either.
+type scale struct {
+	higher bool    // more is better
+	logs   bool    // logarithms
+	whole  float64 // what shares are shares of; 0 for amounts
+}
+
+// scaleOf is the scale for values of a metric.
+func (m *Metric) scaleOf(old, new []float64) scale {
+	s := scale{higher: m.Higher}
+	if least := min(slices.Min(old), slices.Min(new)); least > 0 {
+		s.logs = true
+	} else if mean := metrics.Mean(old); mean > 0 {
+		s.whole = mean
+	}
+	return s
+}
+
+// signed is d, turned round if more is better.
+func (s scale) signed(d float64) float64 {
+	if s.higher {
+		return 0 - d // not −0
+	}
+	return d
+}
+
+// mean is the mean of values on the scale.
+func (s scale) mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		switch {
+		case s.logs:
+			v = math.Log(v)
+		case s.whole > 0:
+			v /= s.whole
+		}
+		sum += v
+	}
+	return s.signed(sum / float64(len(values)))
+}
+
+// all are values on the scale.
+func (s scale) all(values []float64) (all []float64) {
+	for _, v := range values {
+		all = append(all, s.mean([]float64{v}))
+	}
+	return all
+}
+
+// distance is how far a change for the worse by that share reaches.
+func (s scale) distance(share float64) float64 {
+	switch {
+	case !s.logs:
+		return share
+	case !s.higher:
+		return math.Log1p(share)
+	case share >= 1:
+		return math.Inf(1)
+	}
+	return -math.Log1p(-share)
+}
+
+// share is the share of the old number by which a number with that distance from it differs. From 0
+// it is infinite.
+func (s scale) share(distance float64) float64 {
+	d := s.signed(distance)
+	switch {
+	case s.logs:
+		return math.Expm1(d)
+	case s.whole > 0:
+		return max(-1, d)
+	case d == 0:
+		return 0
+	}
+	return math.Inf(1)
+}
+
+// compare finds out what the values of a row say, by the design of the point.
+func (p *Point) compare(r *Row, old, new []float64) {
+	r.scale = r.scaleOf(old, new)
+	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Metric, runs)) }
+	if p.Design == InPairs {
+		for _, unit := range p.pairs {
+			sum := 0.0
+			for _, pair := range unit {
+				sum += value([]*Run{pair.new}) - value([]*Run{pair.old})
+			}
+			r.Differences = append(r.Differences, sum/float64(len(unit)))
+		}
+		r.Estimate = stats.Paired(r.Differences)
+		r.conclude(r.Estimate.Value, r.Estimate)
+		return
+	}
+	var olds, news []float64
+	for _, unit := range p.old {
+		olds = append(olds, value(unit))
+	}
+	for _, unit := range p.new {
+		news = append(news, value(unit))
+	}
+	if p.Design == InTurns {
+		shift := stats.Shift{Old: olds, New: news}
+		r.Estimate = stats.Pooled(olds, news)
+		r.conclude(shift.Value(), shift)
+		return
+	}
+	r.Estimate = stats.Batches(olds, news)
+	var detrended stats.Estimate
+	if p.reversed() {
+		detrended, r.trend = stats.Detrended(news, olds)
+		detrended.Value = -detrended.Value
+	} else {
+		detrended, r.trend = stats.Detrended(olds, news)
+	}
+	r.conclude(r.Estimate.Value, stats.Agreement{r.Estimate, detrended})
+}
+
+// reversed reports that the new runs came before the old ones.
+func (p *Point) reversed() bool { return p.new[0][0].Began.Before(p.old[0][0].Began) }
+
+// conclude sets the effect and the chance of a row.
+func (r *Row) conclude(distance float64, evidence stats.Evidence) {
+	const tail = (1 - confidenceLevel) / 2
+	r.evidence = evidence
+	low, high := evidence.Lower(tail), evidence.Upper(tail)
+	r.Effect = Effect{Share: r.scale.share(distance), Low: r.scale.share(low), High: r.scale.share(high)}
+	if r.scale.higher {
+		r.Effect.Low, r.Effect.High = r.Effect.High, r.Effect.Low
+	}
+	if math.IsInf(low, -1) || math.IsInf(high, 1) {
+		r.Effect.Low, r.Effect.High = math.Inf(-1), math.Inf(1)
+	}
+}
+
+// Limit is the margin on the scale of Estimate and Differences: how far a change that is still within it reaches.
+func (r *Row) Limit() float64 {
+	if math.IsInf(r.Margin, 1) {
+		return r.amount
+	}
+	return r.scale.distance(r.Margin)
+}
