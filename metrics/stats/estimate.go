@@ -96,7 +96,7 @@ const batches = 2
 
 // Batches is the difference of the means of new and old, each in the order of time, when all of old
 // came before all of new. Neighbours in time are alike, so values are no independent evidence: the
-// error is that of the means of a few batches of neighbours (B. Schmeiser, "Batch Size Effects in the
+// error is the error of the means of a few batches of neighbours (B. Schmeiser, "Batch Size Effects in the
 // Analysis of Simulation Output", Operations Research 30 (1982)).
 func Batches(old, new []float64) Estimate {
 	difference := stats.Mean(new) - stats.Mean(old)
