@@ -182,25 +182,25 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	if good(&o, c.header.Config.Goodput) {
 		c.good++
 	}
-	c.addSpan(&o, gone)
+	c.addAnswer(&o, gone)
 }
 
-// addSpan keeps what the peaks need, together with the gaps that they share with ITL.
-func (c *Collector) addSpan(o *Outcome, gone int) {
+// addAnswer keeps what the peaks need, together with the gaps that they share with ITL.
+func (c *Collector) addAnswer(o *Outcome, gone int) {
 	itl := &c.sum.ITL
 	if c.Cap > 0 {
 		itl.limit = c.Cap
 	}
-	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.spans) >= c.requestCap() {
+	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.answers) >= c.requestCap() {
 		c.timeline.fold(itl.exact)
 	}
-	s := span{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
+	s := answer{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
 	if gone > 0 {
 		s.gaps, s.even = int32(gone), true
 		c.evened++
 	}
-	if c.timeline.spans == nil && c.timeline.folded == nil {
-		c.timeline.spans = make([]span, 0, c.expected())
+	if c.timeline.answers == nil && c.timeline.folded == nil {
+		c.timeline.answers = make([]answer, 0, c.expected())
 	}
 	c.timeline.add(s, o.ITL)
 	for _, gap := range o.ITL {

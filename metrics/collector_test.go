@@ -132,8 +132,8 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 			}
 		}
 	}
-	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.spans) > 0 {
-		t.Errorf("peak %v, want about %v; %d spans", got.PeakOutput, want.PeakOutput, len(capped.timeline.spans))
+	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.answers) > 0 {
+		t.Errorf("peak %v, want about %v; %d answers", got.PeakOutput, want.PeakOutput, len(capped.timeline.answers))
 	}
 }
 

@@ -183,6 +183,7 @@ type totals struct {
 	Ramp       Ramp       `json:"ramp"`
 	Connecting Connecting `json:"connecting"`
 	LaterTurns bool       `json:"later_turns,omitempty"`
+	Waterfall  Waterfall  `json:"waterfall,omitzero"`
 
 	// AfterFirst is the time from first to last chunks, if tokens were counted, and AfterTokens the
 	// tokens in that time.
@@ -223,7 +224,7 @@ func (c *Collector) totals() *totals {
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery, Reasoning: w.truth.Reasoning,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
-		LaterTurns: w.truth.LaterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
+		LaterTurns: w.truth.LaterTurns, Waterfall: w.truth.Waterfall, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
 		Backlog: &w.backlog,
 	}
@@ -343,6 +344,7 @@ func (c *Collector) adoptTotals(t *totals) {
 	w.truth.Lengths, w.truth.FinishReasons, w.truth.Differing = t.Lengths, t.FinishReasons, t.Differing
 	w.truth.Counts, w.truth.Delivery, w.truth.Reasoning = t.Counts, t.Delivery, t.Reasoning
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
+	w.truth.Waterfall = t.Waterfall
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first
 	w.afterFirst, w.afterTokens = t.AfterFirst, t.AfterTokens
@@ -417,7 +419,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
 	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
 	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
-		len(c.timeline.spans)+len(other.timeline.spans) > c.requestCap() {
+		len(c.timeline.answers)+len(other.timeline.answers) > c.requestCap() {
 		c.timeline.fold(gaps)
 		other.timeline.fold(others)
 	}

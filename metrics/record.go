@@ -326,6 +326,9 @@ func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trai
 type ServerTimes struct {
 	QueueMS *float64 `json:"queue_ms,omitempty"` // in the engine's queue, until it was scheduled
 	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token
+
+	GenerationMS *float64 `json:"generation_ms,omitempty"` // from then until the last token
+	MeanITLMS    *float64 `json:"mean_itl_ms,omitempty"`   // that, per token after the first
 }
 
 // LatencyNames are the names that Latencies yields.

@@ -24,6 +24,7 @@ type Truth struct {
 	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
+	Waterfall     Waterfall // without what Summary.Waterfall adds
 	Delivery      Delivery  // how the answers came
 	Reasoning     Reasoning // what of them was reasoning
 
@@ -69,6 +70,7 @@ func (t *Truth) merge(other *Truth) {
 	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.merge(&other.ScheduledE2EL)
 	t.Connecting = t.Connecting.plus(other.Connecting)
+	t.Waterfall.merge(&other.Waterfall)
 	t.Pace.Requests += other.Pace.Requests
 	t.Pace.Queue += other.Pace.Queue
 	t.Pace.Lag += other.Pace.Lag

@@ -260,11 +260,17 @@ func serverTimes(raw json.RawMessage) *metrics.ServerTimes {
 	var members struct {
 		Queue json.RawMessage `json:"queue_time_ms"`
 		TTFT  json.RawMessage `json:"time_to_first_token_ms"`
+
+		Generation json.RawMessage `json:"generation_time_ms"`
+		MeanITL    json.RawMessage `json:"mean_itl_ms"`
 	}
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
 		return nil
 	}
-	return &metrics.ServerTimes{QueueMS: asNumber(members.Queue), TTFTMS: asNumber(members.TTFT)}
+	return &metrics.ServerTimes{
+		QueueMS: asNumber(members.Queue), TTFTMS: asNumber(members.TTFT),
+		GenerationMS: asNumber(members.Generation), MeanITLMS: asNumber(members.MeanITL),
+	}
 }
 
 // asNumber is the number in raw; nil for anything else.

@@ -169,5 +169,7 @@ var (
 	serverFields = []field[metrics.ServerTimes]{
 		{`"queue_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.QueueMS = s.float() }},
 		{`"ttft_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.TTFTMS = s.float() }},
+		{`"generation_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.GenerationMS = s.float() }},
+		{`"mean_itl_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.MeanITLMS = s.float() }},
 	}
 )

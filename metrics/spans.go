@@ -1,0 +1,185 @@
+package metrics
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"time"
+)
+
+// A Span is one part of the time that a request took. The spans of a request follow one another, in
+// the order of these constants, and leave nothing out: together they take from Due to End.
+type Span int
+
+// The spans. A request has ServerQueue, Prefill and Network if its server reports its times, and
+// FirstOutput in their place if not.
+const (
+	SpanSlot        Span = iota // from due until it had a slot
+	SpanLag                     // until we sent it
+	SpanConnect                 // opening its connection: name, TCP, proxy and TLS
+	SpanWrite                   // until its last byte was written; earlier attempts at it are in here, too
+	SpanServerQueue             // in the engine's queue, until it was scheduled
+	SpanPrefill                 // from then until the engine had the first token
+	SpanNetwork                 // the rest until the first chunk: network and front end, both ways; may be negative
+	SpanFirstOutput             // from written to the first chunk, undivided
+	SpanGeneration              // from the first chunk to the last
+	SpanRead                    // until we had read the end of the answer
+	spanCount
+)
+
+// spanNames are the names of the spans in files.
+var spanNames = [spanCount]string{
+	"slot", "lag", "connect", "write", "server_queue", "prefill", "network", "first_output", "generation", "read",
+}
+
+// String is the name of the span in files.
+func (s Span) String() string { return spanNames[s] }
+
+// Spans are how long each Span took: of one request, or of several together. The word is
+// OpenTelemetry's.
+type Spans [spanCount]time.Duration
+
+// All yields the spans in order, also those of no length.
+func (s *Spans) All() iter.Seq2[Span, time.Duration] {
+	return func(yield func(Span, time.Duration) bool) {
+		for i, took := range s {
+			if !yield(Span(i), took) {
+				return
+			}
+		}
+	}
+}
+
+// Total is the time of all spans.
+func (s *Spans) Total() (total time.Duration) {
+	for _, took := range s {
+		total += took
+	}
+	return total
+}
+
+// TTFT is the time from sent to the first chunk, as Record.TTFT.
+func (s *Spans) TTFT() time.Duration {
+	return s[SpanConnect] + s[SpanWrite] + s[SpanServerQueue] + s[SpanPrefill] + s[SpanNetwork] + s[SpanFirstOutput]
+}
+
+// MarshalJSON writes an object with the spans that have a length, in nanoseconds.
+func (s Spans) MarshalJSON() ([]byte, error) {
+	named := map[string]time.Duration{}
+	for span, took := range s.All() {
+		if took != 0 {
+			named[span.String()] = took
+		}
+	}
+	return json.Marshal(named)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. It ignores unknown spans.
+func (s *Spans) UnmarshalJSON(data []byte) error {
+	var named map[string]time.Duration
+	if err := json.Unmarshal(data, &named); err != nil {
+		return err
+	}
+	for span := range s.All() {
+		s[span] = named[span.String()]
+	}
+	return nil
+}
+
+// Spans are the spans of a completed request; false for any other. Of a request that was sent more
+// than once they have the connection and the answer of the last attempt. If the write is unknown,
+// FirstOutput or Network begins with it. An answer that came whole has a Generation only if the
+// server reports one.
+func (r *Record) Spans() (s Spans, completed bool) {
+	if r.Class != OK || r.Chunks.Len() == 0 || r.impossible() {
+		return s, false
+	}
+	ready := max(r.Due, r.Slot)
+	s[SpanSlot], s[SpanLag] = ready-r.Due, r.Sent-ready
+	s[SpanConnect] = r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS
+	written := r.Sent + s[SpanConnect]
+	if r.Wrote > 0 {
+		s[SpanWrite], written = r.Wrote-written, r.Wrote
+	}
+	first := r.Chunks.First()
+	last := max(r.Last, first)
+	s[SpanGeneration], s[SpanRead] = last-first, r.End-last
+	s[SpanFirstOutput] = first - written
+	if queue, prefill, generation, told := r.told(); told {
+		s[SpanServerQueue], s[SpanPrefill] = queue, prefill
+		s[SpanNetwork], s[SpanFirstOutput] = s[SpanFirstOutput]-queue-prefill-generation, 0
+		s[SpanGeneration] += generation
+	}
+	return s, true
+}
+
+// told are the times that divide the time until the first chunk, by the server; false unless all of
+// them are known. generation is the part of an answer that came whole, 0 for a stream.
+func (r *Record) told() (queue, prefill, generation time.Duration, told bool) {
+	if r.Server == nil {
+		return 0, 0, 0, false
+	}
+	queue, one := span(r.Server.QueueMS)
+	prefill, two := span(r.Server.TTFTMS)
+	generation, three := span(r.Server.GenerationMS)
+	if !r.Whole {
+		generation, three = 0, true
+	}
+	return queue, prefill, generation, one && two && three
+}
+
+// span is a number of milliseconds as a time; false for nil, and for what no request takes.
+func span(ms *float64) (took time.Duration, told bool) {
+	if ms == nil || !(*ms >= 0 && *ms < 1e9) {
+		return 0, false
+	}
+	return time.Duration(math.Round(*ms * float64(time.Millisecond))), true
+}
+
+// A Waterfall is the spans of the completed requests of a run, one request's after the other's.
+type Waterfall struct {
+	Requests int   `json:"requests"` // whose spans are in it
+	Spans    Spans `json:"spans"`    // of all of them together
+
+	// Divided are the requests whose server reported its times, and Negative the part of them in
+	// which they took longer than we waited: their Network is below 0.
+	Divided  int `json:"divided,omitempty"`
+	Negative int `json:"negative,omitempty"`
+}
+
+// Mean is the mean of a span over all requests, in milliseconds; 0 without requests. The means of
+// all spans add up to the mean of Total.
+func (w *Waterfall) Mean(s Span) float64 {
+	if w.Requests == 0 {
+		return 0
+	}
+	return Milliseconds(w.Spans[s]) / float64(w.Requests)
+}
+
+// add adds a completed request.
+func (w *Waterfall) add(r *Record) {
+	s, completed := r.Spans()
+	if !completed {
+		return
+	}
+	w.Requests++
+	if _, _, _, told := r.told(); told {
+		w.Divided++
+	}
+	if s[SpanNetwork] < 0 {
+		w.Negative++
+	}
+	for span, took := range s.All() {
+		w.Spans[span] += took
+	}
+}
+
+// merge adds the requests of another.
+func (w *Waterfall) merge(other *Waterfall) {
+	w.Requests += other.Requests
+	w.Divided += other.Divided
+	w.Negative += other.Negative
+	for span, took := range other.Spans.All() {
+		w.Spans[span] += took
+	}
+}

@@ -1,0 +1,151 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// waterfallRecord is a request that took 5 ms for its slot, 1 for our lag, 3 to connect, 2 to write,
+// 40 until its first chunk, 60 until its last and 4 until its end.
+func waterfallRecord() *Record {
+	r := &Record{
+		Due: 100 * msec, Slot: 105 * msec, Sent: 106 * msec, Wrote: 111 * msec, Last: 211 * msec, End: 215 * msec, Out: 3,
+		Conn: Conn{New: true, DNS: msec, Connect: msec, TLS: msec},
+	}
+	for _, at := range []time.Duration{151 * msec, 180 * msec, 211 * msec} {
+		r.Chunks.Append(at)
+	}
+	return r
+}
+
+func TestTheSpansOfARequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Record)
+		want   Spans
+	}{
+		"undivided": {func(*Record) {}, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}},
+		"divided by the server": {
+			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(10.5), TTFTMS: new(20.0), GenerationMS: new(59.0)} },
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10500 * time.Microsecond, 20 * msec, 9500 * time.Microsecond, 0, 60 * msec, 4 * msec},
+		},
+		"its server claims more than we waited": {
+			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(30.0), TTFTMS: new(20.0)} },
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 30 * msec, 20 * msec, -10 * msec, 0, 60 * msec, 4 * msec},
+		},
+		"without the queue": {
+			func(r *Record) { r.Server = &ServerTimes{TTFTMS: new(20.0)} },
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
+		},
+		"with times that no request takes": {
+			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(-1.0), TTFTMS: new(1e300)} },
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
+		},
+		"with a slot before it was due": {
+			func(r *Record) { r.Slot = 90 * msec },
+			Spans{0, 6 * msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
+		},
+		"with an unknown write": {
+			func(r *Record) { r.Wrote = 0 },
+			Spans{5 * msec, msec, 3 * msec, 0, 0, 0, 0, 42 * msec, 60 * msec, 4 * msec},
+		},
+		"whole": {
+			func(r *Record) {
+				r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0)}
+			},
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec},
+		},
+		"whole, and its server reports all": {
+			func(r *Record) {
+				r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0), GenerationMS: new(60.0)}
+			},
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 20 * msec, 10 * msec, 0, 60 * msec, 4 * msec},
+		},
+	} {
+		r := waterfallRecord()
+		c.change(r)
+		got, completed := r.Spans()
+		if !completed || got != c.want {
+			t.Errorf("a request %s: %v, %v; want %v", name, got, completed, c.want)
+		}
+		if got.Total() != r.End-r.Due || got.TTFT() != r.TTFT() && !r.Whole {
+			t.Errorf("a request %s: %v in all, TTFT %v", name, got.Total(), got.TTFT())
+		}
+	}
+	failed := waterfallRecord()
+	failed.Class = Truncated
+	if _, completed := failed.Spans(); completed {
+		t.Error("a failed request has spans")
+	}
+}
+
+// All nanoseconds are in a span, whatever the request did.
+func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	whole, merged, part := NewCollector(&Header{Compact: true}), NewCollector(&Header{}), NewCollector(&Header{})
+	var total, first time.Duration
+	completed := 0
+	for i := range 1000 {
+		ns := func() time.Duration { return time.Duration(rng.Int64N(int64(time.Second))) }
+		r := &Record{Index: i, Due: ns(), Conn: Conn{Connect: ns() / 1000}, Out: 2}
+		r.Slot = r.Due + ns()
+		r.Sent = r.Slot + ns()
+		r.Wrote = r.Sent + ns()
+		r.Chunks.Append(r.Wrote + ns())
+		r.Chunks.Append(r.Chunks.Last() + ns())
+		r.Last = r.Chunks.Last()
+		r.End = r.Last + ns()
+		switch i % 4 {
+		case 1:
+			r.Server = &ServerTimes{QueueMS: new(rng.Float64() * 1000), TTFTMS: new(rng.Float64() * 300)}
+		case 2:
+			r.Class = Reset
+		}
+		if r.Class == OK {
+			completed++
+			total += r.End - r.Due
+			first += r.TTFT()
+		}
+		whole.Add(r)
+		if i%2 == 0 {
+			merged.Add(r)
+		} else {
+			part.Add(r)
+		}
+	}
+	merged.Merge(part, time.Hour)
+	s := whole.Summary(10)
+	e, err := s.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read End
+	if err := json.Unmarshal(line, &read); err != nil {
+		t.Fatal(err)
+	}
+	adopted := NewCollector(&Header{})
+	if err := adopted.Adopt(&read); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Summary{"one stream": s, "two shards": merged.Summary(10), "an end line": adopted.Summary(10)} {
+		w := &s.Truth.Waterfall
+		if w.Requests != completed || w.Divided != 250 || w.Negative < 10 || w.Spans.Total() != total || w.Spans.TTFT() != first || *w != whole.witness.truth.Waterfall {
+			t.Errorf("%s: %+v; want %d requests, %v and %v", name, w, completed, total, first)
+		}
+		sum := 0.0
+		for span := range w.Spans.All() {
+			sum += w.Mean(span)
+		}
+		if mean := Milliseconds(total) / float64(completed); math.Abs(sum-mean) > 1e-9*mean {
+			t.Errorf("%s: the means add up to %v, want %v", name, sum, mean)
+		}
+	}
+}
