@@ -147,6 +147,15 @@ type Waterfall struct {
 	Negative int `json:"negative,omitempty"`
 }
 
+// Waterfall is the Waterfall of the completed requests; nil if it is unknown.
+func (s *Summary) Waterfall() *Waterfall {
+	if s.Truth == nil || s.Truth.Waterfall.Requests == 0 {
+		return nil
+	}
+	w := s.Truth.Waterfall
+	return &w
+}
+
 // Mean is the mean of a span over all requests, in milliseconds; 0 without requests. The means of
 // all spans add up to the mean of Total.
 func (w *Waterfall) Mean(s Span) float64 {

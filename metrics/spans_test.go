@@ -28,7 +28,9 @@ func TestTheSpansOfARequest(t *testing.T) {
 	}{
 		"undivided": {func(*Record) {}, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}},
 		"divided by the server": {
-			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(10.5), TTFTMS: new(20.0), GenerationMS: new(59.0)} },
+			func(r *Record) {
+				r.Server = &ServerTimes{QueueMS: new(10.5), TTFTMS: new(20.0), GenerationMS: new(59.0)}
+			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10500 * time.Microsecond, 20 * msec, 9500 * time.Microsecond, 0, 60 * msec, 4 * msec},
 		},
 		"its server claims more than we waited": {

@@ -32,6 +32,9 @@ type Run struct {
 	// TTFT and TPOT from the first content on. Unknown numbers are missing.
 	Numbers map[string]float64 `json:"numbers"`
 	Content map[string]float64 `json:"content,omitempty"`
+	// Spans are the means of the spans of completed requests in milliseconds, by their names; nil if
+	// they are unknown.
+	Spans map[string]float64 `json:"spans,omitempty"`
 	// Values is the number of samples of each latency, by its name; 0 if unknown.
 	Values map[string]int `json:"values,omitempty"`
 
@@ -94,6 +97,12 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	_, prompts := s.PrefixCache()
 	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), failedText(s, firstToken)
+	if w := s.Waterfall(); w != nil {
+		r.Spans = map[string]float64{}
+		for span := range w.Spans.All() {
+			r.Spans[span.String()] = w.Mean(span)
+		}
+	}
 	for _, m := range all {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Numbers[m.Name] = v

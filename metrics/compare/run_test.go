@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -95,5 +96,25 @@ func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
 	s.Trust.Checks[0].Text = "sent 17.43 of the 18.62 req/s scheduled: we were late ourselves, by 30.0 ms on average"
 	if r := newRun(s, nil); r.Held != "" || !slices.Equal(r.Doubts, []string{"SUSPECT: " + s.Trust.Checks[0].Text}) {
 		t.Errorf("%q, %q", r.Held, r.Doubts)
+	}
+}
+
+func TestARunHasTheMeansOfItsSpans(t *testing.T) {
+	c := metrics.NewCollector(&metrics.Header{Run: "r"})
+	for i := range 2 {
+		r := &metrics.Record{Due: 0, Slot: time.Millisecond, Sent: 2 * time.Millisecond, Wrote: 3 * time.Millisecond, Out: 1}
+		r.Chunks.Append(time.Duration(10+10*i) * time.Millisecond)
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	got := Runs([]*metrics.Summary{c.Summary(1)})[0].Spans
+	want := map[string]float64{
+		"slot": 1, "lag": 1, "connect": 0, "write": 1, "server_queue": 0, "prefill": 0, "network": 0, "first_output": 12, "generation": 0, "read": 0,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if unknown := Runs([]*metrics.Summary{metrics.Unknown()})[0].Spans; unknown != nil {
+		t.Errorf("a run of a text block has the spans %v", unknown)
 	}
 }
