@@ -1,0 +1,111 @@
+package sequential
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// experiment makes pairs of numbers with these changes until the rule decides or has no looks left.
+func experiment(r *Rule, random *rand.Rand, sd float64, changes ...float64) (Outcome, int) {
+	numbers, tallies := make([]Number, len(changes)), make([]tally, len(changes))
+	for i := range tallies {
+		tallies[i].df = -1
+	}
+	for pairs := 1; pairs <= r.Most; pairs++ {
+		for i, change := range changes {
+			tallies[i].add(change + sd*random.NormFloat64())
+			numbers[i] = Number{stats.Estimate{Value: tallies[i].mean, Err: tallies[i].err(), DF: tallies[i].df}, 0.0488, 0.0953}
+		}
+		if pairs < 2 {
+			continue
+		}
+		if outcome := r.Decide(pairs, numbers); outcome != Open {
+			return outcome, pairs
+		}
+	}
+	return Open, r.Most
+}
+
+// outcomes are the shares of the outcomes of experiments, and the mean number of their pairs.
+func outcomes(r *Rule, trials int, sd float64, changes ...float64) (shares [3]float64, mean float64) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range trials {
+		outcome, pairs := experiment(r, random, sd, changes...)
+		shares[outcome] += 1 / float64(trials)
+		mean += float64(pairs) / float64(trials)
+	}
+	return shares, mean
+}
+
+// Both errors hold for all numbers together: of a false alarm, and of a change that is called fine.
+func TestBothErrorsHold(t *testing.T) {
+	r := NewRule(0.05, 3, 3, 20)
+	// The margin adds to the test, so false alarms are largest where the noise is.
+	for _, sd := range []float64{0.03, 0.07, 0.2, 0.5} {
+		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0); shares[Worse] > 0.055 {
+			t.Errorf("sd %v: %.4f are called worse", sd, shares[Worse])
+		}
+		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0.0953); shares[Fine] > 0.055 {
+			t.Errorf("sd %v: %.4f are called fine", sd, shares[Fine])
+		}
+	}
+	if shares, _ := outcomes(r, 8000, 0.5, 0, 0, 0); shares[Worse] < 0.04 {
+		t.Errorf("alpha is not used: %.4f", shares[Worse])
+	}
+}
+
+// Plan knows what experiments show.
+func TestPlanIsTrue(t *testing.T) {
+	r := NewRule(0.05, 3, 3, 12)
+	for _, change := range []float64{0, 0.0953} {
+		shares, mean := outcomes(r, 4000, 0.057, change, 0, 0)
+		number := func(change float64) Number { return Number{stats.Estimate{Value: change, Err: 0.057}, 0.0488, 0.0953} }
+		p := r.Plan([]Number{number(change), number(0), number(0)})
+		if math.Abs(p.Worse-shares[Worse]) > 0.03 || math.Abs(p.Fine-shares[Fine]) > 0.03 || math.Abs(p.Mean-mean) > 0.15 {
+			t.Errorf("change %v: %+v, but %v in %.2f pairs", change, p, shares, mean)
+		}
+	}
+}
+
+func TestForecastFollowsThePairs(t *testing.T) {
+	r := NewRule(0.05, 1, 3, 12)
+	after := func(pairs int, value, sd float64) Forecast {
+		return r.Forecast(pairs, []Number{{stats.Estimate{Value: value, Err: sd / math.Sqrt(float64(pairs)), DF: float64(pairs - 1)}, 0.0488, 0.0953}})
+	}
+	clear, middling, hopeless := after(6, 0.12, 0.08), after(10, 0.048, 0.2), after(11, 0.06, 0.4)
+	if clear.More == 0 || clear.Chance < likely || clear.Decided < clear.Chance {
+		t.Errorf("a clear change: %+v", clear)
+	}
+	if middling.More != 0 || middling.Decided > clear.Decided {
+		t.Errorf("in the middle between fine and worse: %+v", middling)
+	}
+	if hopeless.Decided > 0.1 {
+		t.Errorf("one pair left: %+v", hopeless)
+	}
+	if again := after(6, 0.12, 0.08); again != clear {
+		t.Errorf("%+v, then %+v", clear, again)
+	}
+}
+
+func TestNothingGatedIsNeverFine(t *testing.T) {
+	r := NewRule(0.05, 0, 3, 8)
+	if got := r.Decide(5, nil); got != Open {
+		t.Error(got)
+	}
+}
+
+func ExampleRule() {
+	rule := NewRule(0.05, 1, 3, 20)
+	differences := []float64{0.09, 0.11, 0.08, 0.12}
+	for pairs := 3; pairs <= len(differences); pairs++ {
+		number := Number{stats.Paired(differences[:pairs]), 0.05, 0.10}
+		fmt.Printf("%d pairs: level %.4f, worse %v\n", pairs, rule.Worse(pairs), rule.Decide(pairs, []Number{number}) == Worse)
+	}
+	// Output:
+	// 3 pairs: level 0.0075, worse true
+	// 4 pairs: level 0.0043, worse true
+}
