@@ -1,0 +1,93 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// A slot is the place of a run in a session.
+type slot struct {
+	new    bool
+	start  int // the server start that it measures
+	repeat int // of a sweep, from 1; 0 outside of sweeps
+	seed   int
+}
+
+// A design says in which order the runs of a session follow one another.
+type design struct {
+	name  string
+	slots func(n int) []slot // for so many values a side
+}
+
+func designs() []design {
+	return []design{
+		{"paired", func(n int) []slot { return pairs(n, 1) }},
+		{"paired, 2 runs a start", func(n int) []slot { return pairs(n, 2) }},
+		{"alternated", alternated},
+		{"one after the other", func(n int) []slot { return successive(n, true) }},
+		{"one start a side", func(n int) []slot { return successive(n, false) }},
+	}
+}
+
+// pairs are pairs of starts in the order old, new, new, old.
+func pairs(n, runs int) (slots []slot) {
+	for i := range 2 * n {
+		for range runs {
+			slots = append(slots, slot{new: i%4 == 1 || i%4 == 2, start: i, repeat: i/2 + 1, seed: i / 2})
+		}
+	}
+	return slots
+}
+
+// alternated are starts of the two sides in turns, with nothing in common.
+func alternated(n int) (slots []slot) {
+	for i := range 2 * n {
+		slots = append(slots, slot{new: i%2 == 1, start: i, seed: i})
+	}
+	return slots
+}
+
+// successive is all of the old side before all of the new one, each run on its own start or each
+// side on one.
+func successive(n int, restart bool) (slots []slot) {
+	for i := range 2 * n {
+		s := slot{new: i >= n, seed: i % n}
+		if s.start = i; !restart {
+			s.start = i / n
+		}
+		slots = append(slots, s)
+	}
+	return slots
+}
+
+// names are the gated numbers. The effect is one on the second.
+var names = [numbers]string{"output_throughput", "median_ttft", "median_tpot"}
+
+// session draws the runs of a session, in which the second number of new runs is worse by the share
+// effect. Runs begin a minute apart.
+func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old, new []*compare.Run) {
+	next := noise.begin(chance, len(slots))
+	for i, s := range slots {
+		f := next(s)
+		if s.new {
+			f[1] += math.Log1p(effect)
+		}
+		id := strconv.Itoa(i + 1)
+		r := &compare.Run{
+			ID: id, Began: time.Unix(int64(60*i), 0), Start: "start " + strconv.Itoa(s.start+1), Repeat: s.repeat,
+			Asked:     map[string]string{"model": "m", "seed": strconv.Itoa(s.seed)},
+			Numbers:   map[string]float64{names[0]: 2000 * math.Exp(-f[0]), names[1]: 40 * math.Exp(f[1]), names[2]: 10 * math.Exp(f[2])},
+			Completed: 1000, Input: 100000, Output: 100000,
+		}
+		if s.new {
+			new = append(new, r)
+		} else {
+			old = append(old, r)
+		}
+	}
+	return old, new
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// alpha is the chance of a false alarm that every rule allows.
+const alpha = 0.05
+
+// sides are the values of a gated number on the log scale, in which worse is up.
+func sides(number int, old, new []*compare.Run) (a, b []float64) {
+	values := func(runs []*compare.Run) (logs []float64) {
+		for _, r := range runs {
+			logs = append(logs, worseUp(number, r.Numbers[names[number]]))
+		}
+		return logs
+	}
+	return values(old), values(new)
+}
+
+// A test is what the values of two sides say about the difference between them.
+type test func(old, new []float64) stats.Evidence
+
+// p is the p value of each gated number, adjusted for their count by Holm's procedure.
+func (t test) p(old, new []*compare.Run) []float64 {
+	var p []float64
+	for i := range numbers {
+		p = append(p, t(sides(i, old, new)).Above(0))
+	}
+	return stats.Holm(p, numbers)
+}
+
+// decide says REGRESSED if any number is worse.
+func (t test) decide(old, new []*compare.Run, _ float64) compare.Verdict {
+	if slices.Min(t.p(old, new)) <= alpha {
+		return compare.Regressed
+	}
+	return compare.Pass
+}
+
+// pairedT is Student's test of the differences of old and new runs in the order of time.
+func pairedT(old, new []float64) stats.Evidence {
+	var differences []float64
+	for i := range old {
+		differences = append(differences, new[i]-old[i])
+	}
+	return stats.Paired(differences)
+}
+
+// ranks is Mann and Whitney's test.
+func ranks(old, new []float64) stats.Evidence { return stats.Shift{Old: old, New: new} }
+
+// before is the gate as it was before servebench knew server starts and pairs: Mann and Whitney's test
+// of all runs, and the interval of Hodges and Lehmann's estimate.
+func before(old, new []*compare.Run, margin float64) compare.Verdict {
+	if stats.LeastP(len(old), len(new)) > alpha/numbers {
+		return compare.NoVerdict
+	}
+	p, verdict := test(ranks).p(old, new), compare.Pass
+	for i := range numbers {
+		a, b := sides(i, old, new)
+		shift := stats.Shift{Old: a, New: b}
+		switch {
+		case p[i] <= alpha && math.Expm1(shift.Value()) > margin:
+			return compare.Regressed
+		case math.Expm1(shift.Upper(alpha/2)) > 2*margin:
+			verdict = compare.NoVerdict
+		}
+	}
+	return verdict
+}
