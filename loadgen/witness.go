@@ -99,6 +99,9 @@ func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	before, later := addedUp(w.before), addedUp(after)
 	s.SpecDecode = before.SpecDecode(later)
 	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
+	if times := later.Times.Since(before.Times); times != (metrics.ServerTotals{}) {
+		s.Evidence.Times = &times
+	}
 	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries, later.PrefixHits-before.PrefixHits
 }
 

@@ -67,6 +67,24 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 	}
 }
 
+// Times of another load divide no waterfall.
+func TestTheServersTimesAreOfThisRun(t *testing.T) {
+	before, after := cached(1, 1000, 500), cached(1, 1100, 503)
+	before.Times.Queue, after.Times.Queue = metrics.TimeTotal{Seconds: 1, Requests: 10}, metrics.TimeTotal{Seconds: 3, Requests: 14}
+	want := metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 2, Requests: 4}}
+	if got := testified(0, 100, before, after).Evidence.Times; got == nil || *got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	more := cached(1, 2000, 503)
+	more.Times = after.Times
+	if got := testified(0, 100, before, more).Evidence.Times; got != nil {
+		t.Errorf("a server under another load: %+v", got)
+	}
+	if got := testified(0, 100, cached(1, 1000, 500), cached(1, 1100, 503)).Evidence.Times; got != nil {
+		t.Errorf("a server without histograms: %+v", got)
+	}
+}
+
 func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 	w := witness{prompts: memory{}}
 	for _, rec := range []*metrics.Record{{In: 100}, {In: 300, Attempts: 3}, {In: 600, Attempts: 1}} {

@@ -87,6 +87,8 @@ type Evidence struct {
 	// PrefixHits those that it found there.
 	PrefixQueries int64 `json:"prefix_queries,omitempty"`
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`
+	// Times are what the server's histograms of times counted; nil for none.
+	Times *ServerTotals `json:"server_times,omitempty"`
 	// Mixed is why the server's counters say nothing about this run: its /metrics are of several
 	// processes, or include other load.
 	Mixed string `json:"mixed,omitempty"`
@@ -156,8 +158,11 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	// Each shard saw the whole server's counters: one shard's counters are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
+	if e.Times == nil || other.Times != nil && other.Times.Prefill.Requests > e.Times.Prefill.Requests {
+		e.Times = other.Times
+	}
 	if e.Mixed = cmp.Or(e.Mixed, other.Mixed); e.Mixed != "" {
-		e.PrefixQueries, e.PrefixHits = 0, 0
+		e.PrefixQueries, e.PrefixHits, e.Times = 0, 0, nil
 	}
 	e.Repeated += other.Repeated
 	e.OtherInFlight += other.OtherInFlight

@@ -145,15 +145,95 @@ type Waterfall struct {
 	// which they took longer than we waited: their Network is below 0.
 	Divided  int `json:"divided,omitempty"`
 	Negative int `json:"negative,omitempty"`
+
+	// Counted are the requests of which the server's histograms have the times; 0 unless the
+	// histograms divide SpanFirstOutput. The division is then of means only.
+	Counted int64 `json:"-"`
 }
 
-// Waterfall is the Waterfall of the completed requests; nil if it is unknown.
+// Waterfall is the Waterfall of the completed requests; nil if it is unknown. If the server reports
+// nothing by request, the means of its histograms divide SpanFirstOutput: see Counted.
 func (s *Summary) Waterfall() *Waterfall {
 	if s.Truth == nil || s.Truth.Waterfall.Requests == 0 {
 		return nil
 	}
 	w := s.Truth.Waterfall
+	if s.Evidence != nil && w.Divided == 0 {
+		w.divide(s.Evidence.Times, s.Header.Config.Whole)
+	}
 	return &w
+}
+
+// leastCounted is the share of the completed requests that the server must have counted: without
+// some of them its means are of other requests.
+const leastCounted = 0.9
+
+// divide divides the time until the first chunk by the means of a server's histograms, nil for none.
+// whole says that answers came whole.
+func (w *Waterfall) divide(t *ServerTotals, whole bool) {
+	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < leastCounted*float64(w.Requests) || whole && t.Generation.Requests == 0 {
+		return
+	}
+	mine := func(all TimeTotal) time.Duration { return time.Duration(math.Round(all.mean() * float64(w.Requests))) }
+	queue, prefill, generation := mine(t.Queue), mine(t.Prefill), time.Duration(0)
+	if whole {
+		generation = mine(t.Generation)
+	}
+	w.Counted = t.Prefill.Requests
+	w.Spans[SpanServerQueue], w.Spans[SpanPrefill] = queue, prefill
+	w.Spans[SpanNetwork], w.Spans[SpanFirstOutput] = w.Spans[SpanFirstOutput]-queue-prefill-generation, 0
+	w.Spans[SpanGeneration] += generation
+}
+
+// ServerTotals are times that a server itself measured and added up, of all requests that ended
+// between two looks at its /metrics: also of warm-ups and of other clients. What it does not measure
+// is empty.
+type ServerTotals struct {
+	Queue      TimeTotal `json:"queue,omitzero"`      // until it was scheduled
+	Prefill    TimeTotal `json:"prefill,omitzero"`    // from then until the first token
+	Generation TimeTotal `json:"generation,omitzero"` // from then until the last
+	TTFT       TimeTotal `json:"ttft,omitzero"`       // from when the request arrived until the first token
+}
+
+// A TimeTotal is a sum of times, and of how many requests it is.
+type TimeTotal struct {
+	Seconds  float64 `json:"seconds"`
+	Requests int64   `json:"requests"`
+}
+
+// Mean is the mean in milliseconds; 0 without requests.
+func (t TimeTotal) Mean() float64 { return t.mean() / float64(time.Millisecond) }
+
+// mean is the mean in nanoseconds.
+func (t TimeTotal) mean() float64 {
+	if t.Requests <= 0 {
+		return 0
+	}
+	return t.Seconds / float64(t.Requests) * float64(time.Second)
+}
+
+// each calls f with each total of t and of other.
+func (t *ServerTotals) each(other *ServerTotals, f func(a, b *TimeTotal)) {
+	f(&t.Queue, &other.Queue)
+	f(&t.Prefill, &other.Prefill)
+	f(&t.Generation, &other.Generation)
+	f(&t.TTFT, &other.TTFT)
+}
+
+// Plus is the sum of t and other.
+func (t ServerTotals) Plus(other ServerTotals) ServerTotals {
+	t.each(&other, func(a, b *TimeTotal) { a.Seconds, a.Requests = a.Seconds+b.Seconds, a.Requests+b.Requests })
+	return t
+}
+
+// Since is what was added since before; empty for what went back.
+func (t ServerTotals) Since(before ServerTotals) ServerTotals {
+	t.each(&before, func(a, b *TimeTotal) {
+		if a.Seconds, a.Requests = a.Seconds-b.Seconds, a.Requests-b.Requests; a.Requests <= 0 || a.Seconds < 0 {
+			*a = TimeTotal{}
+		}
+	})
+	return t
 }
 
 // Mean is the mean of a span over all requests, in milliseconds; 0 without requests. The means of

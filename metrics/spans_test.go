@@ -151,3 +151,60 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
+	summary := func(times *ServerTotals, change func(*Record)) *Waterfall {
+		c := NewCollector(&Header{})
+		for range 4 {
+			r := waterfallRecord()
+			if change(r); r.Whole {
+				c.header.Config.Whole = true
+			}
+			c.Add(r)
+		}
+		s := c.Summary(1)
+		s.Evidence = &Evidence{Times: times}
+		return s.Waterfall()
+	}
+	counted := &ServerTotals{Queue: TimeTotal{0.050, 5}, Prefill: TimeTotal{0.150, 5}, Generation: TimeTotal{0.250, 5}}
+	streamed, answered := func(*Record) {}, func(r *Record) {
+		r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+	}
+	for name, c := range map[string]struct {
+		times   *ServerTotals
+		change  func(*Record)
+		want    Spans // of one request
+		counted int64
+	}{
+		"a stream":             {counted, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 0, 0, 60 * msec, 4 * msec}, 5},
+		"a whole answer":       {counted, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 10 * msec, 0, 50 * msec, 4 * msec}, 5},
+		"no histograms":        {nil, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
+		"of few of them":       {&ServerTotals{Queue: TimeTotal{0.05, 3}, Prefill: TimeTotal{0.15, 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
+		"without a generation": {&ServerTotals{Queue: TimeTotal{0.05, 4}, Prefill: TimeTotal{0.15, 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
+		"times of each request": {
+			counted, func(r *Record) { r.Server = &ServerTimes{QueueMS: new(0.0), TTFTMS: new(25.0)} },
+			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 25 * msec, 15 * msec, 0, 60 * msec, 4 * msec}, 0,
+		},
+	} {
+		got := summary(c.times, c.change)
+		for span := range c.want.All() {
+			if got.Mean(span) != Milliseconds(c.want[span]) {
+				t.Errorf("%s: %v is %v ms, want %v", name, span, got.Mean(span), c.want[span])
+			}
+		}
+		if got.Counted != c.counted || got.Requests != 4 {
+			t.Errorf("%s: %d counted, %d requests", name, got.Counted, got.Requests)
+		}
+	}
+}
+
+func TestTotalsOfAServerThatWentBackAreUnknown(t *testing.T) {
+	one := ServerTotals{Queue: TimeTotal{1, 10}, Prefill: TimeTotal{2, 10}, TTFT: TimeTotal{3, 10}}
+	two := one.Plus(ServerTotals{Queue: TimeTotal{0.5, 5}, Prefill: TimeTotal{1, 5}})
+	if got := two.Since(one); got != (ServerTotals{Queue: TimeTotal{0.5, 5}, Prefill: TimeTotal{1, 5}}) || got.Prefill.Mean() != 200 {
+		t.Errorf("%+v, of prefill %v ms", got, got.Prefill.Mean())
+	}
+	if got := one.Since(two); got != (ServerTotals{}) {
+		t.Errorf("a server that went back: %+v", got)
+	}
+}

@@ -33,8 +33,10 @@ type Run struct {
 	Numbers map[string]float64 `json:"numbers"`
 	Content map[string]float64 `json:"content,omitempty"`
 	// Spans are the means of the spans of completed requests in milliseconds, by their names; nil if
-	// they are unknown.
-	Spans map[string]float64 `json:"spans,omitempty"`
+	// they are unknown. SpansCounted says that the server's histograms divided them: its queue and
+	// prefill are then means of all requests that the server counted.
+	Spans        map[string]float64 `json:"spans,omitempty"`
+	SpansCounted bool               `json:"spans_counted,omitempty"`
 	// Values is the number of samples of each latency, by its name; 0 if unknown.
 	Values map[string]int `json:"values,omitempty"`
 
@@ -98,7 +100,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), failedText(s, firstToken)
 	if w := s.Waterfall(); w != nil {
-		r.Spans = map[string]float64{}
+		r.Spans, r.SpansCounted = map[string]float64{}, w.Counted > 0
 		for span := range w.Spans.All() {
 			r.Spans[span.String()] = w.Mean(span)
 		}

@@ -19,6 +19,8 @@ type Counters struct {
 
 	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
 
+	Times metrics.ServerTotals // of requests that ended
+
 	Sample metrics.ServerSample // other values, which distinguish processes
 }
 
@@ -56,12 +58,21 @@ func ParseCounters(r io.Reader) (Counters, error) {
 	} {
 		*to = int64(all[name].sum)
 	}
+	c.Times = metrics.ServerTotals{
+		Queue: all.time("vllm:request_queue_time_seconds"), Prefill: all.time("vllm:request_prefill_time_seconds"),
+		Generation: all.time("vllm:request_decode_time_seconds"), TTFT: all.time("vllm:time_to_first_token_seconds"),
+	}
 	c.Sample = all.sample()
 	c.Sample.Start = all.started()
 	if queries, hits := all.first(prefixQueryNames...), all.first(prefixHitNames...); queries != nil && hits != nil {
 		c.PrefixQueries, c.PrefixHits = int64(*queries), int64(*hits)
 	}
 	return c, nil
+}
+
+// time is what a histogram of times has counted.
+func (t totals) time(name string) metrics.TimeTotal {
+	return metrics.TimeTotal{Seconds: t[name+"_sum"].sum, Requests: int64(t[name+"_count"].sum)}
 }
 
 // SpecDecode is the speculation between c and later; nil without any.
@@ -114,6 +125,7 @@ func (c Counters) Plus(other Counters) Counters {
 	sum := Counters{
 		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens, AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,
 		AcceptedAt:     map[int]int64{},
+		Times:          c.Times.Plus(other.Times),
 		DenoisingSteps: c.DenoisingSteps + other.DenoisingSteps, CanvasPositions: c.CanvasPositions + other.CanvasPositions,
 		CommittedTokens: c.CommittedTokens + other.CommittedTokens,
 		PrefixQueries:   c.PrefixQueries + other.PrefixQueries, PrefixHits: c.PrefixHits + other.PrefixHits,

@@ -93,3 +93,32 @@ vllm:prefix_cache_hits_total{engine="0"} 96.0
 		t.Error("sections without any change")
 	}
 }
+
+// The text is as vLLM 0.32 writes it, for two engines.
+func TestCountersHaveTheTimesOfHistograms(t *testing.T) {
+	c, err := ParseCounters(strings.NewReader(`# HELP vllm:request_queue_time_seconds Histogram of time spent in WAITING phase for request.
+# TYPE vllm:request_queue_time_seconds histogram
+vllm:request_queue_time_seconds_bucket{engine="0",le="0.3",model_name="m"} 3.0
+vllm:request_queue_time_seconds_bucket{engine="0",le="+Inf",model_name="m"} 4.0
+vllm:request_queue_time_seconds_count{engine="0",model_name="m"} 4.0
+vllm:request_queue_time_seconds_sum{engine="0",model_name="m"} 0.5
+vllm:request_queue_time_seconds_count{engine="1",model_name="m"} 6.0
+vllm:request_queue_time_seconds_sum{engine="1",model_name="m"} 0.25
+vllm:request_prefill_time_seconds_count{engine="0",model_name="m"} 4.0
+vllm:request_prefill_time_seconds_sum{engine="0",model_name="m"} 0.125
+vllm:request_decode_time_seconds_count{engine="0",model_name="m"} 4.0
+vllm:request_decode_time_seconds_sum{engine="0",model_name="m"} 8.0
+vllm:time_to_first_token_seconds_count{engine="0",model_name="m"} 5.0
+vllm:time_to_first_token_seconds_sum{engine="0",model_name="m"} 1.0
+`))
+	want := metrics.ServerTotals{
+		Queue: metrics.TimeTotal{Seconds: 0.75, Requests: 10}, Prefill: metrics.TimeTotal{Seconds: 0.125, Requests: 4},
+		Generation: metrics.TimeTotal{Seconds: 8, Requests: 4}, TTFT: metrics.TimeTotal{Seconds: 1, Requests: 5},
+	}
+	if err != nil || c.Times != want {
+		t.Errorf("%+v, %v; want %+v", c.Times, err, want)
+	}
+	if both := c.Plus(c).Times; both != want.Plus(want) {
+		t.Errorf("two replicas: %+v", both)
+	}
+}
