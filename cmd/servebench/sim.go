@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -13,6 +16,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
 // simOptions are the flags of servebench sim.
@@ -25,6 +29,7 @@ type simOptions struct {
 	ready     string
 	profile   string
 	servers   int
+	log       string // FILE of --request-log
 	given     func(flag string) bool
 }
 
@@ -64,19 +69,30 @@ requests, or in some with --fault-probability or --fault-every. The header
 			if err != nil {
 				return err
 			}
-			servers, err := sim.Several(cfg, o.servers)
-			if err != nil {
-				return err
-			}
 			site := sim.Site{Host: o.host, Ports: ports, Socket: o.socket, ReadyFile: o.ready}
-			if err := sim.Serve(ctx, servers, site, cmd.OutOrStdout()); err != nil {
-				return exitError{err, exitNo}
-			}
-			return nil
+			return o.serve(ctx, cfg, site, cmd.OutOrStdout())
 		},
 	}
 	o.define(argv.Of(cmd))
 	return cmd
+}
+
+// serve serves until ctx ends, with the log if there is to be one.
+func (o *simOptions) serve(ctx context.Context, cfg sim.Config, site sim.Site, out io.Writer) (err error) {
+	if o.log != "" {
+		file, err := os.Create(o.log)
+		if err != nil {
+			return exitError{fmt.Errorf("argument --request-log: %w", err), exitNo}
+		}
+		log := spans.NewLog(file)
+		cfg.Log = log.Add
+		defer func() { err = errors.Join(err, closed(errors.Join(log.Err(), file.Close()))) }()
+	}
+	servers, err := sim.Several(cfg, o.servers)
+	if err != nil {
+		return err
+	}
+	return closed(sim.Serve(ctx, servers, site, out))
 }
 
 func (o *simOptions) define(f *argv.Flags) {
@@ -87,6 +103,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
 		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the others while it works")
+		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a JSON line to for each complete answer: when the server received, queued and scheduled the request, and when its tokens came")
 		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
 	})
 	f.Group("Model: what it serves", func(f *argv.Flags) {
@@ -105,6 +122,8 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
 		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` time to add for each request that gets a token in the step")
 		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` time to add for each prompt token prefilled in the step")
+		f.DurationVar(&o.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, as 2ms")
+		f.Var(argv.Parsed(&o.Slow, "", spans.Parse), "slow", "`LIST` time to add to spans of each request, as queue=5ms,network=2ms. The spans are "+strings.Join(spans.Names, ", ")+". The steps stay as they are")
 		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
@@ -112,6 +131,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
 		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill a common prefix once. POST /reset_prefix_cache empties the cache")
 		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false, "let usage say how many prompt tokens were found in the cache, if any were")
+		f.BoolVar(&o.PerRequestMetrics, "enable-per-request-metrics", false, "let answers say how long the engine took, as vLLM does. A stream says it with its usage")
 		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens to draft in each decoding step; 0 means no speculation")
 		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance that a draft token is accepted, if those before it were")
 		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning or tool_calls")
@@ -157,12 +177,12 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 
 // imitate applies the profile to the flags that were not given.
 func (o *simOptions) imitate(cfg *sim.Config) (err error) {
-	for _, flag := range []string{"step-base", "step-per-sequence", "step-per-prompt-token", "jitter"} {
+	for _, flag := range []string{"step-base", "step-per-sequence", "step-per-prompt-token", "front-end", "jitter"} {
 		if o.given(flag) {
 			return fmt.Errorf("argument --%s: the profile says it", flag)
 		}
 	}
-	cfg.Cost, cfg.Jitter = sim.Cost{}, 0
+	cfg.Cost, cfg.FrontEnd, cfg.Jitter = sim.Cost{}, 0, 0
 	for flag, size := range map[string]*int{
 		"max-num-seqs": &cfg.MaxNumSeqs, "max-num-batched-tokens": &cfg.MaxNumBatchedTokens, "max-model-len": &cfg.MaxModelLen,
 	} {

@@ -219,7 +219,7 @@ func (e *engine) deliver(now time.Time) {
 		seq.held += n
 		if seq.out < seq.want {
 			if !e.holds(seq) {
-				seq.push(seq.held, "")
+				seq.push(seq.held, now, "")
 				seq.held = 0
 			}
 			return false
@@ -227,7 +227,7 @@ func (e *engine) deliver(now time.Time) {
 		e.kv.free(seq)
 		e.stats.finished(seq)
 		e.report(seq, now, seq.finish)
-		seq.push(seq.held, seq.finish)
+		seq.push(seq.held, now, seq.finish)
 		return true
 	})
 }
@@ -270,7 +270,7 @@ func (e *engine) report(seq *sequence, now time.Time, reason string) {
 func (e *engine) abort(seqs []*sequence, now time.Time) {
 	for _, seq := range seqs {
 		e.report(seq, now, finishAbort)
-		seq.push(0, finishAbort)
+		seq.push(0, now, finishAbort)
 	}
 }
 

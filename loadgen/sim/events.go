@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // events writes server-sent events, as vLLM does or as faults demand.
@@ -23,9 +24,10 @@ type events struct {
 	huge       int  // MiB of the event of the fault huge-event
 	over       bool // a fault has ended the reply
 
-	due    []byte // framed, not written
-	held   int    // events in due
-	chunks int    // events with choices so far
+	due    []byte    // framed, not written
+	held   int       // events in due
+	chunks int       // events with choices so far
+	began  time.Time // of the first write of events
 }
 
 func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-chan struct{}) *events {
@@ -168,6 +170,9 @@ func (e *events) send() {
 func (e *events) write() {
 	if len(e.due) == 0 {
 		return
+	}
+	if e.began.IsZero() {
+		e.began = time.Now()
 	}
 	cuts := []int{len(e.due)}
 	for range e.split - 1 {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
 // completions answers POST /v1/completions.
@@ -30,11 +32,11 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		return
 	}
 	q.number = number
-	if !s.greet(r) {
+	if !s.greet(r, q) {
 		panic(http.ErrAbortHandler)
 	}
 	a := newReply(&s.cfg, s.vocabulary, r, q, faults)
-	seq := newSequence(a, r)
+	seq := newSequence(&s.cfg, a, r)
 	if s.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
 	}
@@ -46,20 +48,38 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		return
 	}
 	defer s.engine.cancel(seq)
+	answer := s.whole
 	if q.stream {
-		s.stream(w, r, a, seq)
-	} else {
-		s.whole(w, r, a, seq)
+		answer = s.stream
+	}
+	if wrote, complete := answer(w, r, a, seq); complete && s.cfg.Log != nil {
+		s.cfg.Log(s.request(q, seq, wrote))
+	}
+}
+
+// request is the truth about a request that has been answered.
+func (s *Server) request(q *query, seq *sequence, wrote time.Time) spans.Request {
+	network := s.cfg.Slow.Network
+	return spans.Request{
+		ID: seq.id, Received: q.received, Queued: seq.arrived, Scheduled: seq.scheduled(), FirstToken: seq.firstToken(),
+		Wrote: wrote.Add(-network), LastToken: seq.lastToken(), Ended: time.Now().Add(-network),
+		Network: network, In: seq.prompt, Out: seq.out, Finish: seq.finish, Whole: !q.stream,
 	}
 }
 
 // greet spends the front end's time on a request; false means that the client has gone or the
 // server closes.
-func (s *Server) greet(r *http.Request) bool {
-	if s.cfg.Profile.FrontEnd == 0 {
+func (s *Server) greet(r *http.Request, q *query) bool {
+	return s.wait(r, q.received.Add(s.cfg.Profile.FrontEnd+s.cfg.Slow.FrontEnd))
+}
+
+// wait waits until an instant; false means that the client has gone or the server closes.
+func (s *Server) wait(r *http.Request, until time.Time) bool {
+	left := time.Until(until)
+	if left <= 0 {
 		return true
 	}
-	ready := time.NewTimer(s.cfg.Profile.FrontEnd)
+	ready := time.NewTimer(left)
 	defer ready.Stop()
 	select {
 	case <-ready.C:
@@ -104,27 +124,30 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 }
 
 // stream answers token by token: the tokens of a step are a chunk. All that is due at one instant
-// goes into one write.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
+// goes into one write. It returns when the first write of tokens began, and whether the engine has
+// ended the answer.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) (wrote time.Time, complete bool) {
 	ev := newEvents(r.Context(), w, a.faults, s.engine.quit)
 	ev.open()
 	if a.faults.has("empty") {
-		return
+		return ev.began, false
 	}
 	size, _ := a.faults.with("tokens")
 	held := 0 // tokens for the next chunk
-	var steps []int
-	for ended := ""; ended == "" && !ev.over; ev.send() {
+	var steps []output
+	ended := ""
+	for ; ended == "" && !ev.over; ev.send() {
 		var err error
 		if steps, ended, err = seq.next(r.Context(), steps); err != nil || ended == finishAbort {
 			panic(http.ErrAbortHandler)
 		}
 		a.found = seq.found
-		for i, n := range steps {
+		for i, step := range steps {
 			last := ended != "" && i == len(steps)-1
-			if held += n; held < size && !last {
+			if held += step.tokens; held < size && !last {
 				continue
 			}
+			s.delay(ev, r, seq, step.at, a.out+held)
 			if a.query.chat && a.out == 0 {
 				ev.chunk(a.role())
 			}
@@ -132,24 +155,48 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *s
 			held = 0
 		}
 		if ended != "" {
-			s.end(ev, a)
+			s.end(ev, a, seq)
 		}
 	}
 	ev.write()
+	return ev.began, ended != ""
+}
+
+// delay waits until the tokens up to number n, of a step that ended at an instant, are to leave. That is
+// at once unless time is added.
+func (s *Server) delay(ev *events, r *http.Request, seq *sequence, at time.Time, n int) {
+	if s.cfg.Slow == (spans.Added{}) {
+		return
+	}
+	due := at.Add(s.cfg.Slow.Token(n-1, seq.want) + s.cfg.Slow.Network)
+	if time.Now().Before(due) {
+		ev.send()
+	}
+	if !s.wait(r, due) {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // end adds what follows the last token.
-func (s *Server) end(ev *events, a *reply) {
+func (s *Server) end(ev *events, a *reply, seq *sequence) {
 	if a.query.usage && !a.faults.has("usage-in-finish") {
-		ev.add(a.usage())
+		ev.add(a.usage(s.timings(seq)))
 	}
 	if !a.faults.has("no-done") {
 		ev.add([]byte("[DONE]"))
 	}
 }
 
-// whole answers after everything has been generated.
-func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
+// timings is what an answer says about the engine's times; nil for nothing.
+func (s *Server) timings(seq *sequence) *timings {
+	if !s.cfg.PerRequestMetrics {
+		return nil
+	}
+	return newTimings(seq)
+}
+
+// whole answers after everything has been generated. Its results are as stream's.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) (wrote time.Time, complete bool) {
 	for ended := ""; ended == ""; {
 		var err error
 		if _, ended, err = seq.next(r.Context(), nil); err != nil || ended == finishAbort {
@@ -157,5 +204,10 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *se
 		}
 	}
 	a.found = seq.found
-	writeJSON(w, http.StatusOK, a.whole())
+	if !s.wait(r, seq.lastToken().Add(s.cfg.Slow.Network)) {
+		panic(http.ErrAbortHandler)
+	}
+	wrote = time.Now()
+	writeJSON(w, http.StatusOK, a.whole(s.timings(seq)))
+	return wrote, true
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // defaultMaxTokens is the output length of a completion that does not set one.
@@ -13,8 +14,9 @@ const defaultMaxTokens = 16
 
 // A query is a parsed request.
 type query struct {
-	number      int64  // see Server.number
-	model       string // as asked for
+	number      int64     // see Server.number
+	received    time.Time // when its last byte had been read
+	model       string    // as asked for
 	chat        bool
 	prompt      []int  // token ids, for a chat with the marks of its template
 	tool        string // for a chat, the tool that it may call; empty for none
@@ -80,6 +82,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 	if err != nil {
 		return nil, badRequest("", "reading the body: %v", err)
 	}
+	received := time.Now()
 	var fields map[string]json.RawMessage
 	var b body
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -101,7 +104,8 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 		return nil, p
 	}
 	q := &query{
-		model: orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
+		received: received,
+		model:    orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
 		usage: b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
 	}
 	var p *problem

@@ -173,11 +173,15 @@ func (a *reply) appendCounts(b []byte, last bool) []byte {
 	return append(b, '}')
 }
 
-// usage is the chunk without choices that ends a stream.
-func (a *reply) usage() []byte {
+// usage is the chunk without choices that ends a stream, with the engine's times unless they are nil.
+func (a *reply) usage(t *timings) []byte {
 	b := append(a.chunk[:0], a.head...)
 	b = append(b, ']')
-	a.chunk = append(a.appendCounts(b, true), '}')
+	b = a.appendCounts(b, true)
+	if t != nil {
+		b = append(append(b, `,"metrics":`...), mustJSON(t)...)
+	}
+	a.chunk = append(b, '}')
 	return a.chunk
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
 // Finish reasons, as vLLM names them.
@@ -30,7 +32,8 @@ type sequence struct {
 	drafts  *rand.Rand // decides which draft tokens are accepted; nil without speculation
 	blocks  []uint64   // of the prompt and the output; nil without prefix caching
 	kv      holding    // of the KV cache
-	found   int        // prompt tokens that were in the cache when it was first admitted
+	added   spans.Added
+	found   int // prompt tokens that were in the cache when it was first admitted
 
 	arrived, admitted, first, last time.Time
 
@@ -43,12 +46,19 @@ type sequence struct {
 
 	wake  chan struct{} // holds one signal: next has something to read; nil if nobody reads
 	mu    sync.Mutex
-	ready []int // tokens of each step that next has not returned
+	ready []output // of steps that next has not returned
 	ended string
 }
 
-func newSequence(a *reply, r *http.Request) *sequence {
+// An output is what one step made for a sequence.
+type output struct {
+	tokens int
+	at     time.Time
+}
+
+func newSequence(cfg *Config, a *reply, r *http.Request) *sequence {
 	return &sequence{
+		added:   cfg.Slow,
 		id:      r.Header.Get("X-Request-Id"),
 		number:  a.query.number,
 		session: r.Header.Get("X-Session-Id"),
@@ -102,11 +112,12 @@ func splitID(id string) (string, int64) {
 	return name, n
 }
 
-// push passes n tokens of a step to the handler. A non-empty reason ends the sequence with them.
-func (s *sequence) push(n int, reason string) {
+// push passes n tokens of a step that ended now to the handler. A non-empty reason ends the sequence
+// with them.
+func (s *sequence) push(n int, now time.Time, reason string) {
 	s.mu.Lock()
 	if n > 0 && s.wake != nil {
-		s.ready = append(s.ready, n)
+		s.ready = append(s.ready, output{n, now})
 	}
 	s.ended = reason
 	s.mu.Unlock()
@@ -116,9 +127,9 @@ func (s *sequence) push(n int, reason string) {
 	}
 }
 
-// next waits for tokens and returns how many each step made since the last call, in buf's memory,
-// and why the sequence has ended, empty if it has not.
-func (s *sequence) next(ctx context.Context, buf []int) (steps []int, ended string, err error) {
+// next waits for tokens and returns what each step made since the last call, in buf's memory, and
+// why the sequence has ended, empty if it has not.
+func (s *sequence) next(ctx context.Context, buf []output) (steps []output, ended string, err error) {
 	select {
 	case <-s.wake:
 	case <-ctx.Done():
@@ -136,6 +147,12 @@ func (s *sequence) finished() bool {
 	defer s.mu.Unlock()
 	return s.ended != ""
 }
+
+// scheduled, firstToken and lastToken are when that happened, as the server tells it: with the time
+// added. They are valid once it has happened.
+func (s *sequence) scheduled() time.Time  { return s.admitted.Add(s.added.Queue) }
+func (s *sequence) firstToken() time.Time { return s.first.Add(s.added.Token(0, s.want)) }
+func (s *sequence) lastToken() time.Time  { return s.last.Add(s.added.Token(s.want-1, s.want)) }
 
 func (s *sequence) trace(at time.Time, reason string) Trace {
 	return Trace{

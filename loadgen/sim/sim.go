@@ -28,6 +28,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/numbers"
 	"github.com/servebench/servebench/loadgen/sim/responses"
+	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
 
@@ -43,8 +44,11 @@ type Config struct {
 	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
 	Seed   uint64  // of jitter, stalls, spells, text, output lengths and faults
 
-	// Profile, if not nil, describes the server instead of Cost and Jitter, which must be zero. It
-	// also sets sizes that are zero here. It must not change any more.
+	// FrontEnd is the time from a request's arrival until the engine gets it.
+	FrontEnd time.Duration
+
+	// Profile, if not nil, describes the server instead of Cost, Jitter and FrontEnd, which must be
+	// zero. It also sets sizes that are zero here. It must not change any more.
 	Profile *Profile
 
 	GPU *GPU // shared with other servers; nil for a separate GPU
@@ -67,6 +71,15 @@ type Config struct {
 	Speculative Speculative // decode several tokens a step; off when zero
 	Lead        Lead        // beginning of chat output; plain content when zero
 	Faults      Faults      // how to misbehave; not at all when zero
+	Slow        spans.Added // time added to each request; Dry adds none
+
+	// PerRequestMetrics lets the last chunk with usage, and an answer that is not streamed, say how
+	// long the engine took. The names are vLLM's.
+	PerRequestMetrics bool
+
+	// Log, if not nil, is called by a request's handler when its answer is complete. It must be safe for
+	// concurrent use.
+	Log func(spans.Request)
 
 	// Trace, if not nil, is called by the engine when a request leaves it. It must not block.
 	Trace func(Trace)
@@ -166,9 +179,9 @@ func (c Config) complete() (Config, error) {
 	c.ServedModelName = orElse(c.ServedModelName, c.Model)
 	if c.Profile == nil {
 		c.Cost = orElse(c.Cost, DefaultCost())
-		c.Profile = &Profile{Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
-	} else if c.Cost != (Cost{}) || c.Jitter != 0 {
-		return c, fmt.Errorf("a profile says what a step takes: cost and jitter must not say it, too")
+		c.Profile = &Profile{FrontEnd: c.FrontEnd, Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
+	} else if c.Cost != (Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
+		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say it, too")
 	}
 	c.MaxNumSeqs = cmp.Or(c.MaxNumSeqs, c.Profile.MaxNumSeqs, 256)
 	c.MaxNumBatchedTokens = cmp.Or(c.MaxNumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)

@@ -106,12 +106,13 @@ func (s *stats) produced(seq *sequence, n int, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation += n
-	if seq.out > n {
-		s.itl.observe(now.Sub(seq.last).Seconds())
+	if added := &seq.added; seq.out > n {
+		later := added.Token(seq.out-1, seq.want) - added.Token(seq.out-n-1, seq.want)
+		s.itl.observe((now.Sub(seq.last) + later).Seconds())
 		return
 	}
 	s.prompt += seq.prompt
-	s.ttft.observe(now.Sub(seq.arrived).Seconds())
+	s.ttft.observe((now.Sub(seq.arrived) + seq.added.Token(0, seq.want)).Seconds())
 }
 
 func (s *stats) finished(seq *sequence) {
@@ -119,13 +120,14 @@ func (s *stats) finished(seq *sequence) {
 	defer s.mu.Unlock()
 	s.running--
 	s.finishes[seq.finish]++
-	s.e2e.observe(seq.last.Sub(seq.arrived).Seconds())
-	s.queue.observe(seq.admitted.Sub(seq.arrived).Seconds())
-	s.inference.observe(seq.last.Sub(seq.admitted).Seconds())
-	s.prefill.observe(seq.first.Sub(seq.admitted).Seconds())
-	s.decoding.observe(seq.last.Sub(seq.first).Seconds())
+	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
+	s.e2e.observe(last.Sub(seq.arrived).Seconds())
+	s.queue.observe(scheduled.Sub(seq.arrived).Seconds())
+	s.inference.observe(last.Sub(scheduled).Seconds())
+	s.prefill.observe(first.Sub(scheduled).Seconds())
+	s.decoding.observe(last.Sub(first).Seconds())
 	if seq.out > 1 {
-		s.tpot.observe(seq.last.Sub(seq.first).Seconds() / float64(seq.out-1))
+		s.tpot.observe(last.Sub(first).Seconds() / float64(seq.out-1))
 	}
 	s.promptSize.observe(float64(seq.prompt))
 	s.outputSize.observe(float64(seq.out))

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/servebench/servebench/loadgen/sim/spans"
+
 // The shapes of answers that are not streamed, with vLLM's keys in their order.
 type (
 	answer struct {
@@ -10,6 +12,7 @@ type (
 		Choices          [1]choice `json:"choices"`
 		Usage            counts    `json:"usage"`
 		KVTransferParams *struct{} `json:"kv_transfer_params"`
+		Metrics          *timings  `json:"metrics,omitempty"`
 	}
 	choice struct {
 		Index        int          `json:"index"`
@@ -45,10 +48,35 @@ type (
 	details struct {
 		CachedTokens int `json:"cached_tokens"`
 	}
+
+	// timings are what vLLM tells of a request with --enable-per-request-metrics. TTFT counts from
+	// when the engine scheduled the request, and the rate, too.
+	timings struct {
+		TTFT       float64 `json:"time_to_first_token_ms"`
+		Generation float64 `json:"generation_time_ms"`
+		Queue      float64 `json:"queue_time_ms"`
+		MeanITL    float64 `json:"mean_itl_ms,omitempty"` // of an answer with a second token
+		Rate       float64 `json:"tokens_per_second"`
+	}
 )
 
-// whole is the whole answer.
-func (a *reply) whole() []byte {
+// newTimings are the engine's times of a sequence that has ended.
+func newTimings(seq *sequence) *timings {
+	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
+	t := &timings{
+		TTFT:       spans.Milliseconds(first.Sub(scheduled)),
+		Generation: spans.Milliseconds(last.Sub(first)),
+		Queue:      spans.Milliseconds(scheduled.Sub(seq.arrived)),
+		Rate:       float64(seq.out) / last.Sub(scheduled).Seconds(),
+	}
+	if seq.out > 1 {
+		t.MeanITL = t.Generation / float64(seq.out-1)
+	}
+	return t
+}
+
+// whole is the whole answer, with the engine's times unless they are nil.
+func (a *reply) whole(t *timings) []byte {
 	lead := min(a.lead.Tokens, a.text.left)
 	a.out = a.text.left
 	first := a.text.append(nil, lead)
@@ -75,6 +103,6 @@ func (a *reply) whole() []byte {
 	}
 	return mustJSON(answer{
 		ID: a.id, Object: object, Created: a.created, Model: a.model,
-		Choices: [1]choice{c}, Usage: usage,
+		Choices: [1]choice{c}, Usage: usage, Metrics: t,
 	})
 }
