@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,6 +98,40 @@ func TestSimMisbehavesAsToldTo(t *testing.T) {
 	wait()
 }
 
+func TestSimWritesARequestLog(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	url, wait := startSim(t, ctx, "--request-log", path, "--slow", "queue=7ms,network=3ms", "--front-end", "2ms", "--enable-per-request-metrics")
+	resp, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"tok1","max_tokens":3}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Metrics struct {
+			Queue float64 `json:"queue_time_ms"`
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	var logged struct {
+		Spans  map[string]float64 `json:"spans_ms"`
+		Tokens int                `json:"output_tokens"`
+	}
+	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &logged) != nil {
+		t.Fatalf("the log is %q, %v", text, err)
+	}
+	took := logged.Spans
+	if took["queue"] != answer.Metrics.Queue || took["queue"] < 7 || took["front_end"] < 2 || took["network"] != 3 || logged.Tokens != 3 {
+		t.Errorf("the log has %+v, and the answer's queue is %v", logged, answer.Metrics.Queue)
+	}
+}
+
 func TestSimRefusesBadFlags(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,6 +150,9 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--max-num-seqs 0", "--max-num-seqs", 0},
 		{"--lead role --lead-tokens 3", "reasoning_content", 0},
 		{"--profile mps-solo --jitter 0", "--jitter: the profile says it", 0},
+		{"--profile mps-solo --front-end 1ms", "--front-end: the profile says it", 0},
+		{"--slow decode=1ms", `--slow: "decode" is no span: it must be queue, prefill, front-end, network, generation`, 0},
+		{"--port 0 --request-log /no/such/folder/log", "--request-log: open /no/such/folder/log", exitNo},
 		{"--profile mps-solo --step-base 1ms", "--step-base: the profile says it", 0},
 		{"--num-gpu-blocks-override 8", "must hold a request of max-model-len (32768)", 0},
 		{"--servers 0", "--servers", 0},
