@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Upper bounds of the histogram buckets, in seconds, as vLLM has them.
@@ -63,6 +64,13 @@ func (x *exposition) sample(name, extra string, v float64) {
 func (x *exposition) metric(name, help, kind string, v float64) {
 	x.head(name, help, kind)
 	x.sample(name, "", v)
+}
+
+// process writes when the server started, under the name that Prometheus' clients use for it.
+func (x *exposition) process(started time.Time) {
+	const name = "process_start_time_seconds"
+	x.head(name, "Start time of the process since the Unix epoch in seconds.", "gauge")
+	x.WriteString(name + " " + pyFloat(float64(started.UnixNano())/1e9) + "\n")
 }
 
 func (x *exposition) histogram(h *histogram) {

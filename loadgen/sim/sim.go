@@ -131,11 +131,13 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	st := newStats(&cfg)
+	st.started = began
 	s := &Server{
 		cfg:        cfg,
 		vocabulary: newVocabulary(cfg.Tokenizer),
-		created:    time.Now().Unix(),
+		created:    began.Unix(),
 		mux:        http.NewServeMux(),
 		engine:     startEngine(&cfg, st),
 		stats:      st,

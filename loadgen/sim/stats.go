@@ -11,8 +11,9 @@ import (
 
 // stats is the content of /metrics: what the engine really did.
 type stats struct {
-	labels string
-	spec   Speculative
+	labels  string
+	spec    Speculative
+	started time.Time // of the server
 
 	mu                 sync.Mutex
 	running, waiting   int
@@ -159,6 +160,7 @@ func (s *stats) text(kv *kvCache) string {
 	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
 	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
 	x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
+	x.process(s.started)
 	return x.String()
 }
 

@@ -27,6 +27,7 @@ func (h *harness) value(series string) float64 {
 func TestMetricsAreWhatHappened(t *testing.T) {
 	const labels = `{engine="0",model_name="small"}`
 	bubble(t, Config{Cost: testCost, ServedModelName: "small", MaxNumSeqs: 1}, func(h *harness) {
+		began := time.Now() // a whole second
 		h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 5)})
 		one := testCost.step(0, 10) + 2*testCost.step(1, 0)
 		two := testCost.step(0, 20) + 4*testCost.step(1, 0)
@@ -53,6 +54,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 			"vllm:num_preemptions_total" + labels:                                                0,
 			"vllm:prefix_cache_queries_total" + labels:                                           0,
 			"vllm:prefix_cache_hits_total" + labels:                                              0,
+			"process_start_time_seconds":                                                         float64(began.Unix()),
 		} {
 			if got := h.value(series); fmt.Sprintf("%.9f", got) != fmt.Sprintf("%.9f", want) {
 				t.Errorf("%s is %v, want %v", series, got, want)
