@@ -21,7 +21,8 @@ type Counters struct {
 
 	Times metrics.ServerTotals // of requests that ended
 
-	Sample metrics.ServerSample // other values, which distinguish processes
+	Sample    metrics.ServerSample // other values, which distinguish processes
+	StartedBy string               // the series that has Sample.Start, or _created; empty without
 }
 
 // Names under which servers count what they look up and find in their prefix cache. vLLM dropped
@@ -63,7 +64,7 @@ func ParseCounters(r io.Reader) (Counters, error) {
 		Generation: all.time("vllm:request_decode_time_seconds"), TTFT: all.time("vllm:time_to_first_token_seconds"),
 	}
 	c.Sample = all.sample()
-	c.Sample.Start = all.started()
+	c.Sample.Start, c.StartedBy = all.started()
 	if queries, hits := all.first(prefixQueryNames...), all.first(prefixHitNames...); queries != nil && hits != nil {
 		c.PrefixQueries, c.PrefixHits = int64(*queries), int64(*hits)
 	}

@@ -25,6 +25,18 @@ func TestCountersOfOtherServersPrefixCaches(t *testing.T) {
 	}
 }
 
+func TestCountersSayHowTheStartIsKnown(t *testing.T) {
+	for text, want := range map[string]string{
+		"process_start_time_seconds 5\nvllm:a_created 6\n": "process_start_time_seconds",
+		"vllm:a_created 6\n":             "_created",
+		"vllm:num_preemptions_total 6\n": "",
+	} {
+		if c, err := ParseCounters(strings.NewReader(text)); err != nil || c.StartedBy != want || (c.Sample.Start != nil) != (want != "") {
+			t.Errorf("%s: known by %q, %v, %v, want %q", text, c.StartedBy, c.Sample.Start, err, want)
+		}
+	}
+}
+
 // With several requests at once llama.cpp counts tokens as found in its cache that
 // cannot have been there: 21 of 51 of a prompt never sent before, in build 11549. No
 // verdict rests on that.

@@ -25,7 +25,7 @@ type series struct {
 }
 
 // heard are the prefixes of the names of series to look at.
-var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_", "process_start_time_seconds"}
+var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_", startTime}
 
 // maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
 const maxExpositionLine = 1 << 20

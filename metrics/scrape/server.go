@@ -36,7 +36,7 @@ func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	if s == (metrics.ServerSample{}) {
 		return nil, ErrNoSample
 	}
-	s.Start = all.started()
+	s.Start, _ = all.started()
 	return &s, nil
 }
 
@@ -59,17 +59,23 @@ func (t totals) sample() metrics.ServerSample {
 // generated are the names under which servers count output tokens.
 var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total", "llamacpp:tokens_predicted_total"}
 
-// started is when the process started, in seconds of Unix time: as it reports, or, with Prometheus'
-// Python client, when its first counter was created. It is nil if nothing says so.
-func (t totals) started() *float64 {
-	if said := t.first("process_start_time_seconds"); said != nil {
-		return said
+// startTime is the name of the time when a process started, by all of Prometheus' clients.
+const startTime = "process_start_time_seconds"
+
+// started is when the process started, in seconds of Unix time, and how that is known: as it reports,
+// or, with Prometheus' Python client, when its first counter was created. It is nil if nothing says
+// so, and if several processes say when they started.
+func (t totals) started() (at *float64, by string) {
+	if said, ok := t[startTime]; ok {
+		if said.series > 1 {
+			return nil, ""
+		}
+		return &said.sum, startTime
 	}
-	var first *float64
 	for name, series := range t {
-		if strings.HasSuffix(name, "_created") && (first == nil || series.least < *first) {
-			first = new(series.least)
+		if strings.HasSuffix(name, "_created") && (at == nil || series.least < *at) {
+			at, by = new(series.least), "_created"
 		}
 	}
-	return first
+	return at, by
 }

@@ -36,6 +36,10 @@ vllm:generation_tokens_total{engine="1"} 2
 vllm:num_preemptions_created{engine="0"} 1.7e+09
 vllm:num_requests_running 1
 `, &metrics.ServerSample{Running: new(1.0), Start: new(1.69e9)}},
+		"two processes behind a router": {`process_start_time_seconds{replica="0"} 1.69e9
+process_start_time_seconds{replica="1"} 1.69e9
+vllm:num_requests_running 1
+`, &metrics.ServerSample{Running: new(1.0)}},
 		"a process of another kind": {"process_start_time_seconds 1.69e9\n", nil},
 		"vLLM in transition": {`vllm:gpu_cache_usage_perc 0.5
 vllm:kv_cache_usage_perc 0.5
