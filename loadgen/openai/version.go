@@ -1,0 +1,33 @@
+package openai
+
+import (
+	"context"
+	"errors"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Version is the version of its program that the server says: vLLM in GET /version, llama.cpp in
+// GET /props, Ollama in GET /api/version. It is empty if none of them has one, or if the server does
+// not answer.
+func (s *Server) Version(ctx context.Context) string {
+	for _, path := range []string{"/version", "/props", "/api/version"} {
+		var said struct {
+			Version string `json:"version"`
+			Build   string `json:"build_info"`
+		}
+		err := s.call(ctx, path, nil, &said)
+		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class != metrics.Status {
+			return ""
+		}
+		for _, text := range []string{said.Version, said.Build} {
+			if err == nil && len(text) <= maxVersion && isName(text) {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// maxVersion bounds the text of a version, in bytes.
+const maxVersion = 200
