@@ -164,6 +164,10 @@ type Server struct {
 	// Socket is the path of a Unix socket to connect to; empty for the URL's host.
 	Socket string
 
+	// Start is the start of the server, if the caller knows it: its ID, By and Began count. Nil means
+	// that the run finds out what it can.
+	Start *metrics.ServerStart
+
 	// Model is the model's name; empty for the first model that the server lists.
 	Model string
 

@@ -21,6 +21,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 
@@ -216,7 +217,7 @@ func (p *Plan) serve() (stop func()) {
 }
 
 // serveAt serves a handler until stop is called. stop waits for its end.
-func serveAt(listener *pipe.Listener, handler http.Handler) (stop func()) {
+func serveAt(listener net.Listener, handler http.Handler) (stop func()) {
 	web := &http.Server{Handler: handler}
 	done := make(chan struct{})
 	go func() {

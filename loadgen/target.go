@@ -142,6 +142,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	if !tr.inMemory() {
 		t.witness.look(ctx)
 	}
+	t.header.Server = t.start(ctx, tr.inMemory())
 	return t.openSamplers(ctx)
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -12,7 +13,7 @@ import (
 // formatted as Python's json.dumps. It has the arrays of --save-detailed if the Summary has
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
-// end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "interrupted", "stopped_by",
+// end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
 // "incomplete", "trust", "window" and "slices".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
@@ -34,6 +35,9 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)
 	}
+	if s.Header.Server != nil {
+		o.Set("server", startObject(s.Header.Server))
+	}
 	if s.Interrupted {
 		o.Set("interrupted", true)
 	}
@@ -51,6 +55,19 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	}
 	if s.Slices != nil {
 		o.Set("slices", sliceObjects(s.Slices))
+	}
+	return o
+}
+
+// startObject is the object "server" of a result file: which start of the server the run measured.
+func startObject(s *metrics.ServerStart) pyjson.Object {
+	o := pyjson.Object{{Key: "id", Value: s.ID}, {Key: "by", Value: s.By}}
+	if !s.Began.IsZero() {
+		o.Set("began", s.Began.UTC().Format(time.RFC3339Nano))
+	}
+	setSome(&o, "pid", s.PID)
+	if s.Version != "" {
+		o.Set("version", s.Version)
 	}
 	return o
 }

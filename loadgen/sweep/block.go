@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
@@ -19,7 +20,8 @@ type block struct {
 	arm     *Arm
 	ports   ports
 	servers []*process
-	broken  error // why the servers did not start
+	started *metrics.ServerStart // of all servers together; nil unless they are up
+	broken  error                // why the servers did not start
 }
 
 // run makes one run. It starts the servers if they are not up.
@@ -38,6 +40,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	for _, p := range b.servers {
 		defer context.AfterFunc(p.Ended, func() { cancel(p.died()) })()
 	}
+	job.started = b.started
 	out, err := b.load(ctx, job)
 	if err != nil || slices.ContainsFunc(out.Sums, func(s *metrics.Summary) bool { return s.Failed > 0 }) {
 		b.lastBreath(ctx)
@@ -91,6 +94,7 @@ func (b *block) start(ctx context.Context) error {
 		}
 		b.servers = append(b.servers, p)
 	}
+	b.started = &metrics.ServerStart{ID: rand.Text(), By: "sweep", Began: began}
 	b.say("%s was ready after %.1f s", b.arm.Name, time.Since(began).Seconds())
 	return nil
 }
@@ -124,7 +128,7 @@ func (b *block) stop() {
 	for i := len(b.servers) - 1; i >= 0; i-- {
 		b.servers[i].End()
 	}
-	b.servers = nil
+	b.servers, b.started = nil, nil
 }
 
 // prepare does what the plan asks for between runs, except resetting the prefix cache: see reset.

@@ -25,6 +25,8 @@ type Job struct {
 	value *float64 // of a search
 	notes []string // remarks next to the numbers
 	lost  error    // error that kept the records from being written
+
+	started *metrics.ServerStart // of the arm's servers; nil if the sweep has not started them
 }
 
 // An Outcome is the result of a run.
@@ -68,6 +70,7 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm})
 		target.Report.Metadata = append(target.Report.Metadata, s.Plan.Arms[job.cell.arm].Labels...)
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
+		target.Server.Start = job.startOf(target)
 		s.reset(ctx, target, job)
 	}
 	records := spool.To(s.journal.records)
@@ -77,6 +80,16 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 	records.End(spool.Waiting{Context: ctx})
 	job.lost = cmp.Or(job.lost, records.Broken())
 	return out, err
+}
+
+// startOf is the start of a target's server; nil if the sweep has not started it.
+func (j *Job) startOf(target *loadgen.Plan) *metrics.ServerStart {
+	if j.started == nil || target.Target == "" {
+		return j.started
+	}
+	start := *j.started
+	start.ID += "-" + target.Target
+	return &start
 }
 
 // reset makes a server forget the prompts of earlier runs, if the plan says so.

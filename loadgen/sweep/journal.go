@@ -37,8 +37,9 @@ type journal struct {
 // An entry is one run in the journal.
 type entry struct {
 	Cell    string   `json:"cell"`
-	Run     string   `json:"run,omitempty"` // its id in the record stream
-	Seconds float64  `json:"seconds"`       // including what preceded its load
+	Run     string   `json:"run,omitempty"`   // its id in the record stream
+	Start   string   `json:"start,omitempty"` // of the servers that the sweep started for it
+	Seconds float64  `json:"seconds"`         // including what preceded its load
 	Notes   []string `json:"notes,omitempty"`
 	Failed  string   `json:"failed,omitempty"`  // why there are no numbers; it will be done again
 	Value   *float64 `json:"value,omitempty"`   // of the search

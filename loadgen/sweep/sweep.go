@@ -163,6 +163,9 @@ func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 		return errors.Join(fmt.Errorf("writing the record stream: %w", job.lost), s.journal.rollback())
 	}
 	e.Seconds, e.Notes = time.Since(began).Seconds(), job.notes
+	if job.started != nil {
+		e.Start = job.started.ID
+	}
 	if err != nil {
 		e.Failed = s.mask(err.Error())
 		s.say("FAILED: %s: %s", job.name, e.Failed)

@@ -88,6 +88,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 		sw := NewWriter(&buf)
 		sw.MaxLine = maxLine
 		h := testHeader("r")
+		h.Server = &metrics.ServerStart{ID: "s", By: "listener", Began: time.Unix(1700000000, 5000).UTC(), PID: 7, Version: "0.33.0"}
 		s := writeRun(t, sw, h, records...)
 		for line := range bytes.Lines(buf.Bytes()) {
 			if maxLine > 0 && len(line) > maxLine {

@@ -148,7 +148,7 @@ func (f *resultFile) text(key string) string {
 }
 
 func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
-	given := &metrics.Header{Run: f.text("run_id"), Definitions: f.definitions(), Config: f.config()}
+	given := &metrics.Header{Run: f.text("run_id"), Server: f.server(), Definitions: f.definitions(), Config: f.config()}
 	asked := ask.Apply(given)
 	outcomes, err := f.outcomes()
 	if err != nil {

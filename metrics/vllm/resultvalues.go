@@ -243,6 +243,15 @@ func warnUnknown(s *metrics.Summary) {
 	}
 }
 
+// server is the start of the server that the run measured, nil if the file does not say.
+func (f *resultFile) server() *metrics.ServerStart {
+	var start metrics.ServerStart
+	if json.Unmarshal(f.value("server"), &start) != nil || start.ID == "" {
+		return nil
+	}
+	return &start
+}
+
 // trust is the verdict that servebench wrote into the file, nil without one.
 func (f *resultFile) trust() *metrics.Trust {
 	var t struct {

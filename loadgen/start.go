@@ -1,0 +1,81 @@
+package loadgen
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/metrics"
+)
+
+// introduction bounds the calls that ask a server for its version.
+const introduction = 2 * time.Second
+
+// start is the start of the server that the load will measure; nil if unknown, and for several
+// replicas. What the caller knows has precedence over what the server says in /metrics, and that over
+// the process that listens at the address.
+func (t *target) start(ctx context.Context, inMemory bool) *metrics.ServerStart {
+	var s metrics.ServerStart
+	if !inMemory {
+		s = t.foundStart()
+	}
+	if known := t.Server.Start; known != nil {
+		s.ID, s.By, s.Began = known.ID, known.By, known.Began
+	}
+	if s.ID == "" {
+		return nil
+	}
+	if !inMemory {
+		s.Version = t.version(ctx)
+	}
+	return &s
+}
+
+// foundStart is the start by /metrics, or else by the listener. Its ID is empty if neither says it.
+func (t *target) foundStart() (s metrics.ServerStart) {
+	if len(t.Watch.URLs) > 1 {
+		return s
+	}
+	if p, known := t.listener(); known {
+		s = metrics.ServerStart{ID: p.ID, By: "listener", Began: p.Began, PID: p.PID}
+	}
+	if len(t.witness.before) == 1 && t.witness.before[0].Sample.Start != nil {
+		at := *t.witness.before[0].Sample.Start
+		s.ID, s.By = strconv.FormatFloat(at, 'f', -1, 64), t.witness.before[0].StartedBy
+		whole, part := math.Modf(at)
+		s.Began = time.Unix(int64(whole), int64(part*1e9))
+	}
+	return s
+}
+
+// listener is the process that listens at the target's address on this machine.
+func (t *target) listener() (p host.Process, known bool) {
+	if t.Server.Dial != nil || len(t.Watch.URLs) > 0 {
+		return p, false
+	}
+	if t.Server.Socket != "" {
+		return host.Listener("unix", t.Server.Socket)
+	}
+	u, err := url.Parse(t.Server.BaseURL)
+	if err != nil {
+		return p, false
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return host.Listener("tcp", net.JoinHostPort(u.Hostname(), port))
+}
+
+// version is the version that the server says, over a connection that the load does not use.
+func (t *target) version(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, introduction)
+	defer cancel()
+	transport := t.transport.Apart()
+	defer transport.CloseIdleConnections()
+	return t.Server.Secrets.Mask(t.server.With(transport, introduction).Version(ctx))
+}
