@@ -35,6 +35,14 @@ var spanNames = [spanCount]string{
 // String is the name of the span in files.
 func (s Span) String() string { return spanNames[s] }
 
+// spanLabels are the names of the spans in words.
+var spanLabels = [spanCount]string{
+	"wait for a slot", "lag", "connect", "write", "server queue", "prefill", "network and front end", "until the first output", "generation", "read",
+}
+
+// Label is the name of the span in words.
+func (s Span) Label() string { return spanLabels[s] }
+
 // Spans are how long each Span took: of one request, or of several together. The word is
 // OpenTelemetry's.
 type Spans [spanCount]time.Duration
@@ -162,6 +170,40 @@ func (s *Summary) Waterfall() *Waterfall {
 		w.divide(s.Evidence.Times, s.Header.Config.Whole)
 	}
 	return &w
+}
+
+// EachSpan are the distributions of the spans over completed requests, by Span, from the Trace; empty
+// without a Trace. A Span that no request has is empty, and so are all of no length.
+func (s *Summary) EachSpan() []Distribution {
+	all := make([]Distribution, spanCount)
+	there := make([]bool, spanCount)
+	for r := range s.Measured() {
+		spans, completed := r.Spans()
+		if !completed {
+			continue
+		}
+		_, _, _, told := r.told()
+		for span, took := range spans.All() {
+			switch span {
+			case SpanServerQueue, SpanPrefill, SpanNetwork:
+				if !told {
+					continue
+				}
+			case SpanFirstOutput:
+				if told {
+					continue
+				}
+			}
+			there[span] = there[span] || took != 0
+			all[span].Add(took.Seconds())
+		}
+	}
+	for span := range all {
+		if !there[span] {
+			all[span] = Distribution{}
+		}
+	}
+	return all
 }
 
 // leastCounted is the share of the completed requests that the server must have counted: without

@@ -83,13 +83,14 @@ type Summary struct {
 	// Reached.
 	RateChanges []RateChange
 
-	Outcomes []Outcome // in dataset order, if they were kept
-	Timings  []Timing  // likewise
-	Trace    *Trace    // nil unless it was kept
-	Part     *Part     // the part of a run that the numbers are about; nil for the whole run
-	Window   *Summary  // of a requested part; nil for none
-	Slices   []Slice   // if requested
-	Watched  *Slice    // the whole run, if it was sampled and has no Slices
+	Outcomes []Outcome      // in dataset order, if they were kept
+	Timings  []Timing       // likewise
+	Trace    *Trace         // nil unless it was kept
+	Part     *Part          // the part of a run that the numbers are about; nil for the whole run
+	Window   *Summary       // of a requested part; nil for none
+	Slices   []Slice        // if requested
+	Spans    []Distribution // by Span, if requested; empty without a Trace
+	Watched  *Slice         // the whole run, if it was sampled and has no Slices
 
 	Interrupted bool   // stopped before all requests were sent and answered
 	StoppedBy   string // by what, unless it was an interrupt

@@ -14,7 +14,7 @@ import (
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
 // end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
-// "incomplete", "trust", "window" and "slices".
+// "incomplete", "trust", "window", "slices" and "waterfall".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
@@ -55,6 +55,9 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	}
 	if s.Slices != nil {
 		o.Set("slices", sliceObjects(s.Slices))
+	}
+	if s.Spans != nil {
+		o.Set("waterfall", waterfallObject(s))
 	}
 	return o
 }

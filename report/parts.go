@@ -25,6 +25,11 @@ type Parts struct {
 
 	// Extended shows sections that the block lacks.
 	Extended bool
+
+	// Waterfall shows the spans of requests, and Request the spans of one, by its x-request-id or its
+	// number in the dataset; "" for none.
+	Waterfall bool
+	Request   string
 }
 
 // A WindowAsk is a part of a run as --window names it.
@@ -42,11 +47,19 @@ type WindowAsk struct {
 }
 
 // Any reports whether there is a part to show.
-func (p *Parts) Any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
+func (p *Parts) Any() bool {
+	return p.Window != nil || p.Slice > 0 || p.Extended || p.Waterfall || p.Request != ""
+}
 
 // Cut puts the parts into s. It warns about parts that do not exist.
 func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
+	if p.Waterfall {
+		s.Spans = s.EachSpan()
+	}
 	if s.Trace == nil {
+		if p.Request != "" {
+			fmt.Fprintln(talk, "WARNING: --request needs single requests: record a stream that is not compact (servebench run -o)")
+		}
 		if p.Window != nil || p.Slice > 0 {
 			fmt.Fprintln(talk, "WARNING: --window and --slice need single requests: record a stream that is not compact (servebench run -o)")
 		}
@@ -75,11 +88,15 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 
 // Show writes what follows the block of s, if there is anything.
 func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
-	var extended error
+	errs := []error{Sessions(out, s, p.Extended), Adapters(out, s)}
 	if p.Extended {
-		extended = writeExtended(out, s)
+		errs = append(errs, writeExtended(out, s))
 	}
-	return errors.Join(Sessions(out, s, p.Extended), Adapters(out, s), extended, Window(out, s, v), writeSlices(out, s))
+	errs = append(errs, Window(out, s, v), writeSlices(out, s), Waterfall(out, s))
+	if p.Request != "" && s.Trace != nil {
+		errs = append(errs, requestWaterfalls(out, s, p.Request))
+	}
+	return errors.Join(errs...)
 }
 
 // Targets writes the results of the targets of one repeat: their interference, if known, then the

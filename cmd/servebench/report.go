@@ -85,6 +85,8 @@ the numbers goes to stderr.
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
 	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
+	f.BoolVar(&r.parts.Waterfall, "waterfall", false, "also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
+	f.StringVar(&r.parts.Request, "request", "", "`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
 	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in common)")
 	f.StringVar(&r.folder, "svg", "", "`DIR` write pictures into this folder: page.svg, terminal.svg for a single run, and each chart")

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -75,4 +77,22 @@ func infAsText(o pyjson.Object) pyjson.Object {
 		}
 	}
 	return o
+}
+
+// hgrmTicks is the number of percentiles for each halving of the distance to 100 %, as in
+// HdrHistogram's tools.
+const hgrmTicks = 5
+
+// Hgrm writes the percentiles of a latency, in milliseconds, in the format that HdrHistogram's
+// tools plot. It writes nothing without samples.
+func Hgrm(w io.Writer, d *metrics.Distribution) error {
+	if d.Len() == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if _, err := d.Histogram().PercentilesPrint(&b, hgrmTicks, float64(time.Millisecond)); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/screen"
+)
+
+// barWidth is the width of the bars of a waterfall in characters.
+const barWidth = 26
+
+// Waterfall writes how long each span of the completed requests took, in lines of 80 characters. A
+// bar shows where the mean of a span lies in the mean of the whole. It writes nothing for a Summary
+// whose Spans were not requested.
+func Waterfall(w io.Writer, s *metrics.Summary) error {
+	of := s.Waterfall()
+	if s.Spans == nil {
+		return nil
+	}
+	if of == nil {
+		_, err := fmt.Fprintln(w, "\nNo request completed, so there is no waterfall.")
+		return err
+	}
+	p, marked := tailOf(s), false
+	beyond := marking(p, &marked)
+	g := fallingGrid("mean", "median", "P"+metrics.FormatPercentile(p))
+	b, total := bars{whole: milliseconds(of.Spans.Total(), of.Requests)}, 0.0
+	for span := range of.Spans.All() {
+		mean, d := of.Mean(span), s.Spans[span]
+		if span == metrics.SpanFirstOutput && of.Counted > 0 {
+			undivided := of.Mean(metrics.SpanServerQueue) + of.Mean(metrics.SpanPrefill) + of.Mean(metrics.SpanNetwork)
+			g.add("= "+span.Label(), vllm.Decimal(undivided), middle(&d), beyond(&d), "")
+			continue
+		}
+		if span == metrics.SpanGeneration && !s.Header.Config.Whole {
+			g.add("= TTFT", vllm.Decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
+		}
+		if of.Spans[span] != 0 || d.Len() > 0 {
+			g.add(span.Label(), vllm.Decimal(mean), middle(&d), beyond(&d), b.next(mean))
+		}
+		total += mean
+	}
+	g.add("= from due to the end", vllm.Decimal(total), "", "", "")
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "\nWaterfall of %s\n", metrics.Counted(of.Requests, "completed request"))
+	g.text(&text)
+	if marked {
+		fmt.Fprintln(&text, few, fewMeans)
+	}
+	for _, note := range waterfallNotes(s, of) {
+		text.WriteString("Note:")
+		wrap(&text, len("Note:"), screenWidth, note)
+	}
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
+// fallingGrid has a line for each span: its numbers, and its bar.
+func fallingGrid(numbers ...string) *grid {
+	head := append(append([]string{"ms"}, numbers...), "")
+	return &grid{heads: 1, names: 1, found: true, rows: [][]string{head}}
+}
+
+// milliseconds is the mean of a time that so many requests took together.
+func milliseconds(took time.Duration, requests int) float64 {
+	return metrics.Milliseconds(took) / float64(max(requests, 1))
+}
+
+// bars draws bars one after the other.
+type bars struct{ whole, at float64 }
+
+// next is a bar of that length after the previous one; "" for one that is too short to see. A length
+// below 0 has none.
+func (b *bars) next(length float64) string {
+	if b.whole <= 0 {
+		return ""
+	}
+	from := int(math.Round(b.at / b.whole * barWidth))
+	b.at += length
+	to := int(math.Round(b.at / b.whole * barWidth))
+	if to <= from {
+		return ""
+	}
+	return strings.Repeat(" ", max(from, 0)) + strings.Repeat("█", min(to, barWidth)-max(from, 0))
+}
+
+// waterfallNotes say who measured the server's spans, and what of them to doubt.
+func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) {
+	add := func(format string, values ...any) { notes = append(notes, fmt.Sprintf(format, values...)) }
+	var times metrics.ServerTotals
+	if s.Evidence != nil && s.Evidence.Times != nil {
+		times = *s.Evidence.Times
+	}
+	switch {
+	case of.Counted > 0:
+		add("server queue and prefill are means of the %d requests that the server's /metrics counted, so they and the rest up to the first output have no percentiles", of.Counted)
+	case of.Divided == 0:
+		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics")
+	case of.Divided < of.Requests:
+		add("the server reported its times of %d requests; the other %d are in %q", of.Divided, of.Requests-of.Divided, metrics.SpanFirstOutput.Label())
+	}
+	if of.Negative > 0 {
+		add("network and front end are below 0 in %s: there the server's queue and prefill are longer than the time until the first output", metrics.Counted(of.Negative, "request"))
+	}
+	if n := s.Resent.Requests + s.Resent.Reconnects; n > 0 {
+		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n), metrics.SpanWrite.Label())
+	}
+	if ttft := times.TTFT; ttft.Requests > 0 && !s.Header.Config.Whole {
+		add("by its /metrics the server had the first token %s ms after the request arrived, on average", vllm.Decimal(ttft.Mean()))
+	}
+	return notes
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// waterfallObject is the object "waterfall" in a result file; nil without completed requests.
+func waterfallObject(s *metrics.Summary) any {
+	of := s.Waterfall()
+	if of == nil {
+		return nil
+	}
+	by := any(nil)
+	switch {
+	case of.Counted > 0:
+		by = "histograms"
+	case of.Divided > 0:
+		by = "requests"
+	}
+	o := pyjson.Object{
+		{Key: "requests", Value: of.Requests}, {Key: "server_times_by", Value: by}, {Key: "server_times_of", Value: cmp.Or(of.Counted, int64(of.Divided))},
+		{Key: "negative", Value: of.Negative}, {Key: "mean_total_ms", Value: milliseconds(of.Spans.Total(), of.Requests)},
+	}
+	percentiles := slices.Clone(s.Header.Config.Percentiles)
+	for span := range of.Spans.All() {
+		member := pyjson.Object{{Key: "mean_ms", Value: of.Mean(span)}}
+		if d := &s.Spans[span]; d.Len() > 0 && (span != metrics.SpanFirstOutput || of.Counted == 0) {
+			member.Set("median_ms", d.Median())
+			for _, p := range percentiles {
+				member.Set("p"+metrics.FormatPercentile(p)+"_ms", d.Percentile(p))
+			}
+		}
+		o.Set(span.String(), member)
+	}
+	return o
+}
+
+// requestWaterfalls writes when each span of a request began and how long it took, and what else is
+// known of its times, in lines of 80 characters. The request has that x-request-id, or that number in
+// the dataset, from 0; each turn of a conversation with that number is one. It needs the Trace.
+func requestWaterfalls(w io.Writer, s *metrics.Summary, id string) error {
+	var b bytes.Buffer
+	for r := range s.Measured() {
+		if r.ID == id || strconv.Itoa(r.Index) == id {
+			requestWaterfall(&b, r)
+		}
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "\nNo measured request has the id or the number %s\n", screen.Clean(id))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func requestWaterfall(b *bytes.Buffer, r *metrics.Record) {
+	fmt.Fprintf(b, "\nWaterfall of request %s\n", screen.Clean(cmp.Or(r.ID, strconv.Itoa(r.Index))))
+	spans, completed := r.Spans()
+	g := fallingGrid("from", "took")
+	at, bar := time.Duration(0), bars{whole: metrics.Milliseconds(spans.Total())}
+	for span, took := range spans.All() {
+		if took != 0 {
+			g.add(span.Label(), inMilliseconds(at), inMilliseconds(took), bar.next(metrics.Milliseconds(took)))
+		}
+		at += took
+	}
+	if !completed {
+		g.add("until it was sent", inMilliseconds(0), inMilliseconds(r.Sent-r.Due), "")
+		g.add("until it failed", inMilliseconds(r.Sent-r.Due), inMilliseconds(r.End-r.Sent), "")
+	}
+	g.add("= from due to the end", "", inMilliseconds(r.End-r.Due), "")
+	g.text(b)
+	for _, fact := range requestFacts(r) {
+		b.WriteString("-")
+		wrap(b, 1, screenWidth, fact)
+	}
+}
+
+// requestFacts are what a waterfall of a request leaves out. Times count from when it was due, as in
+// the waterfall.
+func requestFacts(r *metrics.Record) (facts []string) {
+	add := func(format string, values ...any) { facts = append(facts, fmt.Sprintf(format, values...)) }
+	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, vllm.Decimal(r.Due.Seconds()))
+	outcome := fmt.Sprintf("%s, %s", metrics.Counted(r.In, "prompt token"), metrics.Counted(r.Out, "output token"))
+	if r.Class != metrics.OK {
+		outcome = fmt.Sprintf("failed (%s): %s", r.Class, screen.Clean(r.Error))
+	}
+	add("%s", outcome)
+	if r.Attempts > 1 {
+		add("sent %d times: the time of earlier attempts is in %q", r.Attempts, metrics.SpanWrite.Label())
+	}
+	var moments []string
+	for _, m := range []struct {
+		name string
+		at   time.Duration
+	}{{"first byte", r.FirstByte}, {"first chunk", r.Chunks.First()}, {"first content", r.FirstContent}, {"first output after reasoning", r.FirstOutput}} {
+		if m.at > 0 {
+			moments = append(moments, fmt.Sprintf("%s at %s ms", m.name, inMilliseconds(m.at-r.Due)))
+		}
+	}
+	if moments != nil {
+		add("%s", strings.Join(moments, ", "))
+	}
+	gaps := slices.Collect(r.Chunks.Gaps())
+	if len(gaps) > 0 {
+		longest := slices.Max(gaps)
+		number := slices.Index(gaps, longest) + 2
+		slices.Sort(gaps)
+		add("%s; the median gap %s ms, the longest %s ms, before chunk %d", metrics.Counted(len(gaps)+1, "chunk"), inMilliseconds(gaps[(len(gaps)-1)/2]), inMilliseconds(longest), number)
+	}
+	if t := r.Server; t != nil {
+		var told []string
+		for _, m := range []struct {
+			name string
+			ms   *float64
+		}{{"queue", t.QueueMS}, {"prefill", t.TTFTMS}, {"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS}} {
+			if m.ms != nil {
+				told = append(told, fmt.Sprintf("%s %s ms", m.name, vllm.Decimal(*m.ms)))
+			}
+		}
+		add("by the server: %s", strings.Join(told, ", "))
+	}
+	return facts
+}
+
+func inMilliseconds(d time.Duration) string { return vllm.Decimal(metrics.Milliseconds(d)) }
