@@ -47,7 +47,7 @@ func (s Span) Label() string { return spanLabels[s] }
 // OpenTelemetry's.
 type Spans [spanCount]time.Duration
 
-// All yields the spans in order, also those of no length.
+// All yields the spans in order, and also spans of no length.
 func (s *Spans) All() iter.Seq2[Span, time.Duration] {
 	return func(yield func(Span, time.Duration) bool) {
 		for i, took := range s {
