@@ -78,11 +78,13 @@ manifests: ## decode what servebench shard kubernetes prints with Kubernetes' ow
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
-.PHONY: bench power seeds kills soak fuzz
+.PHONY: bench waterfall power seeds kills soak fuzz
 bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) run ./tools/bench
 power: ## show how often compare is wrong, and how often it finds what is there; takes 15 minutes
 	$(GO) run ./tools/power
+waterfall: build ## compare the spans of requests with the log of the simulator; needs a quiet machine
+	$(GO) run ./tools/waterfall
 seeds: ## write docs/seeds.md, within a few minutes
 	$(GO) run ./tools/seeds
 kills: ## kill KILLS (200) runs under load, and check that no answer older than 100 ms is lost
