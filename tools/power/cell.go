@@ -41,9 +41,7 @@ type tally []map[compare.Verdict]int
 
 // try does the experiment so many times. Cells that differ in effect and margin only see the same noise.
 func (c cell) try(seed uint64, trials int) tally {
-	hash := fnv.New64a()
-	hash.Write([]byte(c.noise.name + "|" + c.design.name))
-	chance := rand.New(rand.NewPCG(seed, hash.Sum64()+uint64(c.n)))
+	chance := rand.New(rand.NewPCG(seed, c.hash()))
 	slots := c.design.slots(c.n)
 	found := make(tally, len(rules))
 	for i := range found {
@@ -56,4 +54,11 @@ func (c cell) try(seed uint64, trials int) tally {
 		}
 	}
 	return found
+}
+
+// hash is the same for cells with the same noise, design and number of values.
+func (c cell) hash() uint64 {
+	hash := fnv.New64a()
+	hash.Write([]byte(c.noise.name + "|" + c.design.name))
+	return hash.Sum64() + uint64(c.n)
 }

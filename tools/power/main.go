@@ -62,6 +62,13 @@ func run(w io.Writer, args []string) error {
 			failed = append(failed, s.check(d, rows))
 		}
 	}
+	for _, aim := range aims {
+		if asked.MatchString("sequential") {
+			all := s.early(aim.margin, aim.effect)
+			fmt.Fprintf(w, "## sequential: margin %.0f %%, effect %.0f %%\n\n", aim.margin*100, aim.effect*100)
+			failed = append(failed, s.writeEarly(w, all), s.checkEarly(all))
+		}
+	}
 	return errors.Join(failed...)
 }
 

@@ -31,24 +31,28 @@ type row struct {
 // rows tries all noises in a design.
 func (s *series) rows(d design, margin, effect float64) []row {
 	rows := make([]row, len(s.noises))
+	s.each(func(i int, n noise) {
+		rows[i].noise = n.name
+		for _, size := range sizes {
+			rows[i].alike = append(rows[i].alike, cell{n, d, size, margin, 0}.try(s.seed, s.trials))
+			rows[i].worse = append(rows[i].worse, cell{n, d, size, margin, effect}.try(s.seed, s.trials))
+		}
+	})
+	return rows
+}
+
+// each does something for each noise, as many at a time as there are cores.
+func (s *series) each(do func(i int, n noise)) {
 	var wait sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	try := func(into *tally, c cell) {
+	for i, n := range s.noises {
 		wait.Go(func() {
 			free <- struct{}{}
-			*into = c.try(s.seed, s.trials)
+			do(i, n)
 			<-free
 		})
 	}
-	for i, n := range s.noises {
-		rows[i] = row{n.name, make([]tally, len(sizes)), make([]tally, len(sizes))}
-		for k, size := range sizes {
-			try(&rows[i].alike[k], cell{n, d, size, margin, 0})
-			try(&rows[i].worse[k], cell{n, d, size, margin, effect})
-		}
-	}
 	wait.Wait()
-	return rows
 }
 
 // write writes rows as a table in Markdown. A field has a percentage for each of sizes.

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/sequential"
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// cap is the most pairs of the sequential rule, which looks after each pair from the third.
+const (
+	firstLook = 3
+	mostPairs = 20
+)
+
+// A watched is what the sequential rule made of many experiments.
+type watched struct {
+	outcomes map[sequential.Outcome]int
+	pairs    []int // of each experiment, in order; the most without a decision
+}
+
+// share is how often there was that outcome.
+func (w *watched) share(o sequential.Outcome) float64 {
+	return float64(w.outcomes[o]) / float64(len(w.pairs))
+}
+
+func (w *watched) mean() float64 {
+	sum := 0
+	for _, n := range w.pairs {
+		sum += n
+	}
+	return float64(sum) / float64(len(w.pairs))
+}
+
+func (w *watched) median() int { return w.pairs[len(w.pairs)/2] }
+
+// watch lets the sequential rule decide about experiments of pairs.
+func (c cell) watch(seed uint64, trials int) *watched {
+	chance := rand.New(rand.NewPCG(seed, c.hash()))
+	rule, w := sequential.NewRule(alpha, numbers, firstLook, mostPairs), &watched{outcomes: map[sequential.Outcome]int{}}
+	slots := pairs(mostPairs, 1)
+	for range trials {
+		old, new := session(chance, c.noise, slots, c.effect)
+		outcome, n := follow(rule, old, new, c.margin)
+		w.outcomes[outcome]++
+		w.pairs = append(w.pairs, n)
+	}
+	slices.Sort(w.pairs)
+	return w
+}
+
+// follow looks after each pair until there is a decision.
+func follow(rule *sequential.Rule, old, new []*compare.Run, margin float64) (sequential.Outcome, int) {
+	var differences [numbers][]float64
+	for k := range numbers {
+		a, b := sides(k, old, new)
+		for i := range a {
+			differences[k] = append(differences[k], b[i]-a[i])
+		}
+	}
+	for n := rule.First; n <= rule.Most; n++ {
+		var all []sequential.Number
+		for _, d := range differences {
+			all = append(all, sequential.Number{Estimate: stats.Paired(d[:n]), Margin: math.Log1p(margin), Excluded: math.Log1p(2 * margin)})
+		}
+		if outcome := rule.Decide(n, all); outcome != sequential.Open {
+			return outcome, n
+		}
+	}
+	return sequential.Open, rule.Most
+}
+
+// fixedSizes are the numbers of pairs, or of runs a side, from which equal chooses.
+var fixedSizes = []int{3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40}
+
+// equal is the least fixed number of pairs by which a rule comes to a verdict as often as the share
+// wanted; 0 if none of fixedSizes does.
+func (c cell) equal(rule rule, verdict compare.Verdict, wanted float64, seed uint64, trials int) int {
+	for _, n := range fixedSizes {
+		chance, slots, found := rand.New(rand.NewPCG(seed, c.hash())), pairs(n, 1), 0
+		for range trials {
+			if old, new := session(chance, c.noise, slots, c.effect); rule(old, new, c.margin) == verdict {
+				found++
+			}
+		}
+		if float64(found) >= wanted*float64(trials) {
+			return n
+		}
+	}
+	return 0
+}
+
+// An early is what a noise makes of the sequential rule, and of fixed numbers of pairs with the
+// same power.
+type early struct {
+	noise        string
+	alike, worse *watched
+	fixed, was   [2]int // pairs to pass what is alike, and to find what is worse; 0 for too many
+}
+
+func (s *series) early(margin, effect float64) []early {
+	all := make([]early, len(s.noises))
+	s.each(func(i int, n noise) {
+		e := &all[i]
+		alike := cell{noise: n, design: designs()[0], margin: margin}
+		worse := alike
+		worse.effect = effect
+		e.noise, e.alike, e.worse = n.name, alike.watch(s.seed, s.trials), worse.watch(s.seed, s.trials)
+		passed, found := e.alike.share(sequential.Fine), e.worse.share(sequential.Worse)
+		for into, rule := range map[*[2]int]rule{&e.fixed: gate, &e.was: before} {
+			into[0] = alike.equal(rule, compare.Pass, passed, s.seed, s.trials/4)
+			into[1] = worse.equal(rule, compare.Regressed, found, s.seed, s.trials/4)
+		}
+	})
+	return all
+}
+
+// writeEarly writes a table in Markdown about the sequential rule.
+func (s *series) writeEarly(w io.Writer, all []early) error {
+	var text strings.Builder
+	text.WriteString("| noise | false | pairs | passed | found | pairs | missed | fixed pairs: pass | find | before: pass | find |\n" + strings.Repeat("|---", 11) + "|\n")
+	for _, e := range all {
+		fmt.Fprintf(&text, "| %s | %s | %.1f (%d) | %s | %s | %.1f (%d) | %s | %s | %s | %s | %s |\n", e.noise,
+			percent(e.alike.outcomes[sequential.Worse], s.trials), e.alike.mean(), e.alike.median(), percent(e.alike.outcomes[sequential.Fine], s.trials),
+			percent(e.worse.outcomes[sequential.Worse], s.trials), e.worse.mean(), e.worse.median(), percent(e.worse.outcomes[sequential.Fine], s.trials),
+			size(e.fixed[0]), size(e.fixed[1]), size(e.was[0]), size(e.was[1]))
+	}
+	_, err := io.WriteString(w, text.String()+"\n")
+	return err
+}
+
+// size is a number of pairs in words.
+func size(n int) string {
+	if n == 0 {
+		return fmt.Sprintf("> %d", slices.Max(fixedSizes))
+	}
+	return fmt.Sprint(n)
+}
+
+// checkEarly fails if the sequential rule has more false alarms than a true rate of 5 % allows.
+func (s *series) checkEarly(all []early) error {
+	for _, e := range all {
+		if n := e.alike.outcomes[sequential.Worse]; n > tolerated(s.trials) {
+			return fmt.Errorf("sequential, %s: %d of %d that are alike are REGRESSED", e.noise, n, s.trials)
+		}
+	}
+	return nil
+}
