@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net"
 	"net/url"
@@ -69,6 +70,20 @@ func (t *target) listener() (p host.Process, known bool) {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return host.Listener("tcp", net.JoinHostPort(u.Hostname(), port))
+}
+
+// restarted says that the process which listens now is another than before the load; empty if it may
+// be the same.
+func (t *target) restarted() string {
+	before := t.header.Server
+	if before == nil || before.PID == 0 {
+		return ""
+	}
+	now, known := t.listener()
+	if !known || now.PID == before.PID {
+		return ""
+	}
+	return fmt.Sprintf("process %d listened at its address before the load, and process %d after it", before.PID, now.PID)
 }
 
 // version is the version that the server says, over a connection that the load does not use.

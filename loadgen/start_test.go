@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -133,4 +134,30 @@ func TestARunOnSeveralServersHasNoStart(t *testing.T) {
 			t.Errorf("a handler has the start %+v", got)
 		}
 	})
+}
+
+// A server that restarts during the load and does not say when it started is another process.
+func TestAnotherListenerAfterTheLoadIsARestart(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says which process listens")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	here, gone := "http://"+l.Addr().String(), "http://127.0.0.1:1"
+	for _, c := range []struct {
+		url    string
+		before *metrics.ServerStart
+		want   string
+	}{
+		{here, nil, ""}, {here, &metrics.ServerStart{ID: "1"}, ""}, {here, &metrics.ServerStart{PID: os.Getpid()}, ""}, {gone, &metrics.ServerStart{PID: 1}, ""},
+		{here, &metrics.ServerStart{PID: 1}, fmt.Sprintf("process 1 listened at its address before the load, and process %d after it", os.Getpid())},
+	} {
+		b := &target{Plan: &Plan{Server: Server{BaseURL: c.url}}, header: &metrics.Header{Server: c.before}}
+		if got := b.restarted(); got != c.want {
+			t.Errorf("%s, before %+v: %q, want %q", c.url, c.before, got, c.want)
+		}
+	}
 }

@@ -254,7 +254,7 @@ func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
 	t.tally.Report(&seen)
 	seen.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
 	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
-	seen.WriteBlocked = t.recorder.blocked()
+	seen.WriteBlocked, seen.Restarted = t.recorder.blocked(), t.restarted()
 	return &seen
 }
 

@@ -69,15 +69,17 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 	if after == nil {
 		return
 	}
-	s.Evidence.Mixed = cmp.Or(s.Mixed, w.doubt(after, again, most))
+	several := cmp.Or(s.Mixed, w.several(after, again))
+	s.Evidence.Restarted = cmp.Or(s.Evidence.Restarted, several)
+	s.Evidence.Mixed = cmp.Or(several, w.others(after, most))
 	if s.Evidence.Mixed == "" {
 		w.count(s, after)
 	}
 }
 
-// doubt says why the counts are not, or not only, of this run: after is the server's first answer,
-// and again its next, without a request in between. It is "" without doubt.
-func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
+// several says why the counts are of several processes: after is the server's first answer, and again
+// its next, without a request in between. It is "" if they may be of one.
+func (w *witness) several(after, again []scrape.Counters) string {
 	for i := range after {
 		if why := w.before[i].Sample.Contradicts(&after[i].Sample); why != "" {
 			return why
@@ -88,6 +90,11 @@ func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
 			return why
 		}
 	}
+	return ""
+}
+
+// others says why the counts include other load than this run's; "" if they may not.
+func (w *witness) others(after []scrape.Counters, most int64) string {
 	if n := addedUp(after).PrefixQueries - addedUp(w.before).PrefixQueries; n > most {
 		return fmt.Sprintf("%d prompt tokens were looked up in the prefix cache, and this run sent %d", n, w.tokens)
 	}

@@ -64,6 +64,9 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 		if !strings.HasPrefix(e.Mixed, c.mixed) || (e.Mixed == "") != known || (e.PrefixQueries > 0) != known || (e.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
 			t.Errorf("%s: %d of %d, %+v, %q", name, e.PrefixHits, e.PrefixQueries, s.SpecDecode, e.Mixed)
 		}
+		if several := !known && name != "beyond"; (e.Restarted != "") != several {
+			t.Errorf("%s: it restarted: %q", name, e.Restarted)
+		}
 	}
 }
 

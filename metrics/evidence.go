@@ -92,6 +92,9 @@ type Evidence struct {
 	// Mixed is why the server's counters say nothing about this run: its /metrics are of several
 	// processes, or include other load.
 	Mixed string `json:"mixed,omitempty"`
+	// Restarted is why the run measured several starts of the server, as far as this machine can tell;
+	// empty if it may be one.
+	Restarted string `json:"restarted,omitempty"`
 	// Repeated are requests with the same content as an earlier request of the run.
 	Repeated int64 `json:"repeated,omitempty"`
 
@@ -164,6 +167,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	if e.Mixed = cmp.Or(e.Mixed, other.Mixed); e.Mixed != "" {
 		e.PrefixQueries, e.PrefixHits, e.Times = 0, 0, nil
 	}
+	e.Restarted = cmp.Or(e.Restarted, other.Restarted)
 	e.Repeated += other.Repeated
 	e.OtherInFlight += other.OtherInFlight
 	if !sameMachine {

@@ -119,6 +119,15 @@ func (s *Summary) WhyMixed() string {
 	return s.Mixed
 }
 
+// Start is the start of the server that the whole run measured; nil if it is unknown, and if there
+// were several.
+func (s *Summary) Start() *ServerStart {
+	if s.Mixed != "" || s.Evidence != nil && s.Evidence.Restarted != "" {
+		return nil
+	}
+	return s.Header.Server
+}
+
 // Seen is what a server and its GPUs reported during a Slice: means of the Samples taken then, and
 // the growth of counters between the last sample before and the last one in it. What was not
 // reported is nil.

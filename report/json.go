@@ -35,8 +35,8 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)
 	}
-	if s.Header.Server != nil {
-		o.Set("server", startObject(s.Header.Server))
+	if start := s.Start(); start != nil {
+		o.Set("server", startObject(start))
 	}
 	if s.Interrupted {
 		o.Set("interrupted", true)

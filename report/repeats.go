@@ -153,6 +153,35 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 	return err
 }
 
+// SharedStart says what the repeats of one command cannot show: how much starts of the server
+// differ. It is empty if the server restarted between them, and for a single run.
+func SharedStart(sums []*metrics.Summary) string {
+	targets, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.Target })
+	most, unknown := 0, false
+	for _, target := range targets {
+		starts := map[string]bool{}
+		for _, s := range runs[target] {
+			if start := s.Start(); start != nil {
+				starts[start.ID] = true
+			} else {
+				unknown = true
+			}
+		}
+		if len(starts) > 1 {
+			return ""
+		}
+		most = max(most, len(runs[target]))
+	}
+	switch {
+	case most < 2:
+		return ""
+	case unknown:
+		return fmt.Sprintf("%d runs on a server that does not say when it started: if it is one start, they show how runs on it differ, and not how starts do. "+
+			"servebench sweep starts the server for each repeat", most)
+	}
+	return fmt.Sprintf("%d runs on one server start: they show how runs on it differ, and not how starts do. servebench sweep starts the server for each repeat", most)
+}
+
 // PairedBySeries writes Paired for each series of repeats among the runs.
 func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
 	series, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.Series })

@@ -54,3 +54,29 @@ func TestSlowdownsOfRepeatsAreExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestRepeatsSayWhatOneStartCannotShow(t *testing.T) {
+	run := func(target, start string) *metrics.Summary {
+		h := &metrics.Header{Target: target}
+		if start != "" {
+			h.Server = &metrics.ServerStart{ID: start}
+		}
+		return &metrics.Summary{Header: h}
+	}
+	const one, unknown = "runs on one server start: they show how runs on it differ, and not how starts do. servebench sweep starts", "runs on a server that does not say when it started: if it is one start"
+	for _, c := range []struct {
+		sums []*metrics.Summary
+		want string
+	}{
+		{[]*metrics.Summary{run("", "a"), run("", "a"), run("", "a")}, "3 " + one},
+		{[]*metrics.Summary{run("a", "a"), run("b", "b"), run("a", "a"), run("b", "b")}, "2 " + one},
+		{[]*metrics.Summary{run("", "a"), run("", "b")}, ""},
+		{[]*metrics.Summary{run("", ""), run("", "")}, "2 " + unknown},
+		{[]*metrics.Summary{run("", "a")}, ""},
+		{[]*metrics.Summary{run("a", "a"), run("b", "b")}, ""},
+	} {
+		if got := SharedStart(c.sums); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%d runs: %q, want %q", len(c.sums), got, c.want)
+		}
+	}
+}

@@ -67,6 +67,9 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done)); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
+		if shared := report.SharedStart(summaries(e.done)); shared != "" {
+			e.note([]string{shared})
+		}
 	}
 	if e.several && !e.Results.Parts.Extended && len(e.done) > 0 {
 		err = errors.Join(err, tellRest(e.talk, screen.Of(e.talk), e.rest()))

@@ -82,8 +82,8 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	if r.Began.IsZero() && !s.Date.IsZero() {
 		r.Began = s.Date.Add(-time.Duration(s.Seconds * float64(time.Second)))
 	}
-	if server := s.Header.Server; server != nil {
-		r.Start = server.ID
+	if start := s.Start(); start != nil {
+		r.Start = start.ID
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
 	r.cut = s.Interrupted && s.StoppedBy == "" || len(s.Incomplete) > 0

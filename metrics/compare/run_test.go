@@ -44,6 +44,20 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	}
 }
 
+// A run on which the server restarted is on no start.
+func TestRunsKnowTheirStart(t *testing.T) {
+	header := &metrics.Header{Server: &metrics.ServerStart{ID: "a"}}
+	sums := []*metrics.Summary{
+		{Header: header, Evidence: &metrics.Evidence{Mixed: "another load"}}, {Header: new(metrics.Header)},
+		{Header: header, Evidence: &metrics.Evidence{Restarted: "it did"}}, {Header: header, Mixed: "its samples differ"},
+	}
+	for i, r := range Runs(sums) {
+		if want := []string{"a", "", "", ""}[i]; r.Start != want {
+			t.Errorf("run %d is on the start %q, want %q", i, r.Start, want)
+		}
+	}
+}
+
 func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{Target: "a", Solo: true, Config: metrics.Config{RequestRate: math.NaN(), Burstiness: math.NaN()}}}
 	if got := asked(s); !maps.Equal(got, map[string]string{"target": "a alone"}) {

@@ -77,6 +77,7 @@ func (j *judge) noteServer(n *notes) {
 		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
 	n.add(j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
 		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
+	n.add(j.WhyMixed() == "" && j.seen.Restarted != "", "the server restarted during the run: %s", j.seen.Restarted)
 	hits, of := j.PrefixCache()
 	_, known := j.reused()
 	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",

@@ -65,8 +65,11 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"closed":                 {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
 		"mixed": {func(s *metrics.Summary) {
 			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
+			s.Evidence.Restarted = "it restarted" // which is not noted twice
 		},
 			"the server's /metrics are not from one process under only this load: it restarted. They are ignored. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
+		"restarted": {func(s *metrics.Summary) { s.Evidence.Restarted = "process 7 listened, and process 9" },
+			"the server restarted during the run: process 7 listened, and process 9"},
 		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *metrics.Summary) {
 			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900
