@@ -2,7 +2,7 @@
 # programs, and models' tokenizers and templates, into folders of the cache. They
 # need npm and Python.
 
-.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-engine
+.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
 oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
@@ -55,6 +55,11 @@ vllm-sessions: ## load vLLM's engine with 50 sessions of 6 turns, and hold its c
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
 		VLLM=$(VLLM) ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineSessions$$' -v ./tools/vllm; \
 	else echo "vllm-sessions: vLLM's client or engine could not be installed, so nothing was compared with it"; fi
+
+vllm-waterfall: ## load vLLM's engine through a proxy, and hold the waterfall of requests against the proxy's stamps
+	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
+		ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineWaterfall$$' -v ./tools/vllm; \
+	else echo "vllm-waterfall: vLLM's engine could not be installed, so nothing was compared with it"; fi
 
 vllm-engine:
 	python3 -m venv $(ENGINE)/venv && $(ENGINE)/venv/bin/pip install --quiet --no-deps --requirement tools/vllm/engine.txt
