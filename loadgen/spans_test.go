@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/spans"
@@ -140,5 +143,53 @@ func TestAddedTimeIsFoundInItsSpan(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// Without times by request, the waterfall has the means of the server's histograms.
+func TestMeansOfSpansEqualWhatTheServerDid(t *testing.T) {
+	var mu sync.Mutex
+	var log []spans.Request
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, MaxNumSeqs: 2, Log: func(r spans.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		log = append(log, r)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	web := httptest.NewServer(server)
+	defer web.Close()
+	slots := 4
+	plan := loadgen.Plan{
+		Server:   loadgen.Server{BaseURL: web.URL, Tokenizer: "stub-32000"},
+		Workload: loadgen.Workload{NumPrompts: 20, Random: dataset.Random{InputLen: 20, OutputLen: 3}},
+		Traffic:  loadgen.Traffic{MaxConcurrency: &slots},
+	}
+	sums, err := plan.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queue, prefill time.Duration
+	for _, r := range log {
+		queue += r.Scheduled.Sub(r.Queued)
+		prefill += r.FirstToken.Sub(r.Scheduled)
+	}
+	w := sums[0].Waterfall()
+	if w.Counted != 20 || len(log) != 20 {
+		t.Fatalf("the histograms have %d requests and the log %d, want 20", w.Counted, len(log))
+	}
+	for span, total := range map[metrics.Span]time.Duration{metrics.SpanServerQueue: queue, metrics.SpanPrefill: prefill} {
+		if got, want := w.Mean(span), metrics.Milliseconds(total)/20; math.Abs(got-want) > 1e-5 || want == 0 {
+			t.Errorf("the mean of %v is %v ms, want %v ms", span, got, want)
+		}
+	}
+	var all time.Duration
+	for _, took := range w.Spans.All() {
+		all += took
+	}
+	if want := sums[0].E2EL.Mean(); math.Abs(metrics.Milliseconds(all-w.Spans[metrics.SpanSlot]-w.Spans[metrics.SpanLag]-w.Spans[metrics.SpanRead])/20-want) > 1e-4 {
+		t.Errorf("the spans from sent to the last chunk take %v together, and the mean E2EL is %v ms", all, want)
 	}
 }
