@@ -32,7 +32,7 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 var comparisonText string
 
 var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": legend, "legendOfMarks": legendOfMarks, "outcome": outcome, "columns": columns, "table": marked,
+	"side": side, "remarked": remarked, "legend": legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked,
 	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
 	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 	// The encoding of messages in GitHub's workflow commands.
@@ -82,7 +82,7 @@ func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
 }
 
 // marks precede the rows with a finding.
-var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?"}
+var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?", compare.Equivalent: "="}
 
 func mark(r *compare.Row) string {
 	m := marks[r.Finding]
@@ -127,7 +127,19 @@ func legend(c *compare.Comparison) []string {
 			}
 		}
 	}
-	lines := []string{"change: the median over all pairs of an old and a new run"}
+	var lines []string
+	for _, of := range []struct {
+		design compare.Design
+		change string
+	}{
+		{compare.InPairs, "change: the mean over the pairs"},
+		{compare.InTurns, "change: the median over all pairs of an old and a new " + string(c.Unit)},
+		{compare.OneAfterOther, "change: from the mean of the old to the mean of the new"},
+	} {
+		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Design == of.design }) {
+			lines = append(lines, of.change)
+		}
+	}
 	if tested {
 		lines = append(lines, fmt.Sprintf("p: how likely chance alone makes such a difference; %g or less counts", c.Alpha))
 	}
@@ -147,10 +159,11 @@ func legendOfMarks(c *compare.Comparison) string {
 		mark, means string
 		on          func(compare.Row) bool
 	}{
-		{"*", "gated", func(r compare.Row) bool { return r.Gated }},
+		{"*", "gated", func(r compare.Row) bool { return r.Gated && r.Finding == "" }},
 		{marks[compare.Worse], "regressed", func(r compare.Row) bool { return r.Finding == compare.Worse }},
 		{marks[compare.Better], "improved", func(r compare.Row) bool { return r.Finding == compare.Better }},
 		{marks[compare.Blurred], "too noisy", func(r compare.Row) bool { return r.Finding == compare.Blurred }},
+		{marks[compare.Equivalent], "equivalent", func(r compare.Row) bool { return r.Finding == compare.Equivalent }},
 	} {
 		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return slices.ContainsFunc(p.Rows, m.on) }) {
 			parts = append(parts, m.mark+": "+m.means)
@@ -192,6 +205,28 @@ func remarked(p *compare.Point) []string {
 	return texts
 }
 
+// ruling is the verdict, and for which servers it holds if not for all their starts.
+func ruling(c *compare.Comparison) string {
+	line := string(c.Verdict)
+	if scope := c.Scope(); scope != "" && c.Verdict != compare.NoVerdict {
+		line += ", " + scope
+	}
+	return line
+}
+
+// excluded says what a pass excludes.
+func excluded(c *compare.Comparison) string {
+	const rounding = 1e-6 // of the arithmetic
+	switch most := math.Ceil(c.Excludes*1000-rounding) / 10; {
+	case math.IsNaN(most):
+		return "no gated number got worse by more than its margin"
+	case most <= 0:
+		return "no gated number is worse (95 %, family-wise)"
+	default:
+		return fmt.Sprintf("no gated number is worse by more than %.1f %% (95 %%, family-wise)", most)
+	}
+}
+
 // outcome is the verdict in a line, with improvements.
 func outcome(c *compare.Comparison) string {
 	var better []string
@@ -205,9 +240,9 @@ func outcome(c *compare.Comparison) string {
 			}
 		}
 	}
-	line := string(c.Verdict)
+	line := ruling(c)
 	if c.Verdict == compare.Pass {
-		line += ": no gated number got worse by more than its margin"
+		line += ": " + excluded(c)
 	}
 	if better != nil {
 		line += "; better: " + strings.Join(better, ", ")

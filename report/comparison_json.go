@@ -48,11 +48,11 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 		for i := range p.Rows {
 			rows = append(rows, rowObject(&p.Rows[i]))
 		}
-		points = append(points, ordered{{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"metrics", rows}})
+		points = append(points, ordered{{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)}, {"metrics", rows}})
 	}
 	text, err := json.MarshalIndent(ordered{
 		{"v", comparisonVersion}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},
-		{"alpha", c.Alpha}, {"runs_needed", c.Needed}, {"points", points},
+		{"alpha", c.Alpha}, {"unit", c.Unit}, {"runs_needed", c.Needed}, {"excludes", finite(c.Excludes)}, {"points", points},
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -65,6 +65,7 @@ func rowObject(r *compare.Row) ordered {
 	row := ordered{
 		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
 		{"change", finite(r.Effect.Share)}, {"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
+		{"worse_at_least", finite(r.Least)}, {"worse_at_most", finite(r.Worst)}, {"differences", some(r.Differences)},
 		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Gated},
 	}
 	if r.Unjudged {
@@ -77,6 +78,11 @@ func rowObject(r *compare.Row) ordered {
 	return append(row, ordered{
 		{"margin", finite(margin)}, {"finding", r.Finding}, {"remarks", some(r.Remarks)}, {"from_content", r.FromContent},
 	}...)
+}
+
+func unitsObject(p *compare.Point) ordered {
+	old, new := p.Units()
+	return ordered{{"old", old}, {"new", new}}
 }
 
 func medianObject(s benchmath.Summary) ordered {

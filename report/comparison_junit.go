@@ -61,7 +61,7 @@ func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 		}
 	}
 	verdict := junitCase{Class: "servebench", Name: "verdict"}
-	problem := &junitProblem{Message: string(c.Verdict), Text: strings.Join(c.Reasons, "\n")}
+	problem := &junitProblem{Message: ruling(c), Text: strings.Join(c.Reasons, "\n")}
 	switch c.Verdict {
 	case compare.Regressed:
 		verdict.Failure = problem
@@ -69,7 +69,7 @@ func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 		verdict.Error = problem
 	}
 	suite.add(verdict)
-	suite.Out = strings.Join(c.Notes, "\n")
+	suite.Out = strings.Join(append([]string{outcome(c)}, c.Notes...), "\n")
 	text, err := xml.MarshalIndent(suite, "", "  ")
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 	for i := range n {
 		around := 1 + 0.01*float64(i%3)
 		r := &compare.Run{
-			ID: fmt.Sprintf("%g-%g-%s-%d", ttft, throughput, asked["request-rate"], i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute),
+			ID: fmt.Sprintf("%g-%g-%s-%d", ttft, throughput, asked["request-rate"], i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute), Start: fmt.Sprint(i),
 			Asked: map[string]string{"model": "m", "client": "1", "request-rate": "inf"},
 			Numbers: map[string]float64{
 				"request_throughput": 10, "output_throughput": 2000 * around * throughput, "median_ttft": 40 * around * ttft,
@@ -62,7 +62,23 @@ func comparisons() map[string]*compare.Comparison {
 	for i, r := range zero {
 		r.ID, r.Numbers["median_itl"] = r.ID+"zero", float64(i/5)
 	}
+	pairs := func(ttft float64, later time.Duration) []*compare.Run { // a minute apart, the new run first in every second pair
+		runs := comparisonRuns(4, ttft, 1, nil)
+		for i, r := range runs {
+			r.Repeat, r.ID, r.Start = i+1, fmt.Sprint(r.ID, later), fmt.Sprint(r.Start, later)
+			if i%2 == 1 {
+				later = -later
+			}
+			r.Began = time.Unix(0, 0).UTC().Add(time.Duration(3*i+1)*time.Minute + later)
+			r.Numbers["median_ttft"] *= 1 + 0.02*later.Minutes()*float64(i%3)
+		}
+		return runs
+	}
+	perRun := compare.DefaultGate()
+	perRun.Unit = compare.PerRun
 	return map[string]*compare.Comparison{
+		"paired":    compare.Compare(pairs(1, 0), pairs(1, time.Minute), compare.DefaultGate()),
+		"slower":    compare.Compare(pairs(1, 0), pairs(1.2, time.Minute), perRun),
 		"zero":      compare.Compare(comparisonRuns(6, 1, 1, nil), zero, compare.DefaultGate()),
 		"grown":     compare.Compare(zero, comparisonRuns(6, 1, 1, nil), compare.DefaultGate()),
 		"pass":      compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 0.5, 1, nil)), gate),

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,9 +14,12 @@ import (
 
 // A Baseline is an earlier result of a load, and how much worse the new one may be.
 type Baseline struct {
-	File string        // as compare.Baseline.Write and servebench compare --save-baseline write it
-	Gate *compare.Gate // nil for compare.DefaultGate; its Noise is ignored, since the file has its own
-	Runs int           // of the load; 0 means as many as in the file
+	File string // as compare.Baseline.Write and servebench compare --save-baseline write it
+	// Gate is nil for compare.DefaultGate. Its Noise is ignored, since the file has its own. An empty
+	// Unit means compare.PerRun: a test most often has one start of a server, and decides on that
+	// one only.
+	Gate *compare.Gate
+	Runs int // of the load; 0 means as many as in the file
 }
 
 // TestAgainst runs the load several times until the test's context ends, and fails the test unless
@@ -48,7 +52,7 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 	if b.Gate != nil {
 		gate = *b.Gate
 	}
-	gate.Noise = old.Noise
+	gate.Noise, gate.Unit = old.Noise, cmp.Or(gate.Unit, compare.PerRun)
 	n := b.Runs
 	if n == 0 {
 		n = len(old.Runs)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -56,54 +55,16 @@ func (p *Plan) searchTime(c cell, highest float64) (total time.Duration) {
 // and how long they take. It is empty if there are enough.
 func (p *Plan) TooFew() string {
 	gate := compare.DefaultGate()
-	if len(p.Arms) < 2 || p.Search != nil {
+	needed := gate.Needs(compare.InPairs, 1)
+	if len(p.Arms) < 2 || p.Search != nil || p.Repeats >= needed {
 		return ""
-	}
-	loads, of := 0, "" // that compare distinguishes, in the arm with the most
-	for arm := range p.Arms {
-		trials := 0
-		for _, point := range p.pointsOf(arm) {
-			plan := *p.loads[cell{arm: arm, point: point}].Plan
-			plan.Repeat = 1
-			trials += plan.Trials()
-		}
-		if trials > loads {
-			loads, of = trials, p.loadsOf(arm)
-		}
-	}
-	needed := gate.Needs(loads)
-	if p.Repeats >= needed {
-		return ""
-	}
-	numbers := metrics.Counted(loads*len(gate.Limits), "gated number")
-	if loads > 1 {
-		numbers += fmt.Sprintf(" (%d for each of %s)", len(gate.Limits), of)
 	}
 	more, takes := needed-p.Repeats, "take"
 	if more == 1 {
 		takes = "takes"
 	}
-	return fmt.Sprintf("NO VERDICT with %s: to compare two arms by %s, servebench compare needs %d; %d more %s about %s, also later: the same command with %d repeats makes only those",
-		metrics.Counted(p.Repeats, "repeat"), numbers, needed, more, takes, roughly(time.Duration(more)*p.repeatTime()), needed)
-}
-
-// loadsOf says what compare distinguishes among the runs of an arm: loads, and targets alone and
-// together.
-func (p *Plan) loadsOf(arm int) string {
-	points := p.pointsOf(arm)
-	plan := p.loads[cell{arm: arm, point: points[0]}].Plan
-	var parts []string
-	if n := len(points); n > 1 {
-		parts = append(parts, metrics.Counted(n, "load"))
-	}
-	if n := len(plan.Targets); n > 0 {
-		parts = append(parts, metrics.Counted(n, "target"))
-	}
-	text := strings.Join(parts, " and ")
-	if plan.SoloFirst {
-		text += ", alone and together"
-	}
-	return text
+	return fmt.Sprintf("NO VERDICT with %s: to compare two arms, servebench compare needs %d; %d more %s about %s, also later: the same command with %d repeats makes only those",
+		metrics.Counted(p.Repeats, "repeat"), needed, more, takes, roughly(time.Duration(more)*p.repeatTime()), needed)
 }
 
 // startTime is how long the arm's servers may take to start, one after the other. A

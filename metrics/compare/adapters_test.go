@@ -64,7 +64,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 			t.Fatalf("there is no %s", name)
 		}
 		gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
-		c := Compare(Runs(old, gate.Extra()...), Runs(new, gate.Extra()...), gate)
+		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
 			if r.Name == name && r.Gated {
@@ -80,7 +80,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 // A baseline has the numbers of the adapters, so it can be gated by any of them.
 func TestABaselineKeepsAdapters(t *testing.T) {
 	old, new := sides()
-	text, err := json.Marshal(Runs(old))
+	text, err := json.Marshal(turned(Runs(old)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := Find("org/sql/median_ttft")
-	c := Compare(read, Runs(new), Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}})
+	c := Compare(read, turned(Runs(new)), Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}

@@ -63,7 +63,7 @@ func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 // fewer runs than the gate needs, or more noise than the gate's margins allow.
 func (b *Baseline) Warnings(gate Gate) (found []string) {
 	points := split(b.Runs, b.Runs)
-	needed := gate.Needs(len(points))
+	needed := gate.Needs(OneAfterOther, len(points))
 	for _, p := range points {
 		if n := len(p.Old); n < needed {
 			found = append(found, p.named(fmt.Sprintf("the baseline has %s, and the gate needs %d for a verdict on as many new ones", metrics.Counted(n, "run"), needed)))

@@ -26,9 +26,15 @@ const (
 	Worse   Finding = "REGRESSED" // beyond chance, and worse by more than the margin
 	Better  Finding = "IMPROVED"  // beyond chance, and better by more than the margin
 	Blurred Finding = "TOO NOISY" // neither, and it may be worse by more than twice the margin
+
+	// Equivalent is within the margin in both directions: two one-sided tests, each at 5 % (D.
+	// Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+	// assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and
+	// Biopharmaceutics 15 (1987)).
+	Equivalent Finding = "EQUIVALENT"
 )
 
-// confidenceLevel is the confidence of all intervals.
+// confidenceLevel is the confidence of all intervals and of all one-sided bounds.
 const confidenceLevel = 0.95
 
 // A Comparison is the result of comparing runs.
@@ -36,11 +42,16 @@ type Comparison struct {
 	Points  []Point // one, unless both sides ran the same several loads
 	Alpha   float64 // of the gate
 	Unit    Unit    // what counts as one piece of evidence
-	Needed  int     // least runs a side that the gate needs; 0 if it gates no change
+	Needed  int     // least units a side that the gate needs; 0 if it gates no change
 	Judged  bool    // changes were judged; else there was too little data
 	Verdict Verdict
-	Reasons []string // for the verdict; none for Pass
-	Notes   []string // what else a reader should know
+	// Excludes is the share by which no gated number is worse, with 95 % confidence for all of them
+	// together: the largest Worst of the rows, since the worst number is above it only if its own
+	// bound fails (R. Berger, "Multiparameter Hypothesis Testing and Acceptance Sampling",
+	// Technometrics 24 (1982)). NaN unless changes were judged, and for a change from 0.
+	Excludes float64
+	Reasons  []string // for the verdict; none for Pass
+	Notes    []string // what else a reader should know
 }
 
 // A Point compares the runs under one load.
@@ -66,17 +77,18 @@ func (p *Point) Name() string {
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
 	gate = gate.fitted(slices.Concat(old, new))
-	c := &Comparison{Points: split(old, new), Alpha: gate.alpha(), Unit: gate.unit()}
-	c.Needed = gate.Needs(len(c.Points))
+	c := &Comparison{Points: split(old, new), Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
 	for i := range c.Points {
 		p := &c.Points[i]
 		p.arrange(&gate)
+		c.Needed = max(c.Needed, gate.Needs(p.Design, len(c.Points)))
 		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
 				p.Rows = append(p.Rows, row)
 			}
 		}
 	}
+	c.share()
 	c.adjust(len(gate.Limits) * len(c.Points))
 	(&judge{Comparison: c, gate: &gate}).judge(old, new)
 	return c
@@ -88,18 +100,21 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), FromContent: p.fromContent(&m)}
+	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), FromContent: p.fromContent(&m)}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
 	p.compare(&r, old, new)
-	shift := stats.Shift{Old: r.scale.all(old), New: r.scale.all(new)}
-	r.conclude(shift.Value(), shift)
-	if len(old) > 1 && len(new) > 1 {
+	if units, more := p.Units(); min(units, more) > 1 {
 		r.P = min(1, 2*r.evidence.Above(0), 2*r.evidence.Below(0))
 	}
 	r.Differs = r.P <= gate.alpha()
 	if limit := gate.limit(m.Name); limit != nil {
 		r.Gated = true
-		r.Margin, r.amount = limit.margin(r.Old.Center), limit.Absolute
+		center := r.Old.Center
+		if r.scale.whole > 0 {
+			center = r.scale.whole
+		}
+		r.asked, r.amount = limit.margin(center), limit.Absolute
+		r.Margin = r.asked
 		if noise := gate.Noise[m.Name]; noise > r.Margin {
 			r.Margin = noise
 			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%: runs of the baseline differ by that much", noise*100))
@@ -114,14 +129,6 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 
 // worse reports whether the new runs are worse, by chance or not.
 func (r *Row) worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
-
-// end is the worse end of the confidence interval for the new runs.
-func (r *Row) end() float64 {
-	if r.Higher {
-		return r.Effect.Low
-	}
-	return r.Effect.High
-}
 
 // Chance is the p value in words: Adjusted for a gated row; empty if unknown.
 func (r *Row) Chance() string {
@@ -163,6 +170,7 @@ func (c *Comparison) adjust(tests int) {
 		if r.worse() {
 			r.Adjusted = worse[i]
 		}
+		r.Least = max(0, r.forWorse(r.scale.share(r.evidence.Lower(c.Alpha/float64(tests)))))
 		r.Differs = r.Adjusted <= c.Alpha
 	}
 }

@@ -46,7 +46,7 @@ func series(t *testing.T, name string, first time.Duration, empty bool) []*metri
 // By vLLM's definition both sides have a TTFT of 3 ms.
 func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	old, new := series(t, "a", 100*time.Millisecond, true), series(t, "b", 150*time.Millisecond, true)
-	c := Compare(Runs(old), Runs(new), DefaultGate())
+	c := Compare(turned(Runs(old)), turned(Runs(new)), DefaultGate())
 	row := c.Points[0].find("median_ttft")
 	if c.Verdict != Regressed || row.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
 		t.Errorf("%s for %q: %+v", c.Verdict, c.Reasons, row)
@@ -54,7 +54,7 @@ func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	if tpot := c.Points[0].find("median_tpot"); !tpot.FromContent || tpot.Old.Center < 9.999 || tpot.New.Center > 10.001 {
 		t.Errorf("TPOT %+v", tpot)
 	}
-	if same := Compare(Runs(old), Runs(series(t, "c", 100*time.Millisecond, true)), DefaultGate()); same.Verdict != Pass {
+	if same := Compare(turned(Runs(old)), turned(Runs(series(t, "c", 100*time.Millisecond, true))), DefaultGate()); same.Verdict != Pass {
 		t.Errorf("alike: %s for %q", same.Verdict, same.Reasons)
 	}
 }
@@ -66,7 +66,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 		empty   bool
 		verdict Verdict
 	}{"sound": {false, Pass}, "with an empty chunk": {true, NoVerdict}} {
-		old, new := Runs(series(t, "a", 100*time.Millisecond, c.empty)), Runs(series(t, "b", 100*time.Millisecond, c.empty))
+		old, new := turned(Runs(series(t, "a", 100*time.Millisecond, c.empty))), turned(Runs(series(t, "b", 100*time.Millisecond, c.empty)))
 		for _, r := range old {
 			r.Content = nil
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -49,11 +50,15 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// unplaced says that nobody knows on which start of a server the run was.
+func (r *Run) unplaced() bool { return r.Start == "" }
+
 // ended is when the run ended; when it began, if only that is known.
 func (r *Run) ended() time.Time { return later(r.Began, r.Ended) }
 
 // An arrangement is the runs of a point by design and unit, in the order of time.
 type arrangement struct {
+	unit     Unit
 	pairs    [][]pair // of each unit, if the design is InPairs
 	old, new [][]*Run // of each unit, otherwise
 	alone    int      // runs without a partner, which InPairs leaves out
@@ -61,8 +66,8 @@ type arrangement struct {
 
 // arrange finds the design of the point.
 func (p *Point) arrange(gate *Gate) {
-	unit := gate.unit()
-	p.old, p.new = units(p.Old, unit), units(p.New, unit)
+	p.unit = gate.unit()
+	p.old, p.new = units(p.Old, p.unit), units(p.New, p.unit)
 	pairs := p.matched()
 	switch {
 	case gate.Noise != nil: // a baseline always comes before
@@ -70,7 +75,7 @@ func (p *Point) arrange(gate *Gate) {
 	case follow(pairs) && 2*len(pairs) > max(len(p.Old), len(p.New)):
 		p.Design = InPairs
 		p.alone = len(p.Old) + len(p.New) - 2*len(pairs)
-		p.pairs = together(pairs, unit)
+		p.pairs = together(pairs, p.unit)
 	case inTurns(p.old, p.new):
 		p.Design = InTurns
 	default:
@@ -85,6 +90,60 @@ func (p *Point) Units() (old, new int) {
 		return len(p.pairs), len(p.pairs)
 	}
 	return len(p.old), len(p.new)
+}
+
+// Scope says for which servers a verdict holds, if not for all starts of them; else it is empty.
+func (c *Comparison) Scope() string {
+	if c.Unit != PerRun {
+		return ""
+	}
+	starts := map[string]bool{}
+	for _, p := range c.Points {
+		for _, r := range slices.Concat(p.Old, p.New) {
+			starts[r.Start] = true
+		}
+	}
+	if len(starts) > 2 {
+		return "on these processes only"
+	}
+	return "on these two processes only"
+}
+
+// Arranged is the design in words, with the number of units; empty for result blocks, which do not say
+// how they were made.
+func (p *Point) Arranged() string {
+	old, new := p.Units()
+	runs := slices.Concat(p.Old, p.New)
+	switch {
+	case slices.ContainsFunc(runs, (*Run).isBlock):
+		return ""
+	case p.unit == PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
+		return fmt.Sprintf("%s, on unknown server starts", p.Design)
+	}
+	if p.Design == InPairs {
+		return fmt.Sprintf("%s, %d %s", p.Design, old, p.noun(old))
+	}
+	return fmt.Sprintf("%s, %d old and %d new %s", p.Design, old, new, p.noun(old+new))
+}
+
+// noun is the word for so many units.
+func (p *Point) noun(n int) string {
+	word := map[Unit]string{PerStart: "server start", PerRun: "run"}[p.unit]
+	if n != 1 {
+		word += "s"
+	}
+	if p.Design == InPairs {
+		word = map[bool]string{true: "pair of ", false: "pairs of "}[n == 1] + strings.TrimSuffix(word, "s") + "s"
+	}
+	return word
+}
+
+// aSide is noun for how many each side takes.
+func (p *Point) aSide(n int) string {
+	if p.Design == InPairs {
+		return p.noun(n)
+	}
+	return p.noun(n) + " a side"
 }
 
 // units are the runs by unit. Runs on starts that nobody knows may all be on one.

@@ -51,14 +51,6 @@ func (s scale) mean(values []float64) float64 {
 	return s.signed(sum / float64(len(values)))
 }
 
-// all are values on the scale.
-func (s scale) all(values []float64) (all []float64) {
-	for _, v := range values {
-		all = append(all, s.mean([]float64{v}))
-	}
-	return all
-}
-
 // distance is how far a change for the worse by that share reaches.
 func (s scale) distance(share float64) float64 {
 	switch {
@@ -133,7 +125,8 @@ func (p *Point) reversed() bool { return p.new[0][0].Began.Before(p.old[0][0].Be
 // conclude sets the effect and the chance of a row.
 func (r *Row) conclude(distance float64, evidence stats.Evidence) {
 	const tail = (1 - confidenceLevel) / 2
-	r.evidence = evidence
+	r.evidence, r.distance = evidence, distance
+	r.bounded(evidence)
 	low, high := evidence.Lower(tail), evidence.Upper(tail)
 	r.Effect = Effect{Share: r.scale.share(distance), Low: r.scale.share(low), High: r.scale.share(high)}
 	if r.scale.higher {
@@ -141,6 +134,59 @@ func (r *Row) conclude(distance float64, evidence stats.Evidence) {
 	}
 	if math.IsInf(low, -1) || math.IsInf(high, 1) {
 		r.Effect.Low, r.Effect.High = math.Inf(-1), math.Inf(1)
+	}
+}
+
+// bounded sets what the new runs are worse at most.
+func (r *Row) bounded(by stats.Evidence) {
+	r.shared, r.bound = by, by.Upper(1-confidenceLevel)
+	r.Worst = r.forWorse(r.scale.share(r.bound))
+	if math.IsInf(r.bound, 1) {
+		r.Worst = r.bound
+	}
+}
+
+// share bounds the gated rows of several loads with as many units by the error that they share.
+// Otherwise, the more loads there are, the more likely one is too noisy by chance.
+func (c *Comparison) share() {
+	type kind struct {
+		name     string
+		design   Design
+		old, new int
+	}
+	rows := map[kind][]*Row{}
+	for i := range c.Points {
+		p := &c.Points[i]
+		old, new := p.Units()
+		for k := range p.Rows {
+			if r := &p.Rows[k]; r.Gated && !r.Unjudged && r.scale.logs {
+				of := kind{r.Name, p.Design, old, new}
+				rows[of] = append(rows[of], r)
+			}
+		}
+	}
+	for _, alike := range rows {
+		if len(alike) > 1 {
+			shareAmong(alike)
+		}
+	}
+}
+
+func shareAmong(rows []*Row) {
+	var estimates, detrended []stats.Estimate
+	for _, r := range rows {
+		estimates = append(estimates, r.Estimate)
+		if both, inOrder := r.evidence.(stats.Agreement); inOrder {
+			detrended = append(detrended, both[1])
+		}
+	}
+	estimates, detrended = stats.SharedErrors(estimates), stats.SharedErrors(detrended)
+	for i, r := range rows {
+		if detrended == nil {
+			r.bounded(estimates[i])
+		} else {
+			r.bounded(stats.Agreement{estimates[i], detrended[i]})
+		}
 	}
 }
 

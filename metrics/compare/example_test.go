@@ -32,7 +32,12 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 func ExampleCompare() {
 	ttft, _ := compare.Find("median_ttft")
 	gate := compare.Gate{Limits: []compare.Limit{{Metric: ttft, Relative: 0.05}}}
-	c := compare.Compare(runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond), gate)
+	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
+	for i := range old { // in turns, each on its own start
+		old[i].Start, old[i].Began = fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)
+		new[i].Start, new[i].Began = fmt.Sprint("new ", i), time.Unix(int64(100*i+50), 0)
+	}
+	c := compare.Compare(old, new, gate)
 	fmt.Println(c.Verdict, c.Reasons)
 	for _, row := range c.Points[0].Rows {
 		if row.Gated {
@@ -40,7 +45,7 @@ func ExampleCompare() {
 		}
 	}
 	// Output:
-	// REGRESSED [median_ttft +19.6 % (the median over all pairs of runs; medians 102.00 → 122.00 ms; margin 5 %; p=0.004)]
+	// REGRESSED [median_ttft +19.6 %, by at least 17.4 % (medians 102.00 → 122.00 ms; margin 5 %; p=0.004)]
 	// median_ttft: 102 to 122 ms, +19.6 %
 }
 

@@ -98,17 +98,29 @@ func (g *Gate) alpha() float64 {
 
 func (g *Gate) unit() Unit { return cmp.Or(g.Unit, PerStart) }
 
-// Needs is the least number of runs a side to decide on all limits at so many points. It is 0 if
+// leastPairs and leastInOrder are the fewest units a side with which pairs, and one side after the
+// other, are judged. Fewer do not show how much they vary, or drift.
+const (
+	leastPairs   = 3
+	leastInOrder = 6
+)
+
+// Needs is the least number of units a side to decide on all limits at so many points. It is 0 if
 // the gate limits no change.
-func (g *Gate) Needs(points int) int {
+func (g *Gate) Needs(design Design, points int) int {
 	tests := len(g.Limits) * points
-	if tests == 0 {
+	switch {
+	case tests == 0:
 		return 0
+	case design == InPairs:
+		return leastPairs
+	case design == InTurns:
+		return stats.Needed(g.alpha(), tests)
 	}
-	return stats.Needed(g.alpha(), tests)
+	return leastInOrder
 }
 
-// Describe writes what the gate looks at, and how many runs a side it takes for each load.
+// Describe writes what the gate looks at, and how many units a side it takes for each load.
 func (g *Gate) Describe(w io.Writer) error {
 	names := []string{"failed requests"}
 	for _, l := range g.Limits {
@@ -117,7 +129,12 @@ func (g *Gate) Describe(w io.Writer) error {
 	for _, b := range g.Bounds {
 		names = append(names, "the bound of "+b.Metric.Name)
 	}
-	_, err := fmt.Fprintf(w, "gated: %s\nruns a side for each load: %d or more\n", strings.Join(names, ", "), max(g.Needs(1), 1))
+	takes := "1 run a side"
+	if len(g.Limits) > 0 {
+		p := Point{arrangement: arrangement{unit: g.unit()}}
+		takes = fmt.Sprintf("%d pairs, or %d %s in turns, or %d one after the other", leastPairs, g.Needs(InTurns, 1), p.aSide(2), leastInOrder)
+	}
+	_, err := fmt.Fprintf(w, "gated: %s\ntakes for each load: %s\n", strings.Join(names, ", "), takes)
 	return err
 }
 

@@ -41,6 +41,7 @@ func (j *judge) judge(old, new []*Run) {
 		}
 		j.failures(p)
 		j.doubts(p)
+		j.drifts(p)
 		j.bounds(p)
 		j.remark(p)
 	}
@@ -65,6 +66,26 @@ func (j *judge) judge(old, new []*Run) {
 	default:
 		j.Verdict = Pass
 	}
+	if j.Judged {
+		j.Excludes = j.excludes()
+	}
+}
+
+// excludes is the largest Worst of the judged rows, NaN without one, and if one is a change from 0.
+func (j *judge) excludes() float64 {
+	most := math.NaN()
+	for i := range j.Points {
+		for _, r := range j.Points[i].Rows {
+			switch {
+			case !r.Gated || r.Unjudged:
+			case r.fromZero() && r.bound != 0:
+				return math.NaN()
+			case !(r.Worst <= most):
+				most = r.Worst
+			}
+		}
+	}
+	return max(0, most)
 }
 
 func (j *judge) regress(p *Point, format string, args ...any) {
@@ -134,24 +155,77 @@ func (j *judge) doubts(p *Point) {
 	j.doubtRuns(p, "new", p.New)
 }
 
-// tooFew says which loads have too few runs to decide on all gated numbers.
+// tooFew says which loads have too few units to decide on all gated numbers.
 func (j *judge) tooFew() {
-	tests := len(j.gate.Limits) * len(j.Points)
-	gated := metrics.Counted(tests, "gated number")
-	if len(j.Points) > 1 {
-		gated += fmt.Sprintf(" (%d for each of %d loads)", len(j.gate.Limits), len(j.Points))
-	}
 	said := map[string]bool{}
 	for i := range j.Points {
-		m, n := len(j.Points[i].Old), len(j.Points[i].New)
-		there := fmt.Sprintf("%d old and %d new", m, n)
-		if m == 0 || n == 0 || tests == 0 || stats.LeastP(m, n) <= j.Alpha/float64(tests) || said[there] {
+		p := &j.Points[i]
+		if len(p.Old) == 0 || len(p.New) == 0 || len(j.gate.Limits) == 0 {
 			continue
 		}
-		said[there] = true
-		j.doubt(nil, "too few runs: %s; %s take at least %s a side", there, gated, metrics.Counted(j.Needed, "run"))
+		if why := j.tooFewUnits(p); why != "" && !said[why] {
+			said[why] = true
+			j.doubt(nil, "%s", why)
+		}
 	}
 }
+
+// tooFewUnits says that a point has too few units, and what to do; empty if it has enough.
+func (j *judge) tooFewUnits(p *Point) string {
+	if p.unit == PerRun {
+		return j.lacking(p)
+	}
+	runs := *p
+	runs.arrange(&Gate{Unit: PerRun, Noise: j.gate.Noise})
+	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
+	switch {
+	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):
+		return cmp.Or(tooFew, "the runs do not say on which start of a server they were: --unit run takes each run for itself, and decides on these processes only")
+	case tooFew != "" || min(old, new) > 1:
+		return j.lacking(p)
+	case max(old, new) == 1:
+		return "one server start a side: --unit run decides on these two processes only"
+	}
+	return fmt.Sprintf("one server start on the %s side: --unit run decides on these processes only", map[bool]string{true: "old", false: "new"}[old == 1])
+}
+
+// lacking says how many units a point has and how many it takes; empty if it has enough.
+func (j *judge) lacking(p *Point) string {
+	old, new := p.Units()
+	needed, tests := j.gate.Needs(p.Design, len(j.Points)), len(j.gate.Limits)*len(j.Points)
+	if min(old, new) >= needed || p.Design == InTurns && stats.LeastP(old, new) <= j.Alpha/float64(tests) {
+		return ""
+	}
+	have := fmt.Sprintf("too few %s: %d old and %d new", p.noun(2), old, new)
+	switch p.Design {
+	case InPairs:
+		return fmt.Sprintf("too few runs: %d %s; it takes at least %d", old, p.noun(old), needed)
+	case InTurns:
+		gated := metrics.Counted(tests, "gated number")
+		if len(j.Points) > 1 {
+			gated += fmt.Sprintf(" (%d for each of %d loads)", len(j.gate.Limits), len(j.Points))
+		}
+		return fmt.Sprintf("%s; %s take at least %d %s", have, gated, needed, p.aSide(needed))
+	}
+	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed, p.aSide(needed), leastPairs)
+}
+
+// drifts doubts the point if the numbers of both sides, one after the other, drift in the same
+// direction: what looks like a change may be more of the drift.
+func (j *judge) drifts(p *Point) {
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		old, new := p.Units()
+		whole := r.trend.Value * float64(old+new)
+		if !r.Gated || r.Unjudged || math.Abs(whole) < leastDrift || 2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
+			continue
+		}
+		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
+	}
+}
+
+// leastDrift is the least distance that is more than the rounding of numbers.
+const leastDrift = 1e-9
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.
@@ -257,18 +331,18 @@ func (j *judge) changes(p *Point) {
 		if !r.Gated || r.Unjudged {
 			continue
 		}
-		limit := j.gate.limit(r.Name)
-		asked := limit.margin(r.Old.Center)
-		switch beyond := r.beyond(limit); {
+		switch beyond := r.beyond(); {
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
-			j.regress(p, "%s", r.worsening(limit))
+			j.regress(p, "%s", r.worsening())
 		case r.Finding != "": // by a bound
 		case r.Differs && beyond:
 			r.Finding = Better
-		case r.blurred(asked), r.unclear(limit):
+		case r.blurred():
 			r.Finding = Blurred
-			j.doubt(p, "%s: %s", r.Name, r.blur(p, asked))
+			j.doubt(p, "%s: %s", r.Name, r.blur(p))
+		case r.equivalent():
+			r.Finding = Equivalent
 		}
 	}
 }

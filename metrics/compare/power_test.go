@@ -23,7 +23,7 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 		}
 		noisy = append(noisy, &Run{Asked: map[string]string{"model": "m"}, Numbers: numbers, Completed: 100, Input: 1000, Output: 1000})
 	}
-	return noisy
+	return turned(noisy)
 }
 
 func fourMetrics() Gate {

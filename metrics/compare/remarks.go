@@ -18,6 +18,9 @@ func (j *judge) remark(p *Point) {
 	if was, is := seeds(p.Old), seeds(p.New); was != "" && is != "" && was != is {
 		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
 	}
+	if p.alone > 0 {
+		j.note(p, "left out of the pairs: %s without a partner on the other side", metrics.Counted(p.alone, "run"))
+	}
 	j.remarkCached(p)
 	j.remarkHeld(p, "old", p.Old)
 	j.remarkHeld(p, "new", p.New)

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -30,12 +29,19 @@ type Row struct {
 	// numbers. NaN where unknown; Adjusted also where the row is not gated.
 	P, Adjusted float64
 
-	Differs  bool     // P, or Adjusted of a gated row, is at most the alpha of the gate
-	Gated    bool     // the gate limits its change
-	Unjudged bool     // a latency of a server that did not keep up
-	Margin   float64  // share by which it may get worse; 0 if it is not gated
-	Finding  Finding  // empty for none
-	Remarks  []string // about this row only
+	Differs  bool    // P, or Adjusted of a gated row, is at most the alpha of the gate
+	Gated    bool    // the gate limits its change
+	Unjudged bool    // a latency of a server that did not keep up
+	Margin   float64 // share by which it may get worse; 0 if it is not gated
+
+	// Least and Worst are the shares by which new runs are worse at least, with the confidence of the
+	// gate for all gated numbers together, and at most, with 95 % confidence for this one. If several
+	// loads have equally many units, Worst is from how much the number varies in all of them. Least is
+	// NaN if the row is not gated. Worst is infinite where unknown, and below 0 if new runs are better.
+	Least, Worst float64
+
+	Finding Finding  // empty for none
+	Remarks []string // about this row only
 
 	// FromContent says that a TTFT ends, or a TPOT begins, at the first content. vLLM's
 	// may count an empty chunk as a token.
@@ -43,17 +49,36 @@ type Row struct {
 
 	scale    scale
 	evidence stats.Evidence
+	shared   stats.Evidence // the same with the error that all loads share
 	trend    stats.Estimate // that both sides share, from one unit to the next
+	distance float64        // by how much new runs differ, on the scale
+	bound    float64        // Worst on the scale
+	asked    float64        // the margin without the noise of a baseline
 	amount   float64        // of the margin, in the unit of the metric
 }
 
-// worsening says by how much a number got worse. The change is not the ratio of the medians.
-func (r *Row) worsening(limit *Limit) string {
+// rounding is how far a number in words may be from its value because of the arithmetic.
+const rounding = 1e-6
+
+// worsening says by how much a number got worse, also at least.
+func (r *Row) worsening() string {
 	if math.IsInf(r.Margin, 1) {
-		return fmt.Sprintf("%s went from %.2f to %.2f %s (medians; margin %g %s; p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, limit.Absolute, r.Unit, r.Adjusted)
+		return fmt.Sprintf("%s went from %.2f to %.2f %s (medians; margin %g %s; %s)", r.Name, r.Old.Center, r.New.Center, r.Unit, r.amount, r.Unit, r.chance())
 	}
-	return fmt.Sprintf("%s %s (the median over all pairs of runs; medians %.2f → %.2f %s; margin %.3g %%; p=%.3f)",
-		r.Name, Percent(r.Effect.Share), r.Old.Center, r.New.Center, r.Unit, r.Margin*100, r.Adjusted)
+	least := ""
+	if r.Least > 0 {
+		least = fmt.Sprintf(", by at least %.1f %%", math.Floor(r.Least*1000+rounding)/10)
+	}
+	return fmt.Sprintf("%s %s%s (medians %.2f → %.2f %s; margin %.3g %%; %s)",
+		r.Name, Percent(r.Effect.Share), least, r.Old.Center, r.New.Center, r.Unit, r.Margin*100, r.chance())
+}
+
+// chance is the p value as in a sentence.
+func (r *Row) chance() string {
+	if chance := r.Chance(); chance[0] == '<' {
+		return "p" + chance
+	}
+	return "p=" + r.Chance()
 }
 
 // visible is the smallest change that a gate with that margin promises to detect: twice the margin.
@@ -64,24 +89,33 @@ func visible(margin float64) float64 {
 	return 2 * margin
 }
 
+// fromZero reports that the old numbers are 0, so that a change has no share.
+func (r *Row) fromZero() bool { return !r.scale.logs && r.scale.whole == 0 }
+
 // blurred reports that the runs do not rule out a change that the gate promises to detect. Finding
 // nothing then proves nothing.
-func (r *Row) blurred(asked float64) bool {
-	return r.worst() > visible(asked) || r.Margin > visible(asked)
+func (r *Row) blurred() bool {
+	if r.fromZero() {
+		return r.bound > 2*r.amount
+	}
+	return r.Worst > visible(r.asked) || r.Margin > visible(r.asked)
 }
 
 // beyond reports whether the change is larger than the margin.
-func (r *Row) beyond(limit *Limit) bool {
+func (r *Row) beyond() bool {
 	if math.IsInf(r.Margin, 1) {
-		return math.Abs(r.New.Center-r.Old.Center) > limit.Absolute
+		return math.Abs(r.distance) > r.amount
 	}
 	return math.Abs(r.Effect.Share) > r.Margin
 }
 
-// unclear is blurred for a change from 0, which has no share: the new median may be as large as
-// twice what the gate allows.
-func (r *Row) unclear(limit *Limit) bool {
-	return math.IsInf(r.Margin, 1) && math.IsInf(r.worst(), 1) && r.New.Hi-r.Old.Center > 2*limit.Absolute
+// equivalent reports that the change is within the margin in both directions.
+func (r *Row) equivalent() bool {
+	least := r.shared.Lower(1 - confidenceLevel)
+	if r.fromZero() {
+		return r.bound <= r.amount && least >= -r.amount
+	}
+	return r.Worst <= r.Margin && -r.forWorse(r.scale.share(least)) <= r.Margin
 }
 
 // forWorse is the share by which a change is for the worse.
@@ -92,28 +126,29 @@ func (r *Row) forWorse(share float64) float64 {
 	return share
 }
 
-// worst is the largest share by which the new runs may be worse.
-func (r *Row) worst() float64 { return r.forWorse(r.end()) }
-
 // blur says how much the runs vary and what would help. The width of the interval shrinks with the
 // square root of the number of runs.
-func (r *Row) blur(p *Point, asked float64) string {
-	least := fmt.Sprintf("%.0f %%", visible(asked)*100)
+func (r *Row) blur(p *Point) string {
+	asked := visible(r.asked)
+	least := fmt.Sprintf("%.0f %%", asked*100)
 	estimate := r.forWorse(r.Effect.Share)
-	switch reach := r.worst() - estimate; {
-	case r.Margin > visible(asked):
-		return noisyBaseline(r.Margin, asked)
-	case !r.Effect.Bounded():
-		return fmt.Sprintf("too few runs to rule out a change of %s: take at least %s a side", least, metrics.Counted(stats.Needed((1-confidenceLevel)/2, 1), "run"))
-	case math.IsInf(r.worst(), 1):
-		return "an old run has 0, so the change has no upper bound: gate another number"
-	case 2*estimate > visible(asked):
-		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more runs, %s", Percent(r.Effect.Share), Percent(r.end()), p.steadier())
+	most := Percent(r.forWorse(r.Worst))
+	switch reach := r.Worst - estimate; {
+	case r.Margin > asked:
+		return noisyBaseline(r.Margin, r.asked)
+	case r.fromZero() && r.amount > 0:
+		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %.2f %s: take more %s, %s", 2*r.amount, r.Unit, r.bound, r.Unit, p.noun(2), p.steadier())
+	case r.fromZero():
+		return "the old runs have 0, so the change has no share: gate another number"
+	case math.IsInf(r.bound, 1):
+		return fmt.Sprintf("too few %s to rule out a change of %s: take at least %d", p.noun(2), least, stats.Needed(1-confidenceLevel, 1))
+	case 2*estimate > asked:
+		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more %s, %s", Percent(r.Effect.Share), most, p.noun(2), p.steadier())
 	default:
-		ratio := reach / (visible(asked) - estimate)
-		runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
-		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f runs a side, %s",
-			least, Percent(r.end()), runs, p.steadier())
+		ratio := reach / (asked - estimate)
+		have, more := p.Units()
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f %s, %s",
+			least, most, math.Ceil(float64(min(have, more))*ratio*ratio), p.aSide(2), p.steadier())
 	}
 }
 

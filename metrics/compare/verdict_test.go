@@ -39,6 +39,23 @@ func asks(name, value string) func(int, *Run) {
 	return func(_ int, r *Run) { r.Asked[name] = value }
 }
 
+// every puts the runs so many minutes apart.
+func every(minutes int) func(int, *Run) {
+	return func(i int, r *Run) {
+		r.Began = time.Unix(60*int64(i*minutes), 0)
+		r.Ended = r.Began.Add(50 * time.Second)
+	}
+}
+
+// turned are the runs on one start each, a minute apart, as in alike.
+func turned(runs []*Run) []*Run {
+	for i, r := range runs {
+		r.Start = strconv.Itoa(i)
+		every(1)(i, r)
+	}
+	return runs
+}
+
 // seeded gives each run a seed of its own.
 func seeded(from int) func(int, *Run) {
 	return func(i int, r *Run) { r.Asked[seed] = strconv.Itoa(from + i) }
@@ -114,14 +131,14 @@ func TestVerdicts(t *testing.T) {
 		reason   string // in the first one
 	}{
 		{"alike", DefaultGate(), alike(6), alike(6), Pass, ""},
-		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft +10.0 % (the median over all pairs of runs; medians 40.40 → 44.44 ms; margin 5 %; p=0.0"},
+		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft +10.0 %, by at least 8.9 % (medians 40.40 → 44.44 ms; margin 5 %; p=0.0"},
 		{"less throughput", DefaultGate(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput −10.0 %"},
 		{"faster", DefaultGate(), alike(6), alike(6, times("median_ttft", 0.5)), Pass, ""},
 		{"within the margin", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.04)), Pass, ""},
-		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "too few runs: 1 old and 1 new; 3 gated numbers take at least 4 runs a side"},
-		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "too few runs: 3 old"},
-		{"enough together", DefaultGate(), alike(3), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
-		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: too few runs to rule out a change of 10 %: take at least 4 runs a side"},
+		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "too few server starts: 1 old and 1 new; 3 gated numbers take at least 4 server starts a side"},
+		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "too few server starts: 3 old"},
+		{"enough together", DefaultGate(), alike(3, every(4)), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
+		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: too few server starts to rule out a change of 10 %: take at least 3"},
 		{"one run on both sides", DefaultGate(), alike(6, named(0)), alike(6, named(5)), NoVerdict, "run 5 is there twice"},
 		{"each run once", DefaultGate(), alike(6, named(0)), alike(6, named(6)), Pass, ""},
 		{"under the floor and worse", floor, alike(6), alike(6, times("output_throughput", 0.4), times("median_ttft", 2)), Regressed, "output_throughput is 808.00 tok/s, below its floor of 1000"},
@@ -169,8 +186,8 @@ func TestVerdicts(t *testing.T) {
 		{"under the ceiling, of few values", ceiling, alike(6), alike(6, tail(100), beyond(60)), NoVerdict, "p99_ttft: a run has fewer than 1 sample above it"},
 		{"under the ceiling, of enough", ceiling, alike(6, tail(100), beyond(60)), alike(6, tail(100), beyond(1000)), Pass, ""},
 		{"margin of a tail of few values", gatedTail, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(1000)), NoVerdict, "p99_ttft: a run has fewer than 1 sample"},
-		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
-		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
+		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft +100.0 %, by at least 100.0 % (medians 100.00 → 200.00 ms"},
+		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft +100.0 %, by at least 100.0 % (medians 100.00 → 200.00 ms"},
 		{"margin of a tail of few requests", gatedTail, alike(6, tail(100), unsaid(1000)), alike(6, tail(100), unsaid(20)), NoVerdict, "p99_ttft: a run has fewer than 1 sample above it, and a gate needs 10: run at least 1000 requests, or gate a lower percentile"},
 		{"margin of a tail of enough requests", gatedTail, alike(6, tail(100), unsaid(1000)), alike(6, tail(100), unsaid(1000)), Pass, ""},
 		{"margin of a tail of enough gaps", gated(tailITL), alike(6, unsaid(53)), alike(6, unsaid(53)), Pass, ""},
@@ -181,11 +198,11 @@ func TestVerdicts(t *testing.T) {
 		{"a low percentile of few requests", gated(p10), alike(6, unsaid(99)), alike(6, unsaid(99)), NoVerdict, "p10_ttft: a run has only 9 samples below it, and a gate needs 10: run at least 100 requests, or gate a higher percentile"},
 		{"a low percentile of enough requests", gated(p10), alike(6, unsaid(100)), alike(6, unsaid(100)), Pass, ""},
 		{"the largest value, which is exact", gated(highest), alike(6, unsaid(20)), alike(6, unsaid(20)), Pass, ""},
-		{"from 0 by more than the amount", amount, alike(10, all(0)), alike(10, all(500)), Regressed, "median_itl went from 0.00 to 500.00 ms (medians; margin 2 ms; p="},
+		{"from 0 by more than the amount", amount, alike(10, all(0)), alike(10, all(500)), Regressed, "median_itl went from 0.00 to 500.00 ms (medians; margin 2 ms; p"},
 		{"from 0 by less than the amount", amount, alike(10, all(0)), alike(10, all(1)), Pass, ""},
 		{"from 0 by nothing", amount, alike(10, all(0)), alike(10, all(0)), Pass, ""},
-		{"from 0 perhaps by more than the amount", amount, alike(10, all(0)), alike(10, gaps(func(i int) float64 { return float64(1 + i/7*8) })), NoVerdict, "median_itl: an old run has 0, so the change has no upper bound: gate another number"},
-		{"by more than the amount", amount, alike(10, all(10)), alike(10, all(13)), Regressed, "median_itl +30.0 % (the median over all pairs of runs; medians 10.00 → 13.00 ms"},
+		{"from 0 perhaps by more than the amount", amount, alike(10, all(0)), alike(10, gaps(func(i int) float64 { return float64(1 + i/7*8) })), NoVerdict, "median_itl: too noisy to rule out a change of 4 ms: it may be as much as 9.00 ms: take more server starts, or a quieter machine"},
+		{"by more than the amount", amount, alike(10, all(10)), alike(10, all(13)), Regressed, "median_itl +30.0 %, by at least 30.0 % (medians 10.00 → 13.00 ms"},
 		{"by less than the amount", amount, alike(10, all(10)), alike(10, all(11.9)), Pass, ""},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "some new runs do not have p99_ttft"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},

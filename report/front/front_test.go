@@ -42,7 +42,7 @@ func (l load) run() plot.Run {
 // arm are so many runs of an arm, which scatter by a percent.
 func arm(name string, n int, ttft, itl time.Duration) (runs []plot.Run) {
 	for i := range n {
-		h := metrics.Header{Run: fmt.Sprint(name, i), Epoch: time.Date(2026, 1, 2, 3, i, 0, 0, time.UTC),
+		h := metrics.Header{Run: fmt.Sprint(name, i), Server: &metrics.ServerStart{ID: fmt.Sprint(name, i)}, Epoch: time.Date(2026, 1, 2, 3, i, 0, 0, time.UTC),
 			Config: metrics.Config{Model: "m/x", NumPrompts: 40, RequestRate: 10, Metadata: []metrics.KV{{Key: "arm", Value: name}}}}
 		runs = append(runs, load{h, ttft + time.Duration(i%3)*ttft/100, itl}.run())
 	}
