@@ -144,6 +144,10 @@ type Server struct {
 	// for X-Session-ID.
 	SessionHeader string
 
+	// Trace sends the id of each request as W3C trace context, too, so that the server's spans have
+	// it; see docs/waterfall.md.
+	Trace bool
+
 	// Insecure skips the verification of TLS certificates.
 	Insecure bool
 

@@ -183,7 +183,7 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return p.Server.backend().Sender(&openai.Endpoint{
 		URL: p.Server.URL(), Header: header, OneJSON: p.Whole(), Transport: over, Tally: tally,
-		SessionHeader: p.Server.SessionHeader, Reasoning: p.Workload.Sessions.Reasoning,
+		SessionHeader: p.Server.SessionHeader, Traced: p.Server.Trace, Reasoning: p.Workload.Sessions.Reasoning,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
 	})
 }

@@ -56,6 +56,7 @@ type Endpoint struct {
 	ContentType func(body []byte) string
 
 	SessionHeader string // carries engine.Request.Session; empty means X-Session-ID
+	Traced        bool   // send the id of a request as W3C trace context, too; see traceContext
 	Reasoning     bool   // keep the reasoning of an answer, too, if the request keeps the answer
 
 	parse   sync.Once

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
@@ -142,11 +145,36 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request, body *bytes.Re
 	if req.ID != "" {
 		r.Header.Set("X-Request-Id", req.ID)
 	}
+	if o.Traced && req.ID != "" {
+		parent, state := traceContext(req.ID)
+		r.Header.Set("Traceparent", parent)
+		if state != "" {
+			r.Header.Set("Tracestate", state)
+		}
+	}
 	if req.Session != "" {
 		r.Header.Set(cmp.Or(o.SessionHeader, sessionHeader), req.Session)
 	}
 	return roundTrip(o.Transport, r)
 }
+
+// traceContext are the traceparent and the tracestate of the request with that id, by W3C Trace Context
+// (Recommendation of 23 November 2021), sections 3.2 and 3.3. The trace id is the first 16 bytes of the
+// SHA-256 of the id, and the parent id the next 8: so a request has the same trace at each attempt, and
+// whoever has the id finds the trace. The trace is sampled. state is empty for an id that no tracestate
+// may hold.
+func traceContext(id string) (parent, state string) {
+	sum := sha256.Sum256([]byte(id))
+	parent = fmt.Sprintf("00-%x-%x-01", sum[:16], sum[16:24])
+	forbidden := func(r rune) bool { return r < ' ' || r > '~' || r == ',' || r == '=' }
+	if len(id) > maxState || strings.ContainsFunc(id, forbidden) || strings.HasSuffix(id, " ") {
+		return parent, ""
+	}
+	return parent, "servebench=" + id
+}
+
+// maxState is the most characters of a value in a tracestate.
+const maxState = 256
 
 // smallBody is the size of a body, in bytes, that is not worth dropping early.
 const smallBody = 32 << 10

@@ -1,10 +1,13 @@
 package openai
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,3 +75,45 @@ func TestAWholeAnswerThatFails(t *testing.T) {
 		})
 	}
 }
+
+// The expected values are from the shell: printf %s bench-1 | sha256sum.
+func TestTheTraceContextOfARequestIsItsID(t *testing.T) {
+	for id, want := range map[string][2]string{
+		"bench-1":                {"00-ab29e27f94d7a6e97bec92c4e65a34c9-fcba9f00c070cd55-01", "servebench=bench-1"},
+		"bench=1":                {"", ""},
+		"bench,1":                {"", ""},
+		"bench 1 ":               {"", ""},
+		"bänch-1":                {"", ""},
+		strings.Repeat("x", 256): {"", "servebench=" + strings.Repeat("x", 256)},
+		strings.Repeat("x", 257): {"", ""},
+	} {
+		parent, state := traceContext(id)
+		if !regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`).MatchString(parent) || want[0] != "" && parent != want[0] || state != want[1] {
+			t.Errorf("%q: %q, %q; want %q", id, parent, state, want)
+		}
+	}
+}
+
+func TestTraceContextIsSentOnRequest(t *testing.T) {
+	for _, traced := range []bool{false, true} {
+		var got http.Header
+		o := &Endpoint{URL: "http://server.test/v1/completions", Traced: traced, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			got = r.Header
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+		})}
+		for _, id := range []string{"", "bench-1"} {
+			r, err := o.post(t.Context(), &engine.Request{ID: id}, bytes.NewReader(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Body.Close()
+			if sent := traced && id != ""; (got.Get("Traceparent") != "") != sent || (got.Get("Tracestate") == "servebench=bench-1") != sent {
+				t.Errorf("traced %v, id %q: %v", traced, id, got)
+			}
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
