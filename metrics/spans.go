@@ -287,8 +287,8 @@ func (w *Waterfall) Mean(s Span) float64 {
 	return Milliseconds(w.Spans[s]) / float64(w.Requests)
 }
 
-// add adds a completed request.
-func (w *Waterfall) add(r *Record) {
+// Add adds a request, if it completed.
+func (w *Waterfall) Add(r *Record) {
 	s, completed := r.Spans()
 	if !completed {
 		return

@@ -62,7 +62,7 @@ func (w *witness) add(r *Record, most int) {
 		if !r.Whole {
 			w.truth.Delivery.add(r)
 		}
-		w.truth.Waterfall.add(r)
+		w.truth.Waterfall.Add(r)
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
 		if r.Out > 0 || !r.Whole { // an embedding has no tokens

@@ -26,6 +26,7 @@ type section struct {
 	Truth      string
 	Sessions   string
 	Adapters   string
+	Waterfall  string // the spans of its requests, if they were requested
 	Window     string // a part of the run that was asked for
 	Classes    []fact
 	Errors     []fact
@@ -39,12 +40,13 @@ type fact struct{ Name, Value string }
 // section is what the page says about a run.
 func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*section, error) {
 	s := &section{Run: r, Facts: front.Facts(r.Summary), Verdict: front.Judged(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
-	var block, truth, sessions, adapters, window strings.Builder
-	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary), report.Window(&window, r.Summary, v)); err != nil {
+	var block, truth, sessions, adapters, window, waterfall strings.Builder
+	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary), report.Window(&window, r.Summary, v), report.Waterfall(&waterfall, r.Summary)); err != nil {
 		return nil, err
 	}
 	s.Block, s.Truth, s.Sessions, s.Window = block.String(), truth.String(), strings.TrimSpace(sessions.String()), strings.TrimSpace(window.String())
-	_, s.Adapters, _ = strings.Cut(strings.TrimSpace(adapters.String()), "\n") // the page has its own title
+	_, s.Adapters, _ = strings.Cut(strings.TrimSpace(adapters.String()), "\n")   // the page has its own title
+	_, s.Waterfall, _ = strings.Cut(strings.TrimSpace(waterfall.String()), "\n") // likewise
 	for _, class := range metrics.Classes {
 		if n := r.Classes[class]; n > 0 {
 			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})
