@@ -53,7 +53,7 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 	}{
 		"its own":            {[]scrape.Counters{cached(1, 1100, 503)}, ""},
 		"with a template":    {[]scrape.Counters{cached(1, 1250, 503)}, ""},
-		"another start":      {[]scrape.Counters{cached(2, 1100, 503)}, "it comes from processes that started at 1970-01-01T00:00:01.000Z and at 1970-01-01T00:00:02.000Z"},
+		"another start":      {[]scrape.Counters{cached(2, 1100, 503)}, "it comes from processes that started at 1970-01-01T00:00:01.000000Z and at 1970-01-01T00:00:02.000000Z"},
 		"another start next": {[]scrape.Counters{cached(1, 1100, 503), cached(2, 1100, 503)}, "it comes from processes that started at "},
 		"back":               {[]scrape.Counters{cached(1, 100, 3)}, "its count of prompt tokens looked up in the prefix cache went back from 1000 to 100"},
 		"back next":          {[]scrape.Counters{cached(1, 1100, 503), cached(1, 1099, 503)}, "its count of prompt tokens looked up in the prefix cache went back from 1100 to 1099"},

@@ -171,7 +171,7 @@ func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 		mixed  string
 	}{
 		"one":         {ServerSample{Running: v(2), Preemptions: v(3), Start: v(1.7e9)}, "", ""},
-		"two starts":  {ServerSample{Running: v(2), Start: v(1.7e9 + 2.5)}, "", "it comes from processes that started at 2023-11-14T22:13:20.000Z and at 2023-11-14T22:13:22.500Z"},
+		"two starts":  {ServerSample{Running: v(2), Start: v(1.7e9 + 2.5)}, "", "it comes from processes that started at 2023-11-14T22:13:20.000000Z and at 2023-11-14T22:13:22.500000Z"},
 		"preemptions": {ServerSample{Preemptions: v(2)}, "", "its count of preemptions went back from 3 to 2"},
 		"queries":     {ServerSample{PrefixQueries: v(99)}, "", "its count of prompt tokens looked up in the prefix cache went back from 100 to 99"},
 		"hits":        {ServerSample{PrefixHits: v(9)}, "", "its count of prompt tokens found in the prefix cache went back from 10 to 9"},

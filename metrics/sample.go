@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -69,7 +70,7 @@ func (s *ServerSample) Contradicts(later *ServerSample) string {
 
 // instant is a time in seconds of Unix time, as text.
 func instant(seconds float64) string {
-	return time.UnixMilli(int64(seconds * 1000)).UTC().Format("2006-01-02T15:04:05.000Z")
+	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
 // processes checks the samples of each URL. The zero value is ready.

@@ -97,12 +97,12 @@ func TestReplicasBehindALoadBalancerAreNotTakenForOneServer(t *testing.T) {
 	for range 2 { // before and after are of either
 		s, said := loaded(t, balancer)
 		said = strings.Join(strings.Fields(said), " ")
-		if s.Completed != 8 || judgedByCache(s) || s.Evidence.PrefixQueries != 0 || !strings.Contains(s.Evidence.Mixed, "went back from ") || !strings.Contains(said, advice) {
+		if s.Completed != 8 || judgedByCache(s) || s.Evidence.PrefixQueries != 0 || !strings.Contains(s.Evidence.Mixed, "it comes from processes that started at ") || !strings.Contains(said, advice) {
 			t.Errorf("%+v\n%s", s.Evidence, said)
 		}
 	}
 	s, said := loaded(t, balancer, "--server-metrics", "--server-metrics-interval", "0.1")
-	if s.Completed != 8 || judgedByCache(s) || s.Watched.Seen.Running != nil || !strings.Contains(s.Mixed, "went back from ") {
+	if s.Completed != 8 || judgedByCache(s) || s.Watched.Seen.Running != nil || !strings.Contains(s.Mixed, "it comes from processes that started at ") {
 		t.Errorf("%q, %+v\n%s", s.Mixed, s.Watched.Seen, said)
 	}
 }

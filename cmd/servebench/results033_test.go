@@ -121,7 +121,7 @@ func (c *resultCase) checkResult(t *testing.T, text string) {
 	}
 	alike(t, "", want, got[:len(want)])
 	for _, m := range got[len(want):] {
-		if !slices.Contains([]string{"truth", "run_id", "trust"}, m.Key) {
+		if !slices.Contains([]string{"truth", "run_id", "server", "trust"}, m.Key) {
 			t.Errorf("%s is not vLLM's", m.Key)
 		}
 	}

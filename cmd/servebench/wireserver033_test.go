@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,9 @@ type wireRecorder struct {
 }
 
 func (w *wireRecorder) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if slices.Contains([]string{"/version", "/props", "/api/version"}, r.URL.Path) {
+		return // servebench alone asks for them: see docs/vllm-parity.md
+	}
 	body, _ := io.ReadAll(r.Body)
 	c := wireCall{Method: r.Method, Path: r.URL.Path}
 	if kind, options, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
