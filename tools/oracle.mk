@@ -2,7 +2,7 @@
 # programs, and models' tokenizers and templates, into folders of the cache. They
 # need npm and Python.
 
-.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-engine
+.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-series vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
 oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
@@ -60,6 +60,11 @@ vllm-waterfall: ## load vLLM's engine through a proxy, and hold the waterfall of
 	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
 		ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineWaterfall$$' -v ./tools/vllm; \
 	else echo "vllm-waterfall: vLLM's engine could not be installed, so nothing was compared with it"; fi
+
+vllm-series: ## make 6 sequential sweeps of two equal engines, and count their verdicts; takes 40 minutes
+	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
+		SERIES=$(abspath $(SERIES)) ENGINE=$(ENGINE) $(WITH) $(GO) test -tags vllm -timeout 180m -count=1 -run '^TestSeries$$' -v ./tools/vllm; \
+	else echo "vllm-series: vLLM's client or engine could not be installed, so no sweep was made"; fi
 
 vllm-engine:
 	python3 -m venv $(ENGINE)/venv && $(ENGINE)/venv/bin/pip install --quiet --no-deps --requirement tools/vllm/engine.txt
