@@ -75,7 +75,7 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 					want := metrics.Spans{
 						metrics.SpanSlot: rec.Slot - rec.Due, metrics.SpanConnect: r.Received.Sub(epoch) - rec.Sent,
 						metrics.SpanServerQueue: r.Scheduled.Sub(r.Queued), metrics.SpanPrefill: r.FirstToken.Sub(r.Scheduled),
-						metrics.SpanNetwork: r.FrontEnd() + r.Network, metrics.SpanGeneration: r.LastToken.Sub(r.FirstToken),
+						metrics.SpanNetwork: r.Queued.Sub(r.Received) + r.Wrote.Sub(r.FirstToken) + r.Network, metrics.SpanGeneration: r.LastToken.Sub(r.FirstToken),
 					}
 					got, completed := rec.Spans()
 					if !completed || got != want {

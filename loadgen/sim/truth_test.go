@@ -34,15 +34,15 @@ func (n *notebook) add(r spans.Request) {
 	n.requests[r.ID] = r
 }
 
-// of are a request's instants, as times since another, and its spans.
-func (n *notebook) of(id string, start time.Time) (instants []time.Duration, frontEnd time.Duration) {
+// of are a request's instants, as times since another.
+func (n *notebook) of(id string, start time.Time) (instants []time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	r := n.requests[id]
 	for _, at := range []time.Time{r.Received, r.Queued, r.Scheduled, r.FirstToken, r.Wrote, r.LastToken, r.Ended} {
 		instants = append(instants, at.Sub(start))
 	}
-	return instants, r.FrontEnd()
+	return instants
 }
 
 func TestLogHasTheInstantsOfARequest(t *testing.T) {
@@ -52,12 +52,9 @@ func TestLogHasTheInstantsOfARequest(t *testing.T) {
 		h.stream("/v1/completions", "a-1", completion(100, 4))
 		first := 2*ms + testCost.step(0, 100)
 		last := first + span(3, testCost.step(1, 0))
-		got, frontEnd := log.of("a-1", start)
+		got := log.of("a-1", start)
 		if want := []time.Duration{0, 2 * ms, 2*ms + gather, first, first, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
-		}
-		if frontEnd != 2*ms {
-			t.Errorf("the front end took %v, want 2ms", frontEnd)
 		}
 	})
 }
@@ -71,12 +68,12 @@ func TestSlowAddsToEachSpanAlone(t *testing.T) {
 		scheduled := queued + gather + 1*ms
 		first := queued + testCost.step(0, 100) + 21*ms
 		last := first + span(3, testCost.step(1, 0)) + 60*ms
-		got, frontEnd := log.of("a-1", start)
+		got := log.of("a-1", start)
 		if want := []time.Duration{0, queued, scheduled, first, first, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
-		if frontEnd != 302*ms || log.requests["a-1"].Network != 4*ms {
-			t.Errorf("the front end took %v and the network %v, want 302ms and 4ms", frontEnd, log.requests["a-1"].Network)
+		if network := log.requests["a-1"].Network; network != 4*ms {
+			t.Errorf("the network took %v, want 4ms", network)
 		}
 		var want []time.Duration
 		for i := range 4 {
@@ -235,9 +232,9 @@ func TestWholeAnswersWaitForTheTimeAdded(t *testing.T) {
 		if got := time.Since(start); got != last+4*ms {
 			t.Errorf("the answer came after %v, want %v", got, last+4*ms)
 		}
-		got, frontEnd := log.of("a-1", start)
-		if got[4] != last || got[6] != last || frontEnd != 302*ms {
-			t.Errorf("written at %v and ended at %v with %v in the front end, want %v and 302ms", got[4], got[6], frontEnd, last)
+		got := log.of("a-1", start)
+		if got[4] != last || got[6] != last || !log.requests["a-1"].Whole {
+			t.Errorf("written at %v and ended at %v, want %v: %+v", got[4], got[6], last, log.requests["a-1"])
 		}
 	})
 }

@@ -74,10 +74,10 @@ type Request struct {
 	Whole   bool          // the answer was not streamed
 }
 
-// FrontEnd is the server's time outside of the engine until the first token left: before the engine got
+// frontEnd is the server's time outside of the engine until the first token left: before the engine got
 // the request, and from the first token to the beginning of its write. In an answer that is not
 // streamed, the first token waits for the last, which does not count.
-func (r *Request) FrontEnd() time.Duration {
+func (r *Request) frontEnd() time.Duration {
 	token := r.FirstToken
 	if r.Whole {
 		token = r.LastToken
@@ -148,7 +148,7 @@ func newLine(r *Request) line {
 		Queued: since(r.Queued), Scheduled: since(r.Scheduled), FirstToken: since(r.FirstToken),
 		Wrote: since(r.Wrote), LastToken: since(r.LastToken), Ended: since(r.Ended),
 		Spans: spans{
-			FrontEnd: Milliseconds(r.FrontEnd()), Queue: Milliseconds(r.Scheduled.Sub(r.Queued)),
+			FrontEnd: Milliseconds(r.frontEnd()), Queue: Milliseconds(r.Scheduled.Sub(r.Queued)),
 			Prefill: Milliseconds(r.FirstToken.Sub(r.Scheduled)), Network: Milliseconds(r.Network),
 			Generation: Milliseconds(r.LastToken.Sub(r.FirstToken)),
 		},

@@ -62,3 +62,17 @@ func TestLogKeepsItsFirstError(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// The first token of an answer that is not streamed waits for the last.
+func TestFrontEndOfAWholeAnswer(t *testing.T) {
+	received := time.Now()
+	at := func(d time.Duration) time.Time { return received.Add(d) }
+	r := Request{Received: received, Queued: at(2 * ms), FirstToken: at(20 * ms), LastToken: at(90 * ms), Wrote: at(91 * ms)}
+	if got := r.frontEnd(); got != 73*ms {
+		t.Errorf("the front end of a stream took %v, want 73ms", got)
+	}
+	r.Whole = true
+	if got := r.frontEnd(); got != 3*ms {
+		t.Errorf("the front end of a whole answer took %v, want 3ms", got)
+	}
+}
