@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 type slot struct {
 	new    bool
 	start  int // the server start that it measures
+	day    int // of a baseline, from 1; 0 outside of baselines
 	repeat int // of a sweep, from 1; 0 outside of sweeps
 	seed   int
 }
@@ -30,6 +32,7 @@ func designs() []design {
 		{"alternated", alternated},
 		{"one after the other", func(n int) []slot { return successive(n, true) }},
 		{"one start a side", func(n int) []slot { return successive(n, false) }},
+		{"chain", days},
 	}
 }
 
@@ -64,21 +67,35 @@ func successive(n int, restart bool) (slots []slot) {
 	return slots
 }
 
+// perDay is how many runs a session of a baseline has, each on its own start.
+const perDay = 4
+
+// days are so many sessions of a baseline, a day apart, and then one of the new side.
+func days(n int) (slots []slot) {
+	for i := range perDay * (n + 1) {
+		slots = append(slots, slot{new: i >= perDay*n, start: i, day: i/perDay + 1, seed: i % perDay})
+	}
+	return slots
+}
+
 // names are the gated numbers. The effect is one on the second.
 var names = [numbers]string{"output_throughput", "median_ttft", "median_tpot"}
 
 // session draws the runs of a session, in which the second number of new runs is worse by the share
-// effect. Runs begin a minute apart.
+// effect. Runs begin a minute apart. Noise begins again every day.
 func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old, new []*compare.Run) {
-	next := noise.begin(chance, len(slots))
+	var next func(slot) factor
 	for i, s := range slots {
+		if i == 0 || s.day != slots[i-1].day {
+			next = noise.begin(chance, together(slots[i:]))
+		}
 		f := next(s)
 		if s.new {
 			f[1] += math.Log1p(effect)
 		}
 		id := strconv.Itoa(i + 1)
 		r := &compare.Run{
-			ID: id, Began: time.Unix(int64(60*i), 0), Start: "start " + strconv.Itoa(s.start+1), Repeat: s.repeat,
+			ID: id, Began: time.Unix(int64(60*i), 0).AddDate(0, 0, s.day), Start: "start " + strconv.Itoa(s.start+1), Repeat: s.repeat,
 			Asked:     map[string]string{"model": "m", "seed": strconv.Itoa(s.seed)},
 			Numbers:   map[string]float64{names[0]: 2000 * math.Exp(-f[0]), names[1]: 40 * math.Exp(f[1]), names[2]: 10 * math.Exp(f[2])},
 			Completed: 1000, Input: 100000, Output: 100000,
@@ -86,8 +103,20 @@ func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old,
 		if s.new {
 			new = append(new, r)
 		} else {
+			if s.day > 0 {
+				r.Session = fmt.Sprint("day ", s.day)
+			}
 			old = append(old, r)
 		}
 	}
 	return old, new
+}
+
+// together is how many slots have the day of the first.
+func together(slots []slot) int {
+	n := 1
+	for n < len(slots) && slots[n].day == slots[0].day {
+		n++
+	}
+	return n
 }

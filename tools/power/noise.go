@@ -29,6 +29,8 @@ func models() []noise {
 		{"drift 20 %, 1 %", drifting(0.20)},
 		{"starts 3 %, runs 1 %", ofStarts(0.03)},
 		{"starts 5 %, runs 1 %", ofStarts(0.05)},
+		{"days 1 %, runs 3 %", ofDays(0.01, 0.03)},
+		{"days 3 %, runs 1 %", ofDays(0.03, 0.01)},
 		{"sticky bimodal 8 %", bimodal(0.08)},
 		{"sticky bimodal 15 %", bimodal(0.15)},
 		{"heavy tails, t with 2 df", heavyTailed},
@@ -93,6 +95,15 @@ func ofStarts(sd float64) func(*rand.Rand, int) func(slot) factor {
 			}
 			return normals(chance, 0.01).all(effects[s.start])
 		}
+	}
+}
+
+// ofDays is an effect of each day on all of its runs, and the noise of runs. Without days it is the
+// same on both sides.
+func ofDays(sd, runs float64) func(*rand.Rand, int) func(slot) factor {
+	return func(chance *rand.Rand, _ int) func(slot) factor {
+		effect := sd * chance.NormFloat64()
+		return func(slot) factor { return normals(chance, runs).all(effect) }
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -45,7 +46,7 @@ func (t test) decide(old, new []*compare.Run, _ float64) compare.Verdict {
 // pairedT is Student's test of the differences of old and new runs in the order of time.
 func pairedT(old, new []float64) stats.Evidence {
 	var differences []float64
-	for i := range old {
+	for i := range min(len(old), len(new)) {
 		differences = append(differences, new[i]-old[i])
 	}
 	return stats.Paired(differences)
@@ -54,22 +55,33 @@ func pairedT(old, new []float64) stats.Evidence {
 // ranks is Mann and Whitney's test.
 func ranks(old, new []float64) stats.Evidence { return stats.Shift{Old: old, New: new} }
 
-// before is the gate as it was before servebench knew server starts and pairs: Mann and Whitney's test
-// of all runs, and the interval of Hodges and Lehmann's estimate.
+// before is the gate as it was before servebench knew server starts, pairs and days: Mann and Whitney's
+// test of all runs, and the interval of Hodges and Lehmann's estimate. A baseline was of one day, and
+// no margin was smaller than what its runs differed by.
 func before(old, new []*compare.Run, margin float64) compare.Verdict {
+	baseline := old[0].Session != ""
+	if baseline {
+		old = old[len(old)-perDay:]
+	}
 	if stats.LeastP(len(old), len(new)) > alpha/numbers {
 		return compare.NoVerdict
 	}
 	p, verdict := test(ranks).p(old, new), compare.Pass
 	for i := range numbers {
 		a, b := sides(i, old, new)
-		shift := stats.Shift{Old: a, New: b}
+		shift, limit := stats.Shift{Old: a, New: b}, margin
+		if baseline {
+			limit = max(margin, repeatability*metrics.SampleStd(a))
+		}
 		switch {
-		case p[i] <= alpha && math.Expm1(shift.Value()) > margin:
+		case p[i] <= alpha && math.Expm1(shift.Value()) > limit:
 			return compare.Regressed
-		case math.Expm1(shift.Upper(alpha/2)) > 2*margin:
+		case max(math.Expm1(shift.Upper(alpha/2)), limit) > 2*margin:
 			verdict = compare.NoVerdict
 		}
 	}
 	return verdict
 }
+
+// repeatability is how many standard deviations two results differ by at most in 95 of 100 cases.
+const repeatability = 2.8
