@@ -2,8 +2,10 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -80,5 +82,22 @@ func TestUnitsAreRunsOnDemand(t *testing.T) {
 	p.arrange(&Gate{Unit: PerRun})
 	if a, b := p.Units(); p.Design != InPairs || a != 3 || b != 3 {
 		t.Errorf("%s with %d and %d units", p.Design, a, b)
+	}
+}
+
+// Numbers that drift by less than the margin move the sides apart by less than half of it.
+func TestOnlyADriftOfTheMarginIsADoubt(t *testing.T) {
+	for share, want := range map[float64]Verdict{0: Pass, 0.03: Pass, 0.10: NoVerdict} {
+		drifting := func(first int) func(int, *Run) {
+			return func(i int, r *Run) {
+				r.Began = r.Began.Add(time.Duration(first) * time.Minute)
+				r.Ended = r.Ended.Add(time.Duration(first) * time.Minute)
+				r.Numbers["median_ttft"] = 40 * math.Exp(share*float64(first+i)/11+0.002*float64((first+i)%2))
+			}
+		}
+		c := Compare(alike(6, drifting(0)), alike(6, drifting(6)), DefaultGate())
+		if doubt := strings.Contains(strings.Join(c.Reasons, "\n"), "median_ttft drifts"); c.Verdict != want || doubt != (want == NoVerdict) {
+			t.Errorf("a drift of %v: %s %q, want %s", share, c.Verdict, c.Reasons, want)
+		}
 	}
 }

@@ -211,13 +211,15 @@ func (j *judge) lacking(p *Point) string {
 }
 
 // drifts doubts the point if the numbers of both sides, one after the other, drift in the same
-// direction: what looks like a change may be more of the drift.
+// direction: what looks like a change may be more of the drift. A drift below the margin moves the
+// sides apart by less than half of it, and needs no doubt: in one of seven comparisons of three numbers,
+// chance alone makes one look as if it drifted.
 func (j *judge) drifts(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		old, new := p.Units()
 		whole := r.trend.Value * float64(old+new)
-		if !r.Gated || r.Unjudged || math.Abs(whole) < leastDrift || 2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
+		if !r.Gated || r.Unjudged || math.Abs(whole) < max(leastDrift, r.Limit()) || 2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
 			continue
 		}
 		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
