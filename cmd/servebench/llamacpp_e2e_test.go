@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,10 +49,16 @@ func TestE2ELlamaCpp(t *testing.T) {
 			})
 		}
 	}
+	stream := filepath.Join(t.TempDir(), "plain.jsonl")
 	// The plainest command line: the server names its model by a file of this machine.
-	out := program.exec(t, "run", "--base-url", url, "--num-prompts", "20", "--random-input-len", "50", "--random-output-len", "8", "--server-metrics")
+	out := program.exec(t, "run", "--base-url", url, "--num-prompts", "20", "--random-input-len", "50", "--random-output-len", "8", "--server-metrics", "-o", stream)
 	if r := (&results{stdout: out}); r.block().completed != 20 || !strings.Contains(out, "running  waiting") {
 		t.Errorf("the plainest command line gives\n%s", out)
+	}
+	// It does not say when it started, and its version has the number of its build.
+	text, err := os.ReadFile(stream)
+	if started := regexp.MustCompile(`"server":\{"id":"[0-9a-f-]+","by":"listener","began":"[^"]+","pid":[0-9]+,"version":"[^"]+"`); err != nil || runtime.GOOS == "linux" && !started.Match(text) {
+		t.Errorf("%v: no start of a process in %.300s", err, text)
 	}
 }
 

@@ -3,11 +3,8 @@ package host
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -89,33 +86,6 @@ func (fs procFS) sockets(network, address string) map[string]bool {
 
 // listening is the state of a TCP socket that listens.
 const listening = "0A"
-
-// isLoopback reports whether a URL's host is of the loopback interface.
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
-}
-
-// isHost reports whether a URL's host is this address of the loopback interface.
-func isHost(ip netip.Addr, host string) bool {
-	return ip.IsLoopback() && (ip.String() == host || strings.EqualFold(host, "localhost"))
-}
-
-// tableAddress reads an address of /proc/net/tcp: words of 32 bits in the machine's byte order, and a
-// port.
-func tableAddress(text string) (netip.AddrPort, bool) {
-	digits, port, _ := strings.Cut(text, ":")
-	words, err := hex.DecodeString(digits)
-	n, wrong := strconv.ParseUint(port, 16, 16)
-	if err != nil || wrong != nil || len(words)%4 != 0 {
-		return netip.AddrPort{}, false
-	}
-	for at := 0; at < len(words); at += 4 {
-		binary.NativeEndian.PutUint32(words[at:], binary.BigEndian.Uint32(words[at:]))
-	}
-	ip, ok := netip.AddrFromSlice(words)
-	return netip.AddrPortFrom(ip.Unmap(), uint16(n)), ok
-}
 
 // unixSockets are the sockets that listen at a path.
 func (fs procFS) unixSockets(path string) map[string]bool {

@@ -72,6 +72,7 @@ func TestEngine(t *testing.T) {
 			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
 		}
 		t.Run("messages", func(t *testing.T) { sendMessages(t, e) })
+		t.Run("start", func(t *testing.T) { knowStart(t, e) })
 		t.Run("sessions", func(t *testing.T) { sendSessions(t, e, 8, 4) })
 		t.Run("histograms", func(t *testing.T) { compareHistograms(t, e, pairs) })
 	})
