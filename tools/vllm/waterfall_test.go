@@ -29,7 +29,8 @@ var waterfallLines = []commandLine{
 
 // TestEngineWaterfall loads an engine that reports its queue and prefill for each request, through a
 // proxy that stamps both ways. What is left of a request until its first chunk is the network and the
-// front end: by the client's stamps and by the proxy's it must be the same within 1 ms, at the median.
+// front end: by the client's stamps and by the proxy's it must be the same within 1 ms, at the median. The
+// engine's histograms must have the times that its answers say.
 func TestEngineWaterfall(t *testing.T) {
 	e := startEngine(t, writeModel(t), "--enable-per-request-metrics")
 	proxy := startDelayproxy(t, e.url)
@@ -37,9 +38,10 @@ func TestEngineWaterfall(t *testing.T) {
 	for _, line := range waterfallLines {
 		t.Run(line.name, func(t *testing.T) {
 			records := filepath.Join(t.TempDir(), "run.jsonl")
+			before := e.totals(t)
 			command(t, newOurs(t, "latest").program, append([]string{"run", "-o", records, "--base-url", proxy.url, "--model", served, "--tokenizer", e.tokenizer,
 				"--random-input-len", "40", "--random-output-len", "12", "--ready-check-timeout-sec", "0", "--request-id-prefix", strings.ReplaceAll(line.name, " ", "") + "-"}, strings.Fields(line.argv)...))
-			seen := proxy.entries(t)
+			seen, after := proxy.entries(t), e.totals(t)
 			var queue, prefill, rest, proxied, off []float64
 			for _, r := range readRecords(t, records) {
 				spans, completed := r.Spans()
@@ -55,12 +57,25 @@ func TestEngineWaterfall(t *testing.T) {
 				proxied = append(proxied, p.FirstOut-*r.Server.QueueMS-*r.Server.TTFTMS)
 				off = append(off, math.Abs(rest[len(rest)-1]-proxied[len(proxied)-1]))
 			}
+			for name, all := range map[string][]float64{"queue": queue, "prefill": prefill} {
+				name := "vllm:request_" + name + "_time_seconds_sum"
+				if theirs, ours := after[name]-before[name], sum(all)/1000; math.Abs(theirs-ours) > 1e-6*float64(len(all)) {
+					t.Errorf("%s grew by %v s, and the answers say %v s", name, theirs, ours)
+				}
+			}
 			fmt.Printf("%-18s %9d %14.3f %14.3f %14.3f %14.3f %14.3f\n", line.name, len(off), median(queue), median(prefill), median(rest), median(proxied), median(off))
 			if median(off) > 1 {
 				t.Errorf("the rest is off by %.3f ms at the median, more than 1 ms", median(off))
 			}
 		})
 	}
+}
+
+func sum(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
 }
 
 // median is the median of values, which it sorts.
