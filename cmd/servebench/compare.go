@@ -31,8 +31,8 @@ type compareCommand struct {
 
 	arms         string
 	where        []compare.Condition
-	gateFile     string
-	settings     []func(*compare.Gate) error
+	limits       gateFlags
+	plan         planFlags
 	baseline     string
 	saveBaseline string
 	format       string
@@ -71,20 +71,19 @@ func newCompareCommand() *cobra.Command {
 	}
 	f.Func("where", "`NAME=VALUE` take only runs with this flag of run, arm or target, as request-rate=10; may be repeated", where)
 	f.Func("target", "`NAME` take only runs of this target, or 'NAME alone'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
-	f.StringVar(&c.gateFile, "gate", "", "`FILE` YAML file of the flags below: margin, ceiling, …")
-	for _, s := range compare.Settings {
-		f.Func(s.Name, s.Help, func(value string) error {
-			c.settings = append(c.settings, func(g *compare.Gate) error { return s.Set(g, value) })
-			return s.Set(new(compare.Gate), value)
-		})
-	}
+	c.limits.define(f)
+	c.plan.define(f)
 	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the runs kept in this file. No margin is then less than their noise")
 	f.StringVar(&c.saveBaseline, "save-baseline", "", "`FILE` keep the runs in this file, with their noise")
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
 	f.BoolVar(&c.dryRun, "dry-run", false, "check the flags and the gate, and say what is gated. No run is read")
-	offerGate(f)
+	for _, format := range compareFormatNames() {
+		f.Offer("write", format+"=")
+	}
+	f.OfferFiles("baseline", "json")
+	f.OfferFiles("save-baseline", "json")
 	return cmd
 }
 
@@ -110,7 +109,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := save.Clash(outputFiles(c.saveBaseline, c.writes), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
+	if err := save.Clash(outputFiles(c.saveBaseline, c.writes), append([]string{c.baseline, c.limits.file}, args...)); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -118,6 +117,9 @@ func (c *compareCommand) run(args []string, dash int) error {
 	}
 	if c.saveBaseline != "" {
 		return c.save(args, dash)
+	}
+	if c.plan.asked {
+		return c.plan.write(c, args, dash)
 	}
 	old, new, err := c.chosen(args, dash)
 	if err == nil && !c.missing {
@@ -141,6 +143,11 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.write(result); err != nil {
 		return err
 	}
+	return decided(result)
+}
+
+// decided is the exit code of a comparison.
+func decided(result *compare.Comparison) error {
 	switch verdict := errors.New(string(result.Verdict)); result.Verdict {
 	case compare.Pass:
 		return nil
@@ -175,7 +182,7 @@ func (c *compareCommand) check() error {
 		return errors.New("--baseline is the old side: it does not go with --arms")
 	}
 	var err error
-	c.gate, err = readGate(c.gateFile, c.settings)
+	c.gate, err = c.limits.read()
 	return err
 }
 

@@ -1,56 +1,63 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// offerGate says what completion offers for the flags of compare.
-func offerGate(f *argv.Flags) {
-	var numbers, ofNumbers, ofFormats []string
-	for _, m := range compare.Metrics {
-		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")
-	}
-	for _, format := range compareFormatNames() {
-		ofFormats = append(ofFormats, format+"=")
-	}
-	for _, flag := range []string{"margin", "ceiling", "floor"} {
-		f.Offer(flag, ofNumbers...)
-	}
-	f.Offer("advisory", numbers...)
-	f.Offer("despite", append([]string{"model", "seed"}, compare.Known...)...)
-	f.Offer("write", ofFormats...)
-	f.OfferFiles("gate", "yaml", "yml")
-	f.OfferFiles("baseline", "json")
-	f.OfferFiles("save-baseline", "json")
+// gateFlags are the flags of a gate.
+type gateFlags struct {
+	file     string
+	settings []func(*compare.Gate) error
 }
 
-// readGate is the default gate, changed by the file and then by the flags.
-func readGate(file string, settings []func(*compare.Gate) error) (compare.Gate, error) {
+func (l *gateFlags) define(f *argv.Flags) {
+	f.StringVar(&l.file, "gate", "", "`FILE` YAML file of the flags below: margin, ceiling, …")
+	for _, s := range compare.Settings {
+		f.Func(s.Name, s.Help, func(value string) error {
+			l.settings = append(l.settings, func(g *compare.Gate) error { return s.Set(g, value) })
+			return s.Set(new(compare.Gate), value)
+		})
+	}
+	for _, m := range compare.Metrics {
+		f.Offer("advisory", m.Name)
+		for _, flag := range []string{"margin", "ceiling", "floor"} {
+			f.Offer(flag, m.Name+"=")
+		}
+	}
+	f.Offer("despite", append([]string{"model", "seed"}, compare.Known...)...)
+	f.OfferFiles("gate", "yaml", "yml")
+}
+
+// read is the default gate, changed by the file and then by the flags.
+func (l *gateFlags) read() (compare.Gate, error) {
 	gate := compare.DefaultGate()
-	if file != "" {
-		f, err := argv.OpenYAML(file)
+	if l.file != "" {
+		f, err := argv.OpenYAML(l.file)
 		if err != nil {
 			return gate, fmt.Errorf("argument --gate: %w", err)
 		}
 		defer f.Close()
-		root, err := argv.ReadYAML(file, f)
+		root, err := argv.ReadYAML(l.file, f)
 		switch {
 		case err != nil:
 			return gate, err
 		case root == nil:
-			return gate, fmt.Errorf("%s: it is empty", file)
+			return gate, fmt.Errorf("%s: it is empty", l.file)
 		}
 		if err := gate.UnmarshalYAML(root); err != nil {
-			return gate, fmt.Errorf("%s:%s", file, strings.TrimPrefix(err.Error(), "line "))
+			return gate, fmt.Errorf("%s:%s", l.file, strings.TrimPrefix(err.Error(), "line "))
 		}
 	}
-	for _, set := range settings {
+	for _, set := range l.settings {
 		if err := set(&gate); err != nil {
 			return gate, err // although each was tried when its flag was read
 		}
@@ -62,4 +69,89 @@ func readGate(file string, settings []func(*compare.Gate) error) (compare.Gate, 
 		}
 	}
 	return gate, nil
+}
+
+// sequentialFlags are the flags of a sweep that stops once its pairs decide.
+type sequentialFlags struct {
+	asked   bool
+	pairs   int
+	minutes float64
+	gate    gateFlags
+}
+
+// usualPairs is the most pairs of a sequential sweep.
+const usualPairs = 20
+
+func (s *sequentialFlags) define(f *argv.Flags) {
+	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the runs of both arms decide which is worse: look after each pair of runs from the third on, and exit as servebench compare")
+	f.IntVar(&s.pairs, "max-pairs", usualPairs, "`N` most pairs of --sequential, in place of the repeats of FILE")
+	f.Float64Var(&s.minutes, "max-minutes", 0, "`M` begin no pair of --sequential that would end later than after so many minutes of runs (default no limit)")
+	s.gate.define(f)
+}
+
+// plan says how the sweep stops, nil for not before its end.
+func (s *sequentialFlags) plan() (*sweep.Sequential, error) {
+	switch {
+	case !s.asked && (s.pairs != usualPairs || s.minutes != 0 || s.gate.file != "" || s.gate.settings != nil):
+		return nil, errors.New("--max-pairs, --max-minutes and the flags of a gate go with --sequential. For the runs of a sweep, servebench compare has the same flags")
+	case !s.asked:
+		return nil, nil
+	case !(s.minutes >= 0):
+		return nil, fmt.Errorf("argument --max-minutes: %g: it must not be negative", s.minutes)
+	}
+	gate, err := s.gate.read()
+	return &sweep.Sequential{Pairs: s.pairs, Limit: time.Duration(s.minutes * float64(time.Minute)), Gate: gate}, err
+}
+
+// planFlags are the flags of a plan.
+type planFlags struct {
+	asked bool
+	noise string
+	pairs int
+}
+
+func (p *planFlags) define(f *argv.Flags) {
+	f.BoolVar(&p.asked, "plan", false, "say how many pairs of runs the gate will likely take, and how long, by how much these runs differ. One set of runs is enough")
+	f.StringVar(&p.noise, "noise", "", "`SHARE` plan without runs: their numbers differ by this share, as 3% (a standard deviation)")
+	f.IntVar(&p.pairs, "max-pairs", usualPairs, "`N` most pairs of the sequential sweep in the plan")
+}
+
+// write writes the plan of a command line.
+func (p *planFlags) write(c *compareCommand, args []string, dash int) error {
+	if p.pairs < compare.LeastPairs {
+		return fmt.Errorf("argument --max-pairs: %d: it must be at least %d", p.pairs, compare.LeastPairs)
+	}
+	plan, err := p.of(c, args, dash)
+	if err != nil {
+		return err
+	}
+	return plan.Describe(c.out)
+}
+
+func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Plan, error) {
+	switch {
+	case p.noise != "" && len(args) > 0:
+		return nil, errors.New("argument --noise: the runs show how much they differ: give one of the two")
+	case p.noise != "":
+		plan, err := compare.PlanFor(p.noise, c.gate, p.pairs)
+		if err != nil {
+			return nil, fmt.Errorf("argument --noise: %w", err)
+		}
+		return plan, nil
+	case len(args) == 0:
+		return nil, errors.New("argument --plan: it takes runs, or --noise SHARE")
+	}
+	var old, new []*compare.Run
+	var err error
+	if dash < 0 && c.arms == "" && c.baseline == "" {
+		if old, err = c.read(args); err == nil {
+			_, old, err = compare.Choose(nil, old, c.where)
+		}
+	} else {
+		old, new, err = c.chosen(args, dash)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return compare.PlanOf(old, new, c.gate, p.pairs)
 }

@@ -31,10 +31,12 @@ type sweepCommand struct {
 	printYAML bool
 	listen    string
 	vllm      vllmSweep
+	stop      sequentialFlags
 	out, talk io.Writer
 
-	plan     *sweep.Plan
-	exported *exporter.Server
+	sequential *sweep.Sequential // nil for a sweep that makes all its runs
+	plan       *sweep.Plan
+	exported   *exporter.Server
 }
 
 func newSweepCommand() *cobra.Command {
@@ -54,7 +56,11 @@ func newSweepCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		given := f.Passed()
-		if err := misplaced(given, args); err != nil {
+		err := misplaced(given, args)
+		if err == nil {
+			c.sequential, err = c.stop.plan()
+		}
+		if err != nil {
 			return err
 		}
 		switch {
@@ -82,6 +88,7 @@ func newSweepCommand() *cobra.Command {
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
 	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
+	c.stop.define(f)
 	c.vllm.define(f)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
@@ -132,9 +139,17 @@ the servers. The files of --save-result and --append-result are written once a r
 is in the journal: they have no run twice, and lack one only if servebench was killed
 at that moment.
 
+With --sequential, it stops as soon as the runs decide which of two arms is worse.
+A pair is a repeat of both arms. From the third pair on, the tests of servebench
+compare look at all pairs so far. They are stricter than with a fixed number of pairs,
+so that all looks together err in at most 5 % of cases. The sweep stops with PASS or
+REGRESSED; or with FUTILE, if more pairs would hardly decide; or after --max-pairs or
+--max-minutes. verdict.txt has the comparison.
+
 At the end stdout gets the result blocks in the order of FILE, and a table. Exit code
-0: all runs are done. 1: a run FAILED; its row has the reason. 2: misuse. 3: a search
-has no verdict, or with --strict a run is SUSPECT or OVERLOADED. 130: interrupted.`
+0: all runs are done, or the pairs PASS. 1: a run FAILED, its row has the reason; or the
+pairs have REGRESSED. 2: misuse. 3: no verdict of a search or of the pairs, or with
+--strict a run is SUSPECT or OVERLOADED. 130: interrupted.`
 
 // runFile runs the experiment of a file.
 func (c *sweepCommand) runFile(ctx context.Context, file string) error {
@@ -288,6 +303,8 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return exitError{errors.New("a search has NO VERDICT: the line below the table says why"), exitNoVerdict}
 	case r.Doubted != nil:
 		return exitError{strict(r.Doubted), exitNoVerdict}
+	case r.Decision != nil:
+		return decided(r.Decision)
 	}
 	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
 		c.say(fmt.Sprintf("which is worse: servebench compare %s --arms %s", shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name)))

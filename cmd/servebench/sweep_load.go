@@ -24,7 +24,9 @@ import (
 )
 
 // flags reads the loads of a sweep.
-func (c *sweepCommand) flags() *sweep.Flags { return &sweep.Flags{Words: sweepWords, Load: c.read} }
+func (c *sweepCommand) flags() *sweep.Flags {
+	return &sweep.Flags{Words: sweepWords, Load: c.read, Sequential: c.sequential}
+}
 
 // read reads the command line of a load. varied are the flags that vary.
 func (c *sweepCommand) read(args, varied []string) (*sweep.Load, error) {

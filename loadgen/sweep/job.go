@@ -71,6 +71,9 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 		target.Report.Metadata = append(target.Report.Metadata, s.Plan.Arms[job.cell.arm].Labels...)
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
 		target.Server.Start = job.startOf(target)
+		if q := s.Plan.Sequential; q != nil {
+			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
+		}
 		s.reset(ctx, target, job)
 	}
 	records := spool.To(s.journal.records)

@@ -16,14 +16,18 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Flags reads the command lines of loads.
+// Flags are what a command line says of an experiment, and read the command lines of its loads.
 type Flags struct {
+
 	// Words turns an entry of a file into the words of a command line and the full name of
 	// the flag, or says what is wrong with it.
 	Words func(name string, value *yaml.Node) (flag string, words []string, err error)
 
 	// Load reads a whole command line. Flags in varied differ from run to run.
 	Load func(args, varied []string) (*Load, error)
+
+	// Sequential makes the sweep stop before its last repeat; nil for all repeats of the file.
+	Sequential *Sequential
 }
 
 // A Load is one command line of an experiment.

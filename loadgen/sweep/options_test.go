@@ -64,7 +64,7 @@ func TestErrorsOfDocumentsNameNoLine(t *testing.T) {
 		"a: [":                       "did not find expected node content",
 		"load:\n  num-prompts: fail": "server: it fails",
 	} {
-		flags := &Flags{anyFlag, func(args, varied []string) (*Load, error) {
+		flags := &Flags{Words: anyFlag, Load: func(args, varied []string) (*Load, error) {
 			if slices.Contains(args, "--num-prompts=fail") {
 				return nil, errors.New("it fails")
 			}

@@ -31,11 +31,17 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	if err := doc.Decode(new(any)); err != nil { // duplicate keys, and an alias inside its own anchor
 		return nil, located(name, err)
 	}
-	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, turns: 1, seeds: 1}}
+	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, Sequential: flags.Sequential, turns: 1, seeds: 1}}
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
-	return p.plan, p.plan.readLoads(name, flags)
+	if err := p.plan.readLoads(name, flags); err != nil || p.plan.Sequential == nil {
+		return p.plan, err
+	}
+	if err := p.plan.Sequential.check(p.plan); err != nil {
+		return nil, fmt.Errorf("argument --sequential: %w", err)
+	}
+	return p.plan, nil
 }
 
 // A parser reads one file into a plan.
@@ -54,6 +60,9 @@ func (p *parser) file(root *yaml.Node) error {
 	})
 	if err != nil {
 		return err
+	}
+	if s := p.plan.Sequential; s != nil {
+		p.plan.Repeats = s.Pairs
 	}
 	switch p.plan.Order = Order(order); {
 	case !slices.Contains([]Order{ABBA, Random, Given}, p.plan.Order):

@@ -32,7 +32,7 @@ func anyLoad(_, _ []string) (*Load, error) {
 
 func parse(t *testing.T, text string) *Plan {
 	t.Helper()
-	p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{anyFlag, anyLoad})
+	p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"until:\n  slo:\n    p99-ttft: .inf", "plan.yaml:3: p99-ttft must be a number of milliseconds"},
 		{"until:\n  flag: request-rate\n  from: 1\n  to: 9\n  step: .inf\n  slo: {p99-ttft: 1}", "to above from"},
 	} {
-		_, err := Parse("plan.yaml", strings.NewReader(row.text), &Flags{anyFlag, anyLoad})
+		_, err := Parse("plan.yaml", strings.NewReader(row.text), &Flags{Words: anyFlag, Load: anyLoad})
 		if err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%q: %v, want it to say %q", row.text, err, row.says)
 		}
@@ -199,7 +199,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{anyFlag, anyLoad})
+		p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad})
 		if err == nil && (len(p.Arms) == 0 || len(p.Points) == 0 || p.Repeats < 1) {
 			t.Errorf("an empty plan: %+v", p)
 		}

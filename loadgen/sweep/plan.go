@@ -52,6 +52,9 @@ type Plan struct {
 	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
 	Folders bool `json:"-"`
 
+	// Sequential makes the sweep stop before its last repeat; nil for all repeats.
+	Sequential *Sequential `json:",omitempty"`
+
 	// Search makes each cell a search; nil for one run a cell.
 	Search *Search
 

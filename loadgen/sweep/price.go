@@ -56,7 +56,7 @@ func (p *Plan) searchTime(c cell, highest float64) (total time.Duration) {
 func (p *Plan) TooFew() string {
 	gate := compare.DefaultGate()
 	needed := gate.Needs(compare.InPairs, 1)
-	if len(p.Arms) < 2 || p.Search != nil || p.Repeats >= needed {
+	if len(p.Arms) < 2 || p.Search != nil || p.Sequential != nil || p.Repeats >= needed {
 		return ""
 	}
 	more, takes := needed-p.Repeats, "take"
@@ -110,11 +110,14 @@ func roughly(d time.Duration) string {
 // progress says which run this is, and how long the rest may take.
 func (s *Sweep) progress(job *Job) string {
 	done, some := s.journal.entries, ""
-	if s.Plan.Search != nil {
+	switch {
+	case s.Plan.Search != nil:
 		some = "about "
+	case s.Plan.Sequential != nil:
+		some = "at most "
 	}
 	line := fmt.Sprintf("[%d of %s%d] %s", len(done)+1, some, max(len(s.Plan.loads)*s.Plan.runs(), len(done)+1), job.name)
-	if left, known := s.Plan.left(done); known {
+	if left, known := s.Plan.left(done); known && s.Plan.Sequential == nil {
 		line += fmt.Sprintf("; about %s left", roughly(left))
 	}
 	return line

@@ -70,7 +70,7 @@ func TestTimeOfSearch(t *testing.T) {
 		load.Plan.Limits.Deadline = time.Duration(100/rate) * time.Second
 		return load, err
 	}
-	p, err := Parse("plan.yaml", strings.NewReader("between: {pause: 5}\nuntil: {flag: request-rate, from: 1, to: 3, slo: {mean-ttft: 1}}"), &Flags{anyFlag, slower})
+	p, err := Parse("plan.yaml", strings.NewReader("between: {pause: 5}\nuntil: {flag: request-rate, from: 1, to: 3, slo: {mean-ttft: 1}}"), &Flags{Words: anyFlag, Load: slower})
 	if err != nil {
 		t.Fatal(err)
 	}

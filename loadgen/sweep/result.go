@@ -27,7 +27,7 @@ type result struct {
 
 // read sums up the record stream of the sweep.
 func (s *Sweep) read() (*result, error) {
-	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries)}, sums: map[string][]*metrics.Summary{}}
+	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries), Decision: s.decision}, sums: map[string][]*metrics.Summary{}}
 	name := s.journal.records.Name()
 	f, err := stream.OpenFiles(name)
 	if err != nil {
@@ -100,6 +100,16 @@ func (r *result) write() error {
 	}
 	whole := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	if r.Decision != nil {
+		var verdict strings.Builder
+		if err := report.Comparison(&verdict, r.Decision); err != nil {
+			return err
+		}
+		if err := r.save("verdict.txt", whole(verdict.String())); err != nil {
+			return err
+		}
+		shown.WriteString("\n" + verdict.String())
 	}
 	return errors.Join(r.folders(),
 		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),

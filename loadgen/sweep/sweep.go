@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -25,8 +26,10 @@ type Sweep struct {
 	Out  io.Writer // takes the result blocks and the table
 	Talk io.Writer // takes progress and warnings
 
-	journal *journal
-	log     *os.File // messages of single runs
+	journal  *journal
+	log      *os.File            // messages of single runs
+	evidence evidence            // of a sequential sweep
+	decision *compare.Comparison // of a sequential sweep, at its last look; nil before the first
 }
 
 // A Result sums up what a sweep has done so far.
@@ -40,6 +43,9 @@ type Result struct {
 
 	// Open reports that a search has no verdict.
 	Open bool
+
+	// Decision is the last look of a sequential sweep, nil before the first, and for others.
+	Decision *compare.Comparison
 }
 
 // Run makes all runs that are left, and writes the blocks and the table of all runs. When
@@ -103,8 +109,14 @@ func (s *Sweep) over() bool {
 // do makes all runs that are left.
 func (s *Sweep) do(ctx context.Context) error {
 	s.journal.keeper.TakeOver()
-	for _, cells := range s.Plan.blocks() {
+	for i, cells := range s.Plan.blocks() {
 		if err := s.block(ctx, cells); err != nil {
+			return err
+		}
+		if s.Plan.Sequential == nil || (i+1)%len(s.Plan.Arms) > 0 {
+			continue
+		}
+		if over, err := s.look((i + 1) / len(s.Plan.Arms)); over || err != nil {
 			return err
 		}
 	}

@@ -1,3 +1,10 @@
+// Package compare says whether one set of runs is worse than another.
+//
+// The unit of evidence is a run. The requests of one run share its fate, so a single run
+// a side says nothing about chance, however many requests it has. A Run is what a
+// comparison needs to know about one run. A Comparison has a Point for each load that
+// both sides had, with a Row for each number. A Gate says which numbers decide, which
+// changes matter, and which values are allowed at all.
 package compare
 
 import (
@@ -7,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/sequential"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -17,6 +25,7 @@ const (
 	Pass      Verdict = "PASS"
 	Regressed Verdict = "REGRESSED"
 	NoVerdict Verdict = "NO VERDICT"
+	Futile    Verdict = "FUTILE" // of a sequential sweep: more pairs would hardly bring a verdict
 )
 
 // A Finding is a gate's conclusion about one gated number.
@@ -52,6 +61,8 @@ type Comparison struct {
 	Excludes float64
 	Reasons  []string // for the verdict; none for Pass
 	Notes    []string // what else a reader should know
+
+	rule *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
 }
 
 // A Point compares the runs under one load.
@@ -78,9 +89,12 @@ func (p *Point) Name() string {
 func Compare(old, new []*Run, gate Gate) *Comparison {
 	gate = gate.fitted(slices.Concat(old, new))
 	c := &Comparison{Points: split(old, new), Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
+	tests := len(gate.Limits) * len(c.Points)
+	c.rule = ruleOf(slices.Concat(old, new), c.Alpha, tests)
 	for i := range c.Points {
 		p := &c.Points[i]
 		p.arrange(&gate)
+		c.look(p, tests)
 		c.Needed = max(c.Needed, gate.Needs(p.Design, len(c.Points)))
 		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
@@ -89,7 +103,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 		}
 	}
 	c.share()
-	c.adjust(len(gate.Limits) * len(c.Points))
+	c.adjust(tests)
 	(&judge{Comparison: c, gate: &gate}).judge(old, new)
 	return c
 }
@@ -102,6 +116,7 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	}
 	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), FromContent: p.fromContent(&m)}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
+	r.levels = p.levels
 	p.compare(&r, old, new)
 	if units, more := p.Units(); min(units, more) > 1 {
 		r.P = min(1, 2*r.evidence.Above(0), 2*r.evidence.Below(0))
@@ -164,13 +179,18 @@ func (c *Comparison) adjust(tests int) {
 			}
 		}
 	}
-	worse, better = stats.Holm(worse, tests), stats.Holm(better, tests)
+	if c.rule == nil {
+		worse, better = stats.Holm(worse, tests), stats.Holm(better, tests)
+	} else {
+		c.forLooks(gated, worse)
+		c.forLooks(gated, better)
+	}
 	for i, r := range gated {
 		r.Adjusted = better[i]
 		if r.worse() {
 			r.Adjusted = worse[i]
 		}
-		r.Least = max(0, r.forWorse(r.scale.share(r.evidence.Lower(c.Alpha/float64(tests)))))
+		r.Least = max(0, r.forWorse(r.scale.share(r.evidence.Lower(r.levels.worse))))
 		r.Differs = r.Adjusted <= c.Alpha
 	}
 }

@@ -62,6 +62,8 @@ type arrangement struct {
 	pairs    [][]pair // of each unit, if the design is InPairs
 	old, new [][]*Run // of each unit, otherwise
 	alone    int      // runs without a partner, which InPairs leaves out
+	levels   levels
+	most     int // pairs of a sequential sweep; 0 for other runs
 }
 
 // arrange finds the design of the point.
@@ -121,7 +123,11 @@ func (p *Point) Arranged() string {
 		return fmt.Sprintf("%s, on unknown server starts", p.Design)
 	}
 	if p.Design == InPairs {
-		return fmt.Sprintf("%s, %d %s", p.Design, old, p.noun(old))
+		text := fmt.Sprintf("%s, %d %s", p.Design, old, p.noun(old))
+		if p.most > 0 {
+			text += fmt.Sprintf(", of at most %d", p.most)
+		}
+		return text
 	}
 	return fmt.Sprintf("%s, %d old and %d new %s", p.Design, old, new, p.noun(old+new))
 }

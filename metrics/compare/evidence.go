@@ -124,7 +124,7 @@ func (p *Point) reversed() bool { return p.new[0][0].Began.Before(p.old[0][0].Be
 
 // conclude sets the effect and the chance of a row.
 func (r *Row) conclude(distance float64, evidence stats.Evidence) {
-	const tail = (1 - confidenceLevel) / 2
+	tail := r.levels.fine / 2
 	r.evidence, r.distance = evidence, distance
 	r.bounded(evidence)
 	low, high := evidence.Lower(tail), evidence.Upper(tail)
@@ -139,7 +139,7 @@ func (r *Row) conclude(distance float64, evidence stats.Evidence) {
 
 // bounded sets what the new runs are worse at most.
 func (r *Row) bounded(by stats.Evidence) {
-	r.shared, r.bound = by, by.Upper(1-confidenceLevel)
+	r.shared, r.bound = by, by.Upper(r.levels.fine)
 	r.Worst = r.forWorse(r.scale.share(r.bound))
 	if math.IsInf(r.bound, 1) {
 		r.Worst = r.bound

@@ -98,10 +98,10 @@ func (g *Gate) alpha() float64 {
 
 func (g *Gate) unit() Unit { return cmp.Or(g.Unit, PerStart) }
 
-// leastPairs and leastInOrder are the fewest units a side with which pairs, and one side after the
+// LeastPairs and leastInOrder are the fewest units a side with which pairs, and one side after the
 // other, are judged. Fewer do not show how much they vary, or drift.
 const (
-	leastPairs   = 3
+	LeastPairs   = 3
 	leastInOrder = 6
 )
 
@@ -113,7 +113,7 @@ func (g *Gate) Needs(design Design, points int) int {
 	case tests == 0:
 		return 0
 	case design == InPairs:
-		return leastPairs
+		return LeastPairs
 	case design == InTurns:
 		return stats.Needed(g.alpha(), tests)
 	}
@@ -132,7 +132,7 @@ func (g *Gate) Describe(w io.Writer) error {
 	takes := "1 run a side"
 	if len(g.Limits) > 0 {
 		p := Point{arrangement: arrangement{unit: g.unit()}}
-		takes = fmt.Sprintf("%d pairs, or %d %s in turns, or %d one after the other", leastPairs, g.Needs(InTurns, 1), p.aSide(2), leastInOrder)
+		takes = fmt.Sprintf("%d pairs, or %d %s in turns, or %d one after the other", LeastPairs, g.Needs(InTurns, 1), p.aSide(2), leastInOrder)
 	}
 	_, err := fmt.Fprintf(w, "gated: %s\ntakes for each load: %s\n", strings.Join(names, ", "), takes)
 	return err

@@ -207,7 +207,7 @@ func (j *judge) lacking(p *Point) string {
 		}
 		return fmt.Sprintf("%s; %s take at least %d %s", have, gated, needed, p.aSide(needed))
 	}
-	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed, p.aSide(needed), leastPairs)
+	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed, p.aSide(needed), LeastPairs)
 }
 
 // drifts doubts the point if the numbers of both sides, one after the other, drift in the same

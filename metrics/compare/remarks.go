@@ -12,7 +12,7 @@ import (
 // remark notes what a reader should know about a point's runs. It does not change the
 // verdict.
 func (j *judge) remark(p *Point) {
-	if j.gate.Noise == nil && sequential(p.Old, p.New) { // a baseline always comes before
+	if j.gate.Noise == nil && inOrder(p.Old, p.New) { // a baseline always comes before
 		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
 	}
 	if was, is := seeds(p.Old), seeds(p.New); was != "" && is != "" && was != is {
@@ -127,7 +127,7 @@ func perRequest(runs []*Run, of func(*Run) int) float64 {
 
 func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", ") }
 
-// sequential says whether all runs of one side began before all runs of the other.
-func sequential(old, new []*Run) bool {
+// inOrder says whether all runs of one side began before all runs of the other.
+func inOrder(old, new []*Run) bool {
 	return len(old) > 1 && len(new) > 1 && (before(old, new) || before(new, old))
 }

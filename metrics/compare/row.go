@@ -48,6 +48,7 @@ type Row struct {
 	FromContent bool
 
 	scale    scale
+	levels   levels
 	evidence stats.Evidence
 	shared   stats.Evidence // the same with the error that all loads share
 	trend    stats.Estimate // that both sides share, from one unit to the next
@@ -111,7 +112,7 @@ func (r *Row) beyond() bool {
 
 // equivalent reports that the change is within the margin in both directions.
 func (r *Row) equivalent() bool {
-	least := r.shared.Lower(1 - confidenceLevel)
+	least := r.shared.Lower(r.levels.fine)
 	if r.fromZero() {
 		return r.bound <= r.amount && least >= -r.amount
 	}

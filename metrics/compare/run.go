@@ -26,6 +26,9 @@ type Run struct {
 	Repeat  int    `json:"repeat,omitempty"`
 	Session string `json:"session,omitempty"`
 
+	// MaxPairs is the most pairs of the sequential sweep that made the run; 0 for other runs.
+	MaxPairs int `json:"max_pairs,omitempty"`
+
 	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
 	Asked map[string]string `json:"asked,omitempty"`
 	// Numbers are the numbers of the run by the names of Metrics, and Content has the numbers of
@@ -86,6 +89,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		r.Start = start.ID
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
+	r.MaxPairs, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "max-pairs"))
 	r.cut = s.Interrupted && s.StoppedBy == "" || len(s.Incomplete) > 0
 	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
 		r.remedy = cmp.Or(r.remedy, c.Remedy)

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// A Boundary has the levels of one-sided t tests that look at growing numbers of pairs. With no true
-// difference, the chance that any of the tests rejects is the alpha of the Boundary, where
+// A boundary has the levels of one-sided t tests that look at growing numbers of pairs. With no true
+// difference, the chance that any of the tests rejects is the alpha of the boundary, where
 // differences of pairs are independent and normal. Nobody changes it after it is made.
-type Boundary struct {
+type boundary struct {
 	looks  []int     // numbers of pairs
 	levels []float64 // of the test at each look
 	limits []float64 // of t
 }
 
-// NewBoundary makes a Boundary with a look after each pair, from the first number of pairs, at least
+// newBoundary makes a boundary with a look after each pair, from the first number of pairs, at least
 // 2, to the most.
-func NewBoundary(alpha float64, first, most int) *Boundary {
+func newBoundary(alpha float64, first, most int) *boundary {
 	var looks []int
 	var spent []float64
 	for n := first; n <= most; n++ {
 		looks, spent = append(looks, n), append(spent, spend(alpha, float64(n)/float64(most)))
 	}
-	return boundary(looks, spent)
+	return spending(looks, spent)
 }
 
-// Level is the level of the test of so many pairs; 0 if there is no look.
-func (b *Boundary) Level(pairs int) float64 {
+// level is the level of the test of so many pairs; 0 if there is no look.
+func (b *boundary) level(pairs int) float64 {
 	if i, found := slices.BinarySearch(b.looks, pairs); found {
 		return b.levels[i]
 	}
@@ -34,14 +34,14 @@ func (b *Boundary) Level(pairs int) float64 {
 }
 
 // limit is the t from which the test of so many pairs rejects; +Inf if there is no look.
-func (b *Boundary) limit(pairs int) float64 {
+func (b *boundary) limit(pairs int) float64 {
 	if i, found := slices.BinarySearch(b.looks, pairs); found {
 		return b.limits[i]
 	}
 	return math.Inf(1)
 }
 
-// boundary spends so much error up to each look.
+// spending spends so much error up to each look.
 //
 // The tests are exact: they need no large numbers and no known variance. Take the angle φ
 // by which the vector of all differences so far rises from the plane in which they add up to 0: t is
@@ -51,8 +51,8 @@ func (b *Boundary) limit(pairs int) float64 {
 // is the recursion of Armitage, McPherson and Rowe ("Repeated Significance Tests on Accumulating
 // Data", Journal of the Royal Statistical Society A 132 (1969)) for an unknown variance (C. Jennison and B.
 // Turnbull, "Exact Calculations for Sequential t, χ² and F Tests", Biometrika 78 (1991)).
-func boundary(looks []int, spent []float64) *Boundary {
-	b := &Boundary{looks: looks}
+func spending(looks []int, spent []float64) *boundary {
+	b := &boundary{looks: looks}
 	used := 0.0
 	at := angles{stop: math.Pi / 2}
 	for n := 2; len(b.levels) < len(looks); n++ {
@@ -190,3 +190,12 @@ func (a angles) tail(from float64, going bool) float64 {
 func (a angles) density(angle float64) float64 {
 	return a.peak * math.Pow(math.Cos(angle), float64(a.n-2))
 }
+
+// spend is how much of alpha is spent once a share of the most pairs is there: in proportion (D. Lan and D.
+// DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983); K. Kim and D. DeMets, "Design
+// and Analysis of Group Sequential Tests Based on the Type I Error Spending Rate Function", Biometrika 74 (1987), with ρ = 1).
+//
+// Of the powers ρ from ½ to 3 and Pocock's function, it needs the fewest pairs or nearly so where
+// pairs differ by 2 to 10 %, with 8 to 30 pairs at most and a change of 0 or twice the margin, and
+// decides nearly as often as the slowest of them.
+func spend(alpha, share float64) float64 { return alpha * share }

@@ -6,23 +6,32 @@ import (
 	"slices"
 )
 
-// A Forecast says how likely a Rule decides.
-type Forecast struct {
-	Decided float64 // chance of a decision by the most pairs
-	More    int     // fewest more pairs that bring a decision with a chance of Chance; 0 if none do
-	Chance  float64 // of a decision by then
+// A Forecast is the chance of a decision by one more pair, two more, and so on up to the most.
+type Forecast []float64
+
+// By is the chance of a decision by so many more pairs; 0 for none, and for fewer.
+func (f Forecast) By(more int) float64 {
+	if more <= 0 || len(f) == 0 {
+		return 0
+	}
+	return f[min(more, len(f))-1]
 }
 
-// likely is the chance of a decision that a forecast of pairs promises.
-const likely = 0.8
+// Likely is the chance of a decision that a promise takes.
+const Likely = 0.8
+
+// Needed is the fewest more pairs that bring a decision with a chance of Likely; 0 if none do.
+func (f Forecast) Needed() int {
+	return 1 + slices.IndexFunc(f, func(chance float64) bool { return chance >= Likely })
+}
 
 // Forecast predicts what the next pairs bring from the numbers after some pairs, at least 2. It draws
 // true changes and variances that may have brought the numbers, and then pairs (the predictive power of D.
 // Spiegelhalter, L. Freedman and P. Blackburn, "Monitoring Clinical Trials: Conditional or Predictive Power?",
 // Controlled Clinical Trials 7 (1986), without prior knowledge). The seed is fixed: the same
 // numbers have the same forecast.
-func (r *Rule) Forecast(pairs int, numbers []Number) Forecast {
-	by := r.simulate(pairs, numbers, func(random *rand.Rand, n Number) truth {
+func (r *Rule) Forecast(pairs int, numbers []Number) (forecast Forecast) {
+	ended := r.simulate(pairs, numbers, func(random *rand.Rand, n Number) truth {
 		chi := 0.0
 		for range int(math.Round(n.DF)) {
 			z := random.NormFloat64()
@@ -31,39 +40,10 @@ func (r *Rule) Forecast(pairs int, numbers []Number) Forecast {
 		sd := n.Err * math.Sqrt(float64(pairs)*n.DF/chi)
 		return truth{n.Value + sd/math.Sqrt(float64(pairs))*random.NormFloat64(), sd}
 	})
-	f := Forecast{Decided: by.decided(r.Most)}
-	for more := 1; pairs+more <= r.Most; more++ {
-		if chance := by.decided(pairs + more); chance >= likely {
-			f.More, f.Chance = more, chance
-			break
-		}
+	for by := pairs + 1; by <= r.Most; by++ {
+		forecast = append(forecast, ended.decided(by))
 	}
-	return f
-}
-
-// A Plan says what a Rule does to numbers with known true changes.
-type Plan struct {
-	Worse, Fine float64 // chances of the outcomes by the most pairs
-	Mean        float64 // pairs
-	Median      int     // pairs
-	Likely      int     // pairs by which there is a decision with a chance of 80 %; 0 if by none
-}
-
-// Plan predicts what the Rule does to numbers that have a true change of Value, and a standard deviation of
-// a pair of Err. Before the first pair, it helps to choose the Rule. The seed is fixed.
-func (r *Rule) Plan(numbers []Number) Plan {
-	by := r.simulate(0, numbers, func(_ *rand.Rand, n Number) truth { return truth{n.Value, n.Err} })
-	p := Plan{Worse: by.chance(Worse, r.Most), Fine: by.chance(Fine, r.Most)}
-	for n := range r.Most {
-		p.Mean += 1 - by.decided(n)
-		if p.Median == 0 && by.decided(n+1) >= 0.5 {
-			p.Median = n + 1
-		}
-		if p.Likely == 0 && by.decided(n+1) >= likely {
-			p.Likely = n + 1
-		}
-	}
-	return p
+	return forecast
 }
 
 // A truth is what pairs of a number are drawn from.

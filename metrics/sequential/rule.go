@@ -1,7 +1,7 @@
 // Package sequential decides after each pair of runs whether more pairs are needed.
 //
 // Whoever looks after each pair, and stops at the first p value below 5 %, is wrong far more often
-// than in 5 % of cases. A Boundary spreads the error over all looks. A Rule has two of them: one to find
+// than in 5 % of cases. A boundary spreads the error over all looks. A Rule has two of them: one to find
 // a change for the worse, and one to exclude it. A Rule is chosen before the first pair. A Forecast says
 // what more pairs will likely bring.
 //
@@ -18,27 +18,26 @@ import (
 type Rule struct {
 	First, Most int // pairs at the first and the last look
 
-	worse, fine *Boundary
+	worse, fine *boundary
 }
 
-// NewRule makes a Rule for that many gated numbers, with looks from the first number of pairs, at
-// least 2, to the most.
+// NewRule makes a Rule with looks from the first number of pairs, at least 2, to the most.
 //
-// The chance to find any of the numbers worse, if none is, is at most alpha: the numbers share
-// it equally (C. Bonferroni, 1936). The chance to call all of them fine, if one is not, is at most
-// alpha, too, without sharing, since all have to be fine (R. Berger, "Multiparameter Hypothesis Testing and Acceptance
-// Sampling", Technometrics 24 (1982)).
-func NewRule(alpha float64, numbers, first, most int) *Rule {
-	return &Rule{first, most, NewBoundary(alpha/float64(max(numbers, 1)), first, most), NewBoundary(alpha, first, most)}
+// The chance to find a number worse that is not is at most worse. If several numbers are
+// gated, each has its share of alpha (C. Bonferroni, 1936). The chance to call all numbers fine, if
+// one is not, is at most fine. It is not shared, since all have to be fine (R. Berger, "Multiparameter Hypothesis
+// Testing and Acceptance Sampling", Technometrics 24 (1982)).
+func NewRule(worse, fine float64, first, most int) *Rule {
+	return &Rule{first, most, newBoundary(worse, first, most), newBoundary(fine, first, most)}
 }
 
 // Worse is the level of the test that finds one number worse after so many pairs; 0 if there is no
 // look.
-func (r *Rule) Worse(pairs int) float64 { return r.worse.Level(pairs) }
+func (r *Rule) Worse(pairs int) float64 { return r.worse.level(pairs) }
 
 // Fine is the level of the test that excludes a change for the worse after so many pairs; 0 if
 // there is no look.
-func (r *Rule) Fine(pairs int) float64 { return r.fine.Level(pairs) }
+func (r *Rule) Fine(pairs int) float64 { return r.fine.level(pairs) }
 
 // A Number is a gated number after some pairs.
 type Number struct {

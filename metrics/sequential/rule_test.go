@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/servebench/servebench/metrics/stats"
@@ -43,7 +44,7 @@ func outcomes(r *Rule, trials int, sd float64, changes ...float64) (shares [3]fl
 
 // Both errors hold for all numbers together: of a false alarm, and of a change that is called fine.
 func TestBothErrorsHold(t *testing.T) {
-	r := NewRule(0.05, 3, 3, 20)
+	r := NewRule(0.05/3, 0.05, 3, 20)
 	// The margin adds to the test, so false alarms are largest where the noise is.
 	for _, sd := range []float64{0.03, 0.07, 0.2, 0.5} {
 		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0); shares[Worse] > 0.055 {
@@ -60,46 +61,75 @@ func TestBothErrorsHold(t *testing.T) {
 
 // Plan knows what experiments show.
 func TestPlanIsTrue(t *testing.T) {
-	r := NewRule(0.05, 3, 3, 12)
-	for _, change := range []float64{0, 0.0953} {
-		shares, mean := outcomes(r, 4000, 0.057, change, 0, 0)
-		number := func(change float64) Number { return Number{stats.Estimate{Value: change, Err: 0.057}, 0.0488, 0.0953} }
-		p := r.Plan([]Number{number(change), number(0), number(0)})
-		if math.Abs(p.Worse-shares[Worse]) > 0.03 || math.Abs(p.Fine-shares[Fine]) > 0.03 || math.Abs(p.Mean-mean) > 0.15 {
-			t.Errorf("change %v: %+v, but %v in %.2f pairs", change, p, shares, mean)
+	r := NewRule(0.05/3, 0.05, 3, 12)
+	var numbers []Number
+	for range 3 {
+		numbers = append(numbers, Number{stats.Estimate{Err: 0.057}, 0.0488, 0.0953})
+	}
+	p := r.Plan(numbers)
+	for _, c := range []struct {
+		change float64
+		right  Outcome
+		e      Expected
+	}{{0, Fine, p.Alike}, {0.0953, Worse, p.Worse}} {
+		shares, mean := outcomes(r, 4000, 0.057, c.change, 0, 0)
+		if math.Abs(c.e.Right-shares[c.right]) > 0.03 || math.Abs(c.e.Mean-mean) > 0.15 || c.e.Median < 5 || c.e.Likely <= c.e.Median || c.e.Likely > 10 {
+			t.Errorf("change %v: %+v, but %v in %.2f pairs", c.change, c.e, shares, mean)
 		}
 	}
 }
 
+// For a normal test with a known variance, the pairs would be (z(α) + z(80 %))²·(noise/change)².
+func TestFixedPairsAreTheTextbooks(t *testing.T) {
+	one := func(sd float64) int {
+		return Fixed(0.05, 0.05, []Number{{stats.Estimate{Err: sd}, 0.0488, 0.0953}}, 3, 1000)
+	}
+	for sd, want := range map[float64]float64{0.2: 27.2, 0.4: 108.9} {
+		if got := float64(one(sd)); got < want || got > 1.08*want+3 {
+			t.Errorf("sd %v: %v pairs, want about %v", sd, got, want)
+		}
+	}
+	if one(0.001) != 3 || one(20) != 0 {
+		t.Errorf("%d pairs without noise, %d with much", one(0.001), one(20))
+	}
+	quiet, loud := Number{stats.Estimate{Err: 0.02}, 0.0488, 0.0953}, Number{stats.Estimate{Err: 0.1}, 0.0488, 0.0953}
+	if a, b := Fixed(0.025, 0.05, []Number{quiet, loud}, 3, 99), Fixed(0.025, 0.05, []Number{loud, quiet}, 3, 99); a != b || a < 9 {
+		t.Errorf("%d pairs, or %d in another order", a, b)
+	}
+}
+
 func TestForecastFollowsThePairs(t *testing.T) {
-	r := NewRule(0.05, 1, 3, 12)
+	r := NewRule(0.05, 0.05, 3, 12)
 	after := func(pairs int, value, sd float64) Forecast {
 		return r.Forecast(pairs, []Number{{stats.Estimate{Value: value, Err: sd / math.Sqrt(float64(pairs)), DF: float64(pairs - 1)}, 0.0488, 0.0953}})
 	}
 	clear, middling, hopeless := after(6, 0.12, 0.08), after(10, 0.048, 0.2), after(11, 0.06, 0.4)
-	if clear.More == 0 || clear.Chance < likely || clear.Decided < clear.Chance {
-		t.Errorf("a clear change: %+v", clear)
+	if n := clear.Needed(); n == 0 || clear.By(n) < Likely || clear.By(n-1) >= Likely || clear.By(99) < clear.By(n) {
+		t.Errorf("a clear change: %v needs %d", clear, n)
 	}
-	if middling.More != 0 || middling.Decided > clear.Decided {
-		t.Errorf("in the middle between fine and worse: %+v", middling)
+	if middling.Needed() != 0 || len(middling) != 2 || middling.By(2) > 0.5 {
+		t.Errorf("in the middle between fine and worse: %v", middling)
 	}
-	if hopeless.Decided > 0.1 {
-		t.Errorf("one pair left: %+v", hopeless)
+	if len(hopeless) != 1 || hopeless.By(1) > 0.1 {
+		t.Errorf("one pair left: %v", hopeless)
 	}
-	if again := after(6, 0.12, 0.08); again != clear {
-		t.Errorf("%+v, then %+v", clear, again)
+	if again := after(6, 0.12, 0.08); !slices.Equal(again, clear) {
+		t.Errorf("%v, then %v", clear, again)
+	}
+	if none := after(12, 0.12, 0.08); none != nil || none.By(3) != 0 || none.Needed() != 0 {
+		t.Errorf("after the most pairs: %v", none)
 	}
 }
 
 func TestNothingGatedIsNeverFine(t *testing.T) {
-	r := NewRule(0.05, 0, 3, 8)
+	r := NewRule(0.05, 0.05, 3, 8)
 	if got := r.Decide(5, nil); got != Open {
 		t.Error(got)
 	}
 }
 
 func ExampleRule() {
-	rule := NewRule(0.05, 1, 3, 20)
+	rule := NewRule(0.05, 0.05, 3, 20)
 	differences := []float64{0.09, 0.11, 0.08, 0.12}
 	for pairs := 3; pairs <= len(differences); pairs++ {
 		number := Number{stats.Paired(differences[:pairs]), 0.05, 0.10}

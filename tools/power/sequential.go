@@ -43,7 +43,7 @@ func (w *watched) median() int { return w.pairs[len(w.pairs)/2] }
 // watch lets the sequential rule decide about experiments of pairs.
 func (c cell) watch(seed uint64, trials int) *watched {
 	chance := rand.New(rand.NewPCG(seed, c.hash()))
-	rule, w := sequential.NewRule(alpha, numbers, firstLook, mostPairs), &watched{outcomes: map[sequential.Outcome]int{}}
+	rule, w := sequential.NewRule(alpha/float64(numbers), alpha, firstLook, mostPairs), &watched{outcomes: map[sequential.Outcome]int{}}
 	slots := pairs(mostPairs, 1)
 	for range trials {
 		old, new := session(chance, c.noise, slots, c.effect)

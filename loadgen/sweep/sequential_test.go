@@ -1,0 +1,198 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
+)
+
+const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name: new, url: 'http://i'}]"
+
+// ttftGate gates the median TTFT alone, of servers that nobody restarts.
+func ttftGate() (gate compare.Gate) {
+	gate.Unit = compare.PerRun
+	m, _ := compare.Find("median_ttft")
+	gate.Limits = []compare.Limit{{Metric: m, Relative: 0.05}}
+	return gate
+}
+
+// sequentially is the plan of a sequential sweep.
+func sequentially(t *testing.T, text string, q Sequential) *Plan {
+	t.Helper()
+	p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &q})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A lab makes the runs of sequential sweeps without a server. The same run has always the same
+// numbers.
+type lab struct {
+	noise, change float64 // of the logarithm of the TTFT
+	runs          []*compare.Run
+	made          []string
+	fails         func(c cell) bool
+}
+
+func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
+	l.made = append(l.made, job.name)
+	if l.fails != nil && l.fails(job.cell) {
+		return nil, errors.New("no server")
+	}
+	c := job.cell
+	random := rand.New(rand.NewPCG(uint64(c.repeat), uint64(c.arm)))
+	ttft := 0.1 * math.Exp(l.noise*random.NormFloat64()+l.change*float64(c.arm))
+	began := time.Unix(int64(1000*c.repeat+100*c.arm), 0)
+	s := &metrics.Summary{Completed: 40, TotalOutput: 40, Header: &metrics.Header{
+		Run: job.name, Epoch: began, Version: "1", Server: &metrics.ServerStart{ID: job.name},
+		Config: metrics.Config{Model: "m", Seed: int64(c.repeat), Metadata: []metrics.KV{
+			{Key: "arm", Value: job.Arm}, {Key: "repeat", Value: fmt.Sprint(c.repeat + 1)}, {Key: "max-pairs", Value: "20"},
+		}},
+	}}
+	for range 40 {
+		s.TTFT.Add(ttft)
+	}
+	l.runs = append(l.runs, compare.Runs([]*metrics.Summary{s})...)
+	return &Outcome{Sums: []*metrics.Summary{s}}, nil
+}
+
+// sweep makes the runs that are left, and returns the decision as text, and what was said.
+func (l *lab) sweep(ctx context.Context, t *testing.T, dir string, q Sequential) (decision, said string, err error) {
+	var talk strings.Builder
+	var s *Sweep
+	s = sweepOf(t, dir, sequentially(t, twoArms, q), func(ctx context.Context, job *Job) (*Outcome, error) {
+		out, err := l.load(ctx, job)
+		s.evidence.runs = l.runs
+		return out, err
+	})
+	s.Talk, s.evidence.runs = &talk, l.runs
+	err = s.do(ctx)
+	s.journal.Close()
+	var text strings.Builder
+	if s.decision != nil {
+		if err := report.Comparison(&text, s.decision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text.String(), talk.String(), err
+}
+
+func TestPairsStopOnceTheyDecide(t *testing.T) {
+	for _, c := range []struct {
+		lab       lab
+		limit     time.Duration
+		want, say string
+		most      int // pairs
+	}{
+		{lab{noise: 0.02, change: 0.2}, 0, "\nREGRESSED, on these processes only\n- median_ttft +", "", 6},
+		{lab{noise: 0.02}, 0, "\nPASS, on these processes only: no gated number is worse by more than ", "", 6},
+		{lab{noise: 0.7}, 0, "\nFUTILE, on these processes only\n- after ", "after 3 pairs: open; with ", 19},
+		{lab{noise: 0.7}, 1, "\nFUTILE, on these processes only\n- after 3 pairs: one more would end later than after 1 s of runs\n", "", 3},
+	} {
+		decision, said, err := c.lab.sweep(t.Context(), t, t.TempDir(), Sequential{Pairs: 20, Limit: c.limit, Gate: ttftGate()})
+		if err != nil || !strings.Contains(decision, c.want) || !strings.Contains(said, c.say) {
+			t.Errorf("%+v: %v\n%s\n%s", c, err, said, decision)
+		}
+		if n := len(c.lab.made); n%2 == 1 || n < 6 || n > 2*c.most {
+			t.Errorf("%s%d runs", decision, n)
+		}
+	}
+}
+
+// A sweep that is stopped after each of its runs makes the same runs, and comes to the same decision, as one
+// that is not. One more time, it makes no run.
+func TestSequentialSweepGoesOn(t *testing.T) {
+	q := Sequential{Pairs: 20, Gate: ttftGate()}
+	whole := lab{noise: 0.06, change: 0.1}
+	want, _, err := whole.sweep(t.Context(), t, t.TempDir(), q)
+	if err != nil || len(whole.made) < 10 {
+		t.Fatal(err, whole.made)
+	}
+	parts, dir, decision := lab{noise: 0.06, change: 0.1}, t.TempDir(), ""
+	for i := range len(whole.made) + 1 {
+		ctx, cancel := context.WithCancel(t.Context())
+		parts.fails = func(cell) bool {
+			if len(parts.made) == i+2 {
+				parts.made = parts.made[:i+1]
+				cancel()
+			}
+			return ctx.Err() != nil
+		}
+		decision, _, _ = parts.sweep(ctx, t, dir, q)
+		cancel()
+	}
+	if decision != want || strings.Join(parts.made, "|") != strings.Join(whole.made, "|") {
+		t.Errorf("made %q, want %q\n%s", parts.made, whole.made, decision)
+	}
+}
+
+// A pair without one of its runs decides nothing, and the next pairs would not follow it in time.
+func TestFailedRunStopsASequentialSweep(t *testing.T) {
+	l, dir := lab{noise: 0.02}, t.TempDir()
+	l.fails = func(c cell) bool { return c == cell{repeat: 1, arm: 1} }
+	if decision, _, err := l.sweep(t.Context(), t, dir, Sequential{Pairs: 20, Gate: ttftGate()}); err != nil || decision != "" || len(l.made) != 4 {
+		t.Errorf("%v, made %q\n%s", err, l.made, decision)
+	}
+	l.fails, l.made = nil, nil
+	decision, _, err := l.sweep(t.Context(), t, dir, Sequential{Pairs: 20, Gate: ttftGate()})
+	if err != nil || !strings.Contains(decision, "\nPASS") || l.made[0] != "new, repeat 2" {
+		t.Errorf("%v, made %q\n%s", err, l.made, decision)
+	}
+}
+
+func TestSequentialNeedsPairs(t *testing.T) {
+	for text, want := range map[string]string{
+		"arms: [{name: a, url: 'http://h'}]": "it takes two arms, the old and the new one, and there are 1",
+		strings.Replace(twoArms, "repeats: 3", "until: {flag: request-rate, from: 1, to: 4, slo: {mean-ttft: 100}}", 1): "until: it searches on each arm, and pairs need the same load on both",
+	} {
+		_, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &Sequential{Pairs: 20, Gate: ttftGate()}})
+		if err == nil || err.Error() != "argument --sequential: "+want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for want, q := range map[string]Sequential{
+		"--max-pairs 2: the first look is after 3 pairs": {Pairs: 2, Gate: ttftGate()},
+		"the gate limits no change":                      {Pairs: 20},
+		"arm old has no command, so all its runs are on one start of a server: --unit run decides on these processes only": {Pairs: 20, Gate: compare.DefaultGate()},
+	} {
+		if _, err := Parse("plan.yaml", strings.NewReader(twoArms), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &q}); err == nil || err.Error() != "argument --sequential: "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Pairs at which one rule has looked do not go on with another.
+func TestOtherRuleIsAnotherExperiment(t *testing.T) {
+	digest := func(change func(*Sequential)) string {
+		q := Sequential{Pairs: 20, Gate: ttftGate()}
+		change(&q)
+		return sequentially(t, twoArms, q).digest()
+	}
+	same := digest(func(*Sequential) {})
+	for name, change := range map[string]func(*Sequential){
+		"pairs":  func(q *Sequential) { q.Pairs = 21 },
+		"alpha":  func(q *Sequential) { q.Gate.Alpha = 0.1 },
+		"margin": func(q *Sequential) { q.Gate.Limits[0].Relative = 0.1 },
+		"number": func(q *Sequential) { q.Gate.Limits[0].Metric.Name = "p99_ttft" },
+	} {
+		if digest(change) == same {
+			t.Errorf("another %s is the same experiment", name)
+		}
+	}
+	if digest(func(q *Sequential) { q.Limit, q.Gate.Despite = time.Hour, []string{"suspect"} }) != same {
+		t.Error("a limit of time, or --despite, makes another experiment")
+	}
+	if parse(t, twoArms).digest() == same {
+		t.Error("a sweep of a fixed number of repeats is the same experiment")
+	}
+}

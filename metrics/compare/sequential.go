@@ -1,0 +1,238 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/sequential"
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// levels are the levels of the one-sided tests of a number: of the test that finds it worse, and of
+// the one that excludes a change.
+type levels struct{ worse, fine float64 }
+
+// ruleOf is the rule of the sequential sweep that made the runs, nil for other runs. Such a sweep stops
+// when it sees a decision, so that the tests of a fixed number of pairs err too often, also when
+// somebody compares the runs later.
+func ruleOf(runs []*Run, alpha float64, tests int) *sequential.Rule {
+	most := 0
+	for _, r := range runs {
+		most = max(most, r.MaxPairs)
+	}
+	if most < LeastPairs || tests == 0 {
+		return nil
+	}
+	return sequential.NewRule(alpha/float64(tests), 1-confidenceLevel, LeastPairs, most)
+}
+
+// look finds the levels for the pairs of a point.
+func (c *Comparison) look(p *Point, tests int) {
+	p.levels = levels{c.Alpha / float64(max(tests, 1)), 1 - confidenceLevel}
+	if c.rule == nil || p.Design != InPairs {
+		return
+	}
+	p.most = c.rule.Most
+	if pairs, _ := p.Units(); pairs >= c.rule.First {
+		at := min(pairs, c.rule.Most)
+		p.levels = levels{c.rule.Worse(at), c.rule.Fine(at)}
+	}
+}
+
+// forLooks corrects p values for the count of the gated numbers and of the looks.
+func (c *Comparison) forLooks(rows []*Row, p []float64) {
+	for i, r := range rows {
+		p[i] = min(1, p[i]*c.Alpha/r.levels.worse)
+	}
+}
+
+// Forecast is the chance of a verdict by more pairs of a sequential sweep; empty for other runs.
+func (c *Comparison) Forecast() sequential.Forecast {
+	if c.rule == nil {
+		return nil
+	}
+	var numbers []sequential.Number
+	pairs := math.MaxInt
+	for i := range c.Points {
+		p := &c.Points[i]
+		n, _ := p.Units()
+		pairs = min(pairs, n)
+		for _, r := range p.Rows {
+			if r.Gated && !r.Unjudged {
+				numbers = append(numbers, sequential.Number{Estimate: r.Estimate, Margin: r.Limit(), Excluded: r.promised()})
+			}
+		}
+	}
+	return c.rule.Forecast(pairs, numbers)
+}
+
+// promised is how far the change reaches on the scale of Estimate that the gate promises to detect.
+func (r *Row) promised() float64 {
+	if r.fromZero() {
+		return 2 * r.amount
+	}
+	return r.scale.distance(visible(r.asked))
+}
+
+// GiveUp makes a verdict of the reason why no more pairs are made.
+func (c *Comparison) GiveUp(why string) {
+	c.Verdict, c.Reasons = Futile, append([]string{why}, c.Reasons...)
+}
+
+// A Plan is how many pairs a gate likely takes, before they are made.
+type Plan struct {
+	Noise []Noise       // of the gated numbers
+	Fixed int           // pairs without looks; 0 if they are more than mostFixed
+	Most  int           // pairs of a sequential sweep
+	Each  time.Duration // that a pair takes; 0 if unknown
+
+	sequential.Plan
+}
+
+// A Noise is how much pairs of a gated number differ by chance.
+type Noise struct {
+	Metric  Metric
+	Load    string  // empty if there is one load
+	Share   float64 // standard deviation
+	Promise float64 // share by which it must be worse to be found, or not be to pass
+}
+
+// mostFixed is the most pairs that a Plan looks for.
+const mostFixed = 1000
+
+// PlanOf plans with the noise of runs. Without new runs, the old ones are all alike.
+func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
+	if len(new) == 0 {
+		old, new = halves(old, gate.unit())
+	}
+	c := Compare(old, new, gate)
+	p := &Plan{Most: most, Each: eachPair(slices.Concat(old, new)) * time.Duration(len(c.Points))}
+	var numbers []sequential.Number
+	for i := range c.Points {
+		point := &c.Points[i]
+		for k := range point.Rows {
+			r := &point.Rows[k]
+			if !r.Gated || !r.scale.logs {
+				continue
+			}
+			sd := point.noise(r)
+			if math.IsInf(sd, 1) {
+				return nil, fmt.Errorf("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
+			}
+			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(), Excluded: r.promised()})
+			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.asked)})
+		}
+	}
+	return p.find(numbers, c.Alpha)
+}
+
+// PlanFor plans for runs that differ by a share, such as 3%, as a standard deviation.
+func PlanFor(noise string, gate Gate, most int) (*Plan, error) {
+	of, err := share(noise)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Most: most}
+	var numbers []sequential.Number
+	for _, l := range gate.Limits {
+		s := scale{higher: l.Metric.Higher, logs: true}
+		sd := math.Sqrt2 * math.Log1p(of)
+		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.distance(l.Relative), Excluded: s.distance(visible(l.Relative))})
+		p.Noise = append(p.Noise, Noise{l.Metric, "", math.Expm1(sd), visible(l.Relative)})
+	}
+	return p.find(numbers, gate.alpha())
+}
+
+// find finds the numbers of pairs.
+func (p *Plan) find(numbers []sequential.Number, alpha float64) (*Plan, error) {
+	if len(numbers) == 0 {
+		return nil, errors.New("no gated number is above 0 in all runs, so there is nothing to plan")
+	}
+	worse, fine := alpha/float64(len(numbers)), 1-confidenceLevel
+	p.Fixed = sequential.Fixed(worse, fine, numbers, LeastPairs, mostFixed)
+	p.Plan = sequential.NewRule(worse, fine, LeastPairs, p.Most).Plan(numbers)
+	return p, nil
+}
+
+// halves divides runs into two sides that take turns.
+func halves(runs []*Run, unit Unit) (old, new []*Run) {
+	for i, u := range units(runs, unit) {
+		if i%2 == 0 {
+			old = append(old, u...)
+		} else {
+			new = append(new, u...)
+		}
+	}
+	return old, new
+}
+
+// noise is the standard deviation of the difference of a pair; infinite for too few runs.
+func (p *Point) noise(r *Row) float64 {
+	if n := len(r.Differences); n > 0 {
+		return r.Estimate.Err * math.Sqrt(float64(n))
+	}
+	var sides [2][]float64
+	for i, units := range [][][]*Run{p.old, p.new} {
+		for _, u := range units {
+			sides[i] = append(sides[i], r.scale.mean(p.values(&r.Metric, u)))
+		}
+	}
+	m, n := float64(len(sides[0])), float64(len(sides[1]))
+	return stats.Pooled(sides[0], sides[1]).Err * math.Sqrt(2/(1/m+1/n))
+}
+
+// eachPair is how long a pair of the runs takes, with what is between them; 0 if unknown.
+func eachPair(runs []*Run) time.Duration {
+	began, ended := runs[0].Began, runs[0].Ended
+	for _, r := range runs {
+		if r.Began.IsZero() || r.Ended.IsZero() {
+			return 0
+		}
+		began, ended = earlier(began, r.Began), later(ended, r.Ended)
+	}
+	return 2 * ended.Sub(began) / time.Duration(len(runs))
+}
+
+// Describe writes the plan.
+func (p *Plan) Describe(w io.Writer) error {
+	var text strings.Builder
+	for _, n := range p.Noise {
+		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n", strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
+	}
+	fixed := fmt.Sprintf("more than %d pairs", mostFixed)
+	if p.Fixed > 0 {
+		fixed = p.takes(float64(p.Fixed))
+	}
+	fmt.Fprintf(&text, "\nright with a chance of %.0f %% after a fixed number: %s\nsweep --sequential, at most %s:\n", 100*sequential.Likely, fixed, metrics.Counted(p.Most, "pair"))
+	for _, e := range []struct {
+		name string
+		sequential.Expected
+	}{{"nothing has changed", p.Alike}, {"one number is worse", p.Worse}} {
+		fmt.Fprintf(&text, "  if %s: %s on average, %s; right with a chance of %.0f %%\n", e.name, p.takes(e.Mean), p.likely(e.Likely), math.Floor(100*e.Right))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// takes is a number of pairs with the time that they take.
+func (p *Plan) takes(pairs float64) string {
+	text := strings.TrimSuffix(fmt.Sprintf("%.1f", pairs), ".0") + " pairs"
+	if p.Each == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s, about %.0f min", text, math.Ceil(pairs*p.Each.Minutes()))
+}
+
+// likely says by when a decision is likely.
+func (p *Plan) likely(pairs int) string {
+	if pairs == 0 {
+		return fmt.Sprintf("undecided at the end with a chance above %.0f %%", 100*(1-sequential.Likely))
+	}
+	return fmt.Sprintf("%d or fewer with a chance of %.0f %%", pairs, 100*sequential.Likely)
+}

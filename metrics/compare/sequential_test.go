@@ -1,0 +1,106 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inPairs are runs in pairs whose TTFTs differ by these logarithms, of a sequential sweep of so many
+// pairs; 0 for another sweep.
+func inPairs(most int, differences ...float64) (old, new []*Run) {
+	old, new = arranged(strings.Repeat("AB", len(differences)))
+	for i, d := range differences {
+		for _, r := range []*Run{old[i], new[i]} {
+			r.MaxPairs, r.Completed, r.Output, r.Values = most, 100, 100, map[string]int{"ttft": 100}
+		}
+		old[i].Numbers["median_ttft"], new[i].Numbers["median_ttft"] = 40, 40*math.Exp(d)
+	}
+	return old, new
+}
+
+// ttftGate gates the median TTFT alone.
+func ttftGate() (gate Gate) {
+	m, _ := Find("median_ttft")
+	gate.Limits = []Limit{{Metric: m, Relative: 0.05}}
+	return gate
+}
+
+// Whoever stops when the numbers suggest it, has to be surer.
+func TestSequentialSweepTakesSurerPairs(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		differences []float64
+		fixed, most Verdict
+	}{
+		{"worse", []float64{0.05, 0.14, 0.06, 0.13}, Regressed, NoVerdict},
+		{"clearly worse", []float64{0.11, 0.12, 0.11, 0.12}, Regressed, Regressed},
+		{"alike", []float64{0.03, -0.04, 0.05, -0.05}, Pass, NoVerdict},
+		{"clearly alike", []float64{0.01, -0.01, 0.005, 0.01}, Pass, Pass},
+	} {
+		for most, want := range map[int]Verdict{0: test.fixed, 20: test.most} {
+			old, new := inPairs(most, test.differences...)
+			c := Compare(old, new, ttftGate())
+			if c.Verdict != want || !c.Judged {
+				t.Errorf("%s, at most %d pairs: %s, want %s: %q", test.name, most, c.Verdict, want, c.Reasons)
+			}
+			if sequential := strings.Contains(c.Points[0].Arranged(), "of at most 20"); sequential != (most > 0) {
+				t.Errorf("at most %d pairs: %s", most, c.Points[0].Arranged())
+			}
+		}
+	}
+}
+
+func TestForecastOfRuns(t *testing.T) {
+	of := func(most int, differences ...float64) *Comparison {
+		old, new := inPairs(most, differences...)
+		return Compare(old, new, ttftGate())
+	}
+	if f := of(0, 0.03, -0.04, 0.05, -0.05).Forecast(); f != nil {
+		t.Errorf("no sequential sweep: %v", f)
+	}
+	near := of(20, 0.03, -0.04, 0.05, -0.05).Forecast()
+	if len(near) != 16 || near.Needed() == 0 || near.Needed() > 8 {
+		t.Errorf("nearly decided: %v", near)
+	}
+	far := of(6, 0.5, -0.6, 0.6, -0.4).Forecast()
+	if len(far) != 2 || far.By(2) > 0.1 {
+		t.Errorf("far from a decision: %v", far)
+	}
+}
+
+func TestPlanOfRuns(t *testing.T) {
+	differences := []float64{0.04, -0.05, -0.04, 0.05, 0.05, -0.05}
+	old, new := inPairs(0, differences...)
+	p, err := PlanOf(old, new, ttftGate(), 20)
+	if err != nil || len(p.Noise) != 1 || math.Abs(p.Noise[0].Share-0.0526) > 1e-3 || p.Each != 118333333333*time.Nanosecond {
+		t.Fatalf("%v %+v", err, p)
+	}
+	told, err := PlanFor("3.691%", ttftGate(), 20) // over √2
+	if err != nil || told.Fixed != p.Fixed || math.Abs(told.Worse.Mean-p.Worse.Mean) > 0.3 {
+		t.Errorf("%v %+v, but of runs %+v", err, told, p)
+	}
+	if p.Fixed < 4 || p.Fixed > 7 || p.Alike.Right < 0.9 {
+		t.Errorf("%+v", p)
+	}
+	// Runs of one side take turns with each other.
+	alone, err := PlanOf(slices.Concat(new), nil, ttftGate(), 20)
+	if err != nil || alone.Noise[0].Share < p.Noise[0].Share {
+		t.Errorf("%v %+v", err, alone)
+	}
+	if _, err := PlanOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
+		t.Error(err)
+	}
+	if _, err := PlanFor("3", ttftGate(), 20); err == nil {
+		t.Error("3 is no share")
+	}
+	if _, err := PlanFor("3%", Gate{}, 20); err == nil {
+		t.Error("nothing is gated")
+	}
+	var text strings.Builder
+	if err := p.Describe(&text); err != nil || !strings.Contains(text.String(), "median_ttft: pairs differ by 5.3 %, and a change of 10 % counts\n") || !strings.Contains(text.String(), " min") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
