@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 	"time"
+
+	"github.com/aclements/go-moremath/mathx"
 )
 
 // MinBeyond is how many values must be above a percentile that decides something. The number above
@@ -236,4 +238,39 @@ func (e Endless) Percentile(p float64) float64 {
 		return atRank(sorted, rank) * 1000
 	}
 	return countedAtRank(e.ended.hist, rank) / float64(time.Millisecond)
+}
+
+// Resampled counts at most mostResampled independent values, of which the weights are within half a
+// percent of all values around the percentile. It computes about mostWeights of them: neighbours share one.
+const (
+	mostResampled = 10_000
+	mostWeights   = 500
+)
+
+// Resampled is the p-th percentile in milliseconds, p above 0 and below 100, as the mean over all ways to
+// draw as many values again from the values: a weighted mean of the values near the percentile. It
+// varies less from run to run than Percentile (F. Harrell and C. Davis, "A new distribution-free quantile
+// estimator", Biometrika 69 (1982)). Of gaps between chunks it draws as many as an Interval counts. It is
+// NaN without exact values.
+func (d *Distribution) Resampled(p float64) float64 {
+	n := len(d.exact)
+	m := float64(min(d.independent(p), mostResampled))
+	if n == 0 || m == 0 || p <= 0 || p >= 100 {
+		return math.NaN()
+	}
+	a, b := (m+1)*p/100, (m+1)*(1-p/100)
+	// Outside of ten standard deviations, a float64 cannot hold a weight.
+	reach := 10*math.Sqrt(a*b/(m+2))/(m+1) + 10/m
+	from, to := int(max(0, p/100-reach)*float64(n)), int(math.Ceil(min(1, p/100+reach)*float64(n)))
+	values := d.ascending()
+	step := 1 + (to-from)/mostWeights
+	sum, before := 0.0, mathx.BetaInc(float64(from)/float64(n), a, b)
+	first := before
+	for i := from; i < to; i += step {
+		alike := values[i:min(i+step, to)]
+		below := mathx.BetaInc(float64(i+len(alike))/float64(n), a, b)
+		sum += (below - before) * Mean(alike)
+		before = below
+	}
+	return sum / (before - first) * 1000
 }

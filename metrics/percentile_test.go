@@ -242,3 +242,78 @@ func TestAHistogramKnowsWhatIsInfiniteAsExactValuesDo(t *testing.T) {
 func nearby(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= want/1000
 }
+
+// of is a Distribution of values in seconds.
+func of(values ...float64) *Distribution {
+	d := new(Distribution)
+	for _, v := range values {
+		d.Add(v)
+	}
+	return d
+}
+
+// From mpmath 1.3.0: the values, weighted by the differences of betainc((n+1)·p, (n+1)·(1−p), 0, i/n,
+// regularized=True).
+func TestResampledPercentilesAreHarrellAndDavis(t *testing.T) {
+	few := of(.031, .052, .018, .044, .120, .027, .039, .061, .035, .048)
+	many := new(Distribution)
+	for i := range 1000 {
+		many.Add(math.Pow(float64(i*7919%1000), 2) / 1e6)
+	}
+	for _, c := range []struct {
+		of      *Distribution
+		p, want float64
+	}{
+		{few, 25, 30.526314838469894}, {few, 50, 41.601047724353634}, {few, 90, 95.50777887032189}, {few, 99, 118.61296875567264},
+		{many, 50, 249.74983433133727}, {many, 90, 809.190153692615}, {many, 99, 979.1202135673403},
+	} {
+		if got := c.of.Resampled(c.p); math.Abs(got/c.want-1) > 1e-9 {
+			t.Errorf("P%g of %d: %v, want %v", c.p, c.of.Len(), got, c.want)
+		}
+	}
+}
+
+// Of values that are evenly spread, it is the mean of the beta distribution.
+func TestResampledPercentilesOfMillionsOfValues(t *testing.T) {
+	d := &Distribution{limit: 2_000_000}
+	const n = 1_000_000
+	for i := range n {
+		d.Add((float64(i) + 0.5) / n)
+	}
+	for _, p := range []float64{0.1, 1, 50, 90, 99, 99.9} {
+		if got := d.Resampled(p); math.Abs(got-10*p) > 1e-3 {
+			t.Errorf("P%g is %v", p, got)
+		}
+	}
+}
+
+// Of gaps that are alike within each request, only the requests count.
+func TestGapsAreResampledByRequest(t *testing.T) {
+	requests, gaps := new(Distribution), &Distribution{gaps: true}
+	for i := range 20 {
+		v := float64(i*i) / 1000
+		requests.Add(v)
+		for range 50 {
+			gaps.Add(v)
+		}
+		gaps.ends = append(gaps.ends, len(gaps.exact))
+	}
+	if got, want := gaps.Resampled(50), requests.Resampled(50); math.Abs(got/want-1) > 0.01 {
+		t.Errorf("%v, of requests %v", got, want)
+	}
+	if all := of(gaps.exact...).Resampled(50); math.Abs(all/gaps.Resampled(50)-1) < 0.01 {
+		t.Errorf("%v if each gap counts", all)
+	}
+}
+
+func TestWithoutValuesNothingIsResampled(t *testing.T) {
+	q, rough := &Distribution{Quoted: NewQuote()}, FromHistogram(of(1, 2).Histogram())
+	for name, got := range map[string]float64{
+		"no values": new(Distribution).Resampled(50), "statistics": q.Resampled(50), "P0": of(1, 2).Resampled(0), "P100": of(1, 2).Resampled(100),
+		"a histogram": rough.Resampled(50),
+	} {
+		if !math.IsNaN(got) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

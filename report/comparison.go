@@ -117,11 +117,11 @@ func percent(share float64) string {
 
 // legend says how to read a comparison's rows, a line each.
 func legend(c *compare.Comparison) []string {
-	gated, tested, content := 0, false, false
+	gated, tested, content, resampled := 0, false, false, false
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {
 			tested = tested || !math.IsNaN(r.P)
-			content = content || r.FromContent
+			content, resampled = content || r.FromContent, resampled || r.Resampled
 			if r.Gated {
 				gated++
 			}
@@ -145,6 +145,9 @@ func legend(c *compare.Comparison) []string {
 	}
 	if tested && gated > 1 {
 		lines = append(lines, fmt.Sprintf("p of gated rows is adjusted for all %d of them", gated))
+	}
+	if resampled {
+		lines = append(lines, "change and p of percentiles: sharpened by resampling the requests of each run")
 	}
 	if content {
 		lines = append(lines, "TTFT ends, and TPOT begins, at the first chunk with content")

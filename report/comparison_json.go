@@ -71,6 +71,9 @@ func rowObject(r *compare.Row) ordered {
 	if r.Unjudged {
 		row = append(row, member{"unjudged", true})
 	}
+	if r.Resampled {
+		row = append(row, member{"resampled", true})
+	}
 	margin := math.NaN()
 	if r.Gated {
 		margin = r.Margin

@@ -79,11 +79,44 @@ func (s scale) share(distance float64) float64 {
 	return math.Inf(1)
 }
 
+// A percentileOf names one that Distribution.Resampled knows: a metric, and whether it is from the first
+// content on.
+type percentileOf struct {
+	metric      string
+	fromContent bool
+}
+
+// resample keeps a percentile of the requests of a run, and one from the first content on.
+func (r *Run) resample(s *metrics.Summary, m *Metric) {
+	if m.percentile <= 0 || m.percentile >= 100 {
+		return
+	}
+	for fromContent, d := range map[bool]*metrics.Distribution{false: distribution(s, m.latency), true: s.FromContent(m.latency)} {
+		if d == nil {
+			continue
+		}
+		if v := d.Resampled(m.percentile); v > 0 {
+			r.resampled[percentileOf{m.Name, fromContent}] = v
+		}
+	}
+}
+
+// resampled reports that each run of the pairs has that percentile.
+func (p *Point) resampled(key percentileOf) bool {
+	return !slices.ContainsFunc(slices.Concat(p.pairs...), func(both pair) bool {
+		return both.old.resampled[key] == 0 || both.new.resampled[key] == 0
+	})
+}
+
 // compare finds out what the values of a row say, by the design of the point.
 func (p *Point) compare(r *Row, old, new []float64) {
 	r.scale = r.scaleOf(old, new)
 	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Metric, runs)) }
 	if p.Design == InPairs {
+		key := percentileOf{r.Name, r.FromContent}
+		if r.Resampled = r.scale.logs && p.resampled(key); r.Resampled {
+			value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
+		}
 		for _, unit := range p.pairs {
 			sum := 0.0
 			for _, pair := range unit {

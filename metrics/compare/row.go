@@ -47,6 +47,9 @@ type Row struct {
 	// may count an empty chunk as a token.
 	FromContent bool
 
+	// Resampled says that Estimate and Differences are of Distribution.Resampled. Old and New never are.
+	Resampled bool
+
 	scale    scale
 	levels   levels
 	evidence stats.Evidence

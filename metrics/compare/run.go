@@ -61,6 +61,8 @@ type Run struct {
 	Early string   `json:"early,omitempty"`
 	Gaps  []string `json:"gaps,omitempty"` // what is missing, such as the end of the run
 
+	resampled map[percentileOf]float64 // as Distribution.Resampled has them
+
 	recounts bool     // its stream can be recounted by other definitions
 	arms     []string // names of its arm: a sweep's, its label, its target
 	cut      bool     // its numbers lack requests, because someone or something ended it
@@ -78,7 +80,7 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
-		ID: s.Header.Run, Began: s.Header.Epoch, Ended: s.Date, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
+		ID: s.Header.Run, Began: s.Header.Epoch, Ended: s.Date, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s),
 	}
@@ -113,6 +115,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Numbers[m.Name] = v
 		}
+		r.resample(s, &m)
 	}
 	names := append([]string{job, ttfo}, adapterLatencies(s)...)
 	for _, m := range metrics.Metrics {
