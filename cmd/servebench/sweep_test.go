@@ -77,7 +77,7 @@ func TestPrefixCacheIsResetBeforeEachRun(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	run := []string{"/reset_prefix_cache", "/v1/models", "/tokenize", "/metrics", "/v1/completions", "/metrics"}
+	run := []string{"/reset_prefix_cache", "/v1/models", "/tokenize", "/metrics", "/version", "/v1/completions", "/metrics"}
 	if got, want := fmt.Sprint(paths), fmt.Sprint(append(run, run...)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

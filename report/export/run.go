@@ -78,6 +78,7 @@ var told = []column{
 	{"number", func(r *run) string { return position(r.origin.Number) }},
 	{"group", func(r *run) string { return r.header.Group }},
 	{"target", func(r *run) string { return r.header.TargetName() }},
+	{"server_start", func(r *run) string { return r.Start }},
 	{"label", func(r *run) string { return r.header.Config.Label }},
 	{"model", func(r *run) string { return r.header.Config.Model }},
 	{"dataset", func(r *run) string { return r.Asked["dataset-name"] }},
