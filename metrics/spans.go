@@ -17,7 +17,7 @@ const (
 	SpanSlot        Span = iota // from due until it had a slot
 	SpanLag                     // until we sent it
 	SpanConnect                 // opening its connection: name, TCP, proxy and TLS
-	SpanWrite                   // until its last byte was written; earlier attempts at it are in here, too
+	SpanWrite                   // until its last byte was written, at the latest until the answer began; with earlier attempts
 	SpanServerQueue             // in the engine's queue, until it was scheduled
 	SpanPrefill                 // from then until the engine had the first token
 	SpanNetwork                 // the rest until the first chunk: network and front end, both ways; may be negative
@@ -107,7 +107,12 @@ func (r *Record) Spans() (s Spans, completed bool) {
 	s[SpanConnect] = r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS
 	written := r.Sent + s[SpanConnect]
 	if r.Wrote > 0 {
-		s[SpanWrite], written = r.Wrote-written, r.Wrote
+		// The write may return after the answer has begun, if we get no core.
+		end := r.Wrote
+		if r.FirstByte > 0 {
+			end = min(end, r.FirstByte)
+		}
+		s[SpanWrite], written = end-written, end
 	}
 	first := r.Chunks.First()
 	last := max(r.Last, first)

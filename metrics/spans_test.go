@@ -53,6 +53,10 @@ func TestTheSpansOfARequest(t *testing.T) {
 			func(r *Record) { r.Wrote = 0 },
 			Spans{5 * msec, msec, 3 * msec, 0, 0, 0, 0, 42 * msec, 60 * msec, 4 * msec},
 		},
+		"whose write returned late": {
+			func(r *Record) { r.Wrote, r.FirstByte = 160*msec, 112*msec },
+			Spans{5 * msec, msec, 3 * msec, 3 * msec, 0, 0, 0, 39 * msec, 60 * msec, 4 * msec},
+		},
 		"whole": {
 			func(r *Record) {
 				r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true

@@ -178,6 +178,9 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	if r.parts.Extended && r.format != "block" {
 		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}
+	if r.parts.Request != "" && r.format != "block" {
+		return ask, errors.New("argument --request: its spans stand under the block, so it goes with --format block")
+	}
 	if r.vllm != nil {
 		ask.Definitions = r.vllm.Definitions()
 	}
