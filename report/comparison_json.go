@@ -10,6 +10,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // comparisonVersion is the version of a comparison's JSON, which docs/compare.md describes. New
@@ -48,7 +49,9 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 		for i := range p.Rows {
 			rows = append(rows, rowObject(&p.Rows[i]))
 		}
-		points = append(points, ordered{{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)}, {"metrics", rows}})
+		points = append(points, ordered{
+			{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)}, {"metrics", rows}, {"where", json.RawMessage(pyjson.Append(nil, whereObjects(p.Where)))},
+		})
 	}
 	text, err := json.MarshalIndent(ordered{
 		{"v", comparisonVersion}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},

@@ -40,8 +40,21 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
 	g.text(b)
+	for i := range in.Effects {
+		wheres(b, in.Effects[i].Target, in.Effects[i].Where())
+	}
 	evenness(b, in.Fairness)
 	return marked
+}
+
+// wheres says in which spans of requests the changes of mean latencies are that sharing made.
+func wheres(b *bytes.Buffer, target string, all []compare.Where) {
+	for i := range all {
+		if all[i].Divided() {
+			b.WriteString(target + ":")
+			wrap(b, len(target)+1, groupWidth, all[i].String())
+		}
+	}
 }
 
 // A tableNote says what a table of interference has that needs an explanation.
@@ -111,6 +124,30 @@ func times(v float64) string {
 	return vllm.Decimal(v) + " ×"
 }
 
+// whereObjects are the changes of mean latencies in milliseconds, with their spans.
+func whereObjects(all []compare.Where) []any {
+	objects := []any{}
+	for i := range all {
+		w := &all[i]
+		spans := []any{}
+		for _, c := range w.Spans {
+			spans = append(spans, changeObject(c))
+		}
+		o := changeObject(w.Whole)
+		o.Set("counted", w.Counted)
+		o.Set("spans", spans)
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+func changeObject(c compare.Change) pyjson.Object {
+	return pyjson.Object{
+		{Key: "name", Value: c.Name}, {Key: "old_ms", Value: finite(c.Old)}, {Key: "new_ms", Value: finite(c.New)},
+		{Key: "change_ms", Value: finite(c.Value)}, {Key: "low_ms", Value: finite(c.Low)}, {Key: "high_ms", Value: finite(c.High)},
+	}
+}
+
 // fairnessNames describe what a compare.Fairness is about.
 var fairnessNames = map[string]string{
 	"progress":          "progress, output throughput shared/alone",
@@ -148,6 +185,7 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 		if e.Alone != nil {
 			object.Set("alone", measureObject(func(m compare.Measure) float64 { return m.Of(e.Alone) }, "_ms"))
 			object.Set("slowdown", measureObject(e.Slowdown, ""))
+			object.Set("where", whereObjects(e.Where()))
 		}
 		targets.Set(e.Target, object)
 	}
@@ -178,6 +216,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	names, loads := t.loads("repeat", "target")
 	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads...)...)
 	note := tableNote{compared: true}
+	var notes bytes.Buffer
 	for _, load := range loads {
 		var sums []*metrics.Summary
 		for _, row := range load {
@@ -199,12 +238,12 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 				note.bound = append(note.bound, p.Target)
 			}
 			g.add(cells...)
+			wheres(&notes, strings.Join(append(load.named(names), p.Target), " "), p.Where())
 		}
 	}
 	if len(g.rows) == g.heads {
 		return nil
 	}
-	var notes bytes.Buffer
 	note.bound = metrics.Distinct(note.bound)
 	tableNotes(&notes, note)
 	err := tableOf(w, g, shown, "Slowdown of each target with the others, against itself alone", false)

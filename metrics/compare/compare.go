@@ -1,10 +1,10 @@
 // Package compare says whether one set of runs is worse than another.
 //
-// The unit of evidence is a run. The requests of one run share its fate, so a single run
-// a side says nothing about chance, however many requests it has. A Run is what a
-// comparison needs to know about one run. A Comparison has a Point for each load that
-// both sides had, with a Row for each number. A Gate says which numbers decide, which
-// changes matter, and which values are allowed at all.
+// The unit of evidence is a start of a server: its runs share its process, and the requests of a run
+// share its fate, so one start a side says nothing about chance, however many requests it has. A Run is
+// what a comparison needs to know about one run. A Comparison has a Point for each load that both
+// sides had, with a Row for each number, and Where a latency went. A Gate says which numbers decide,
+// which changes matter, and which values are allowed at all.
 package compare
 
 import (
@@ -72,6 +72,7 @@ type Point struct {
 	Design   Design
 	Rows     []Row
 	Better   []string // improvements that are not in Rows
+	Where    []Where  // the changes of mean latencies by span, if both sides know the spans
 
 	arrangement
 }
@@ -96,6 +97,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 		p.arrange(&gate)
 		c.look(p, tests)
 		c.Needed = max(c.Needed, gate.Needs(p.Design, len(c.Points)))
+		p.Where = p.spans()
 		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
 				p.Rows = append(p.Rows, row)

@@ -112,21 +112,37 @@ func (p *Point) resampled(key percentileOf) bool {
 func (p *Point) compare(r *Row, old, new []float64) {
 	r.scale = r.scaleOf(old, new)
 	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Metric, runs)) }
+	key := percentileOf{r.Name, r.FromContent}
+	if r.Resampled = p.Design == InPairs && r.scale.logs && p.resampled(key); r.Resampled {
+		value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
+	}
+	w := p.weigh(value)
+	r.Differences, r.Estimate, r.trend = w.differences, w.estimate, w.trend
+	r.conclude(w.distance, w.evidence)
+}
+
+// A weighing is what the values of both sides say about their difference.
+type weighing struct {
+	distance    float64 // by how much new runs differ
+	evidence    stats.Evidence
+	estimate    stats.Estimate
+	differences []float64      // of each unit, if the design is InPairs
+	trend       stats.Estimate // that both sides share, from one unit to the next
+}
+
+// weigh compares a value of the runs of units by the design of the point.
+func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	if p.Design == InPairs {
-		key := percentileOf{r.Name, r.FromContent}
-		if r.Resampled = r.scale.logs && p.resampled(key); r.Resampled {
-			value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
-		}
 		for _, unit := range p.pairs {
 			sum := 0.0
 			for _, pair := range unit {
 				sum += value([]*Run{pair.new}) - value([]*Run{pair.old})
 			}
-			r.Differences = append(r.Differences, sum/float64(len(unit)))
+			w.differences = append(w.differences, sum/float64(len(unit)))
 		}
-		r.Estimate = stats.Paired(r.Differences)
-		r.conclude(r.Estimate.Value, r.Estimate)
-		return
+		w.estimate = stats.Paired(w.differences)
+		w.distance, w.evidence = w.estimate.Value, w.estimate
+		return w
 	}
 	var olds, news []float64
 	for _, unit := range p.old {
@@ -137,19 +153,19 @@ func (p *Point) compare(r *Row, old, new []float64) {
 	}
 	if p.Design == InTurns {
 		shift := stats.Shift{Old: olds, New: news}
-		r.Estimate = stats.Pooled(olds, news)
-		r.conclude(shift.Value(), shift)
-		return
+		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(), shift
+		return w
 	}
-	r.Estimate = stats.Batches(olds, news)
+	w.estimate = stats.Batches(olds, news)
 	var detrended stats.Estimate
 	if p.reversed() {
-		detrended, r.trend = stats.Detrended(news, olds)
+		detrended, w.trend = stats.Detrended(news, olds)
 		detrended.Value = -detrended.Value
 	} else {
-		detrended, r.trend = stats.Detrended(olds, news)
+		detrended, w.trend = stats.Detrended(olds, news)
 	}
-	r.conclude(r.Estimate.Value, stats.Agreement{r.Estimate, detrended})
+	w.distance, w.evidence = w.estimate.Value, stats.Agreement{w.estimate, detrended}
+	return w
 }
 
 // reversed reports that the new runs came before the old ones.

@@ -51,6 +51,7 @@ func (j *judge) judge(old, new []*Run) {
 	if j.Judged {
 		for i := range j.Points {
 			j.changes(&j.Points[i])
+			j.explain(&j.Points[i])
 		}
 	}
 	// Overloads are judged in any case.
