@@ -3,6 +3,7 @@ package sequential
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // A boundary has the levels of one-sided t tests that look at growing numbers of pairs. With no true
@@ -14,15 +15,31 @@ type boundary struct {
 	limits []float64 // of t
 }
 
+// A boundaryFor says what a boundary is made for.
+type boundaryFor struct {
+	alpha       float64
+	first, most int
+}
+
+// boundaries keeps each boundary that was made, by its boundaryFor: a comparison makes the same ones after
+// each pair, and each takes many integrals.
+var boundaries sync.Map
+
 // newBoundary makes a boundary with a look after each pair, from the first number of pairs, at least
 // 2, to the most.
 func newBoundary(alpha float64, first, most int) *boundary {
+	asked := boundaryFor{alpha, first, most}
+	if b, found := boundaries.Load(asked); found {
+		return b.(*boundary)
+	}
 	var looks []int
 	var spent []float64
 	for n := first; n <= most; n++ {
 		looks, spent = append(looks, n), append(spent, spend(alpha, float64(n)/float64(most)))
 	}
-	return spending(looks, spent)
+	b := spending(looks, spent)
+	boundaries.Store(asked, b)
+	return b
 }
 
 // level is the level of the test of so many pairs; 0 if there is no look.

@@ -4,12 +4,19 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics/compare"
-	"github.com/servebench/servebench/metrics/sequential"
 )
 
-// These are cells of make power, with fewer trials.
+// few is the number of trials here, a fraction of make power's.
+func few() int {
+	if testing.Short() {
+		return 60
+	}
+	return 200
+}
+
+// These are cells of make power, which has more trials.
 func TestGateIsSeldomWrong(t *testing.T) {
-	const trials = 200
+	trials := few()
 	all := designs()
 	paired, after, alone := all[0], all[3], all[4]
 	for _, c := range []struct {
@@ -47,7 +54,7 @@ func TestGateIsSeldomWrong(t *testing.T) {
 }
 
 func TestLooksAreSeldomWrong(t *testing.T) {
-	const trials = 200
+	trials := few()
 	for _, c := range []struct {
 		noise string
 		pairs float64 // at most, on average
@@ -56,9 +63,9 @@ func TestLooksAreSeldomWrong(t *testing.T) {
 		alike := tried.watch(1, trials)
 		tried.effect = 0.1
 		worse := tried.watch(1, trials)
-		t.Logf("%s: alike %v after %.1f pairs, worse %v after %.1f", c.noise, alike.outcomes, alike.mean(), worse.outcomes, worse.mean())
-		if n := alike.outcomes[sequential.Worse]; n > tolerated(trials) || alike.mean() > c.pairs || worse.mean() > c.pairs || worse.share(sequential.Worse) < 0.9 {
-			t.Errorf("%s: alike %v after %.1f pairs, worse %v after %.1f", c.noise, alike.outcomes, alike.mean(), worse.outcomes, worse.mean())
+		t.Logf("%s: alike %v after %.1f pairs, worse %v after %.1f", c.noise, alike.verdicts, alike.mean(), worse.verdicts, worse.mean())
+		if n := alike.verdicts[compare.Regressed]; n > tolerated(trials) || alike.mean() > c.pairs || worse.mean() > c.pairs || worse.share(compare.Regressed) < 0.9 {
+			t.Errorf("%s: alike %v after %.1f pairs, worse %v after %.1f", c.noise, alike.verdicts, alike.mean(), worse.verdicts, worse.mean())
 		}
 	}
 }

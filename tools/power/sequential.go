@@ -3,31 +3,25 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics/compare"
-	"github.com/servebench/servebench/metrics/sequential"
-	"github.com/servebench/servebench/metrics/stats"
 )
 
-// cap is the most pairs of the sequential rule, which looks after each pair from the third.
-const (
-	firstLook = 3
-	mostPairs = 20
-)
+// mostPairs is the most pairs of a sequential sweep, which looks after each pair from the third.
+const mostPairs = 20
 
-// A watched is what the sequential rule made of many experiments.
+// A watched is what the gate made of many sequential sweeps. NoVerdict is a sweep with the most pairs.
 type watched struct {
-	outcomes map[sequential.Outcome]int
-	pairs    []int // of each experiment, in order; the most without a decision
+	verdicts map[compare.Verdict]int
+	pairs    []int // of each sweep, in order
 }
 
-// share is how often there was that outcome.
-func (w *watched) share(o sequential.Outcome) float64 {
-	return float64(w.outcomes[o]) / float64(len(w.pairs))
+// share is how often there was that verdict.
+func (w *watched) share(v compare.Verdict) float64 {
+	return float64(w.verdicts[v]) / float64(len(w.pairs))
 }
 
 func (w *watched) mean() float64 {
@@ -40,40 +34,31 @@ func (w *watched) mean() float64 {
 
 func (w *watched) median() int { return w.pairs[len(w.pairs)/2] }
 
-// watch lets the sequential rule decide about experiments of pairs.
+// watch makes sequential sweeps of pairs.
 func (c cell) watch(seed uint64, trials int) *watched {
-	chance := rand.New(rand.NewPCG(seed, c.hash()))
-	rule, w := sequential.NewRule(alpha/float64(numbers), alpha, firstLook, mostPairs), &watched{outcomes: map[sequential.Outcome]int{}}
+	chance, w := rand.New(rand.NewPCG(seed, c.hash())), &watched{verdicts: map[compare.Verdict]int{}}
 	slots := pairs(mostPairs, 1)
 	for range trials {
 		old, new := session(chance, c.noise, slots, c.effect)
-		outcome, n := follow(rule, old, new, c.margin)
-		w.outcomes[outcome]++
+		verdict, n := follow(old, new, c.margin)
+		w.verdicts[verdict]++
 		w.pairs = append(w.pairs, n)
 	}
 	slices.Sort(w.pairs)
 	return w
 }
 
-// follow looks after each pair until there is a decision.
-func follow(rule *sequential.Rule, old, new []*compare.Run, margin float64) (sequential.Outcome, int) {
-	var differences [numbers][]float64
-	for k := range numbers {
-		a, b := sides(k, old, new)
-		for i := range a {
-			differences[k] = append(differences[k], b[i]-a[i])
+// follow looks after each pair until there is a verdict. It does not give up before the last pair.
+func follow(old, new []*compare.Run, margin float64) (verdict compare.Verdict, n int) {
+	for i := range old {
+		old[i].MaxPairs, new[i].MaxPairs = mostPairs, mostPairs
+	}
+	for n = compare.LeastPairs; n <= mostPairs; n++ {
+		if verdict = gate(old[:n], new[:n], margin); verdict != compare.NoVerdict {
+			return verdict, n
 		}
 	}
-	for n := rule.First; n <= rule.Most; n++ {
-		var all []sequential.Number
-		for _, d := range differences {
-			all = append(all, sequential.Number{Estimate: stats.Paired(d[:n]), Margin: math.Log1p(margin), Excluded: math.Log1p(2 * margin)})
-		}
-		if outcome := rule.Decide(n, all); outcome != sequential.Open {
-			return outcome, n
-		}
-	}
-	return sequential.Open, rule.Most
+	return verdict, mostPairs
 }
 
 // fixedSizes are the numbers of pairs, or of runs a side, from which equal chooses.
@@ -112,7 +97,7 @@ func (s *series) early(margin, effect float64) []early {
 		worse := alike
 		worse.effect = effect
 		e.noise, e.alike, e.worse = n.name, alike.watch(s.seed, s.trials), worse.watch(s.seed, s.trials)
-		passed, found := e.alike.share(sequential.Fine), e.worse.share(sequential.Worse)
+		passed, found := e.alike.share(compare.Pass), e.worse.share(compare.Regressed)
 		for into, rule := range map[*[2]int]rule{&e.fixed: gate, &e.was: before} {
 			into[0] = alike.equal(rule, compare.Pass, passed, s.seed, s.trials/4)
 			into[1] = worse.equal(rule, compare.Regressed, found, s.seed, s.trials/4)
@@ -127,8 +112,8 @@ func (s *series) writeEarly(w io.Writer, all []early) error {
 	text.WriteString("| noise | false | pairs | passed | found | pairs | missed | fixed pairs: pass | find | before: pass | find |\n" + strings.Repeat("|---", 11) + "|\n")
 	for _, e := range all {
 		fmt.Fprintf(&text, "| %s | %s | %.1f (%d) | %s | %s | %.1f (%d) | %s | %s | %s | %s | %s |\n", e.noise,
-			percent(e.alike.outcomes[sequential.Worse], s.trials), e.alike.mean(), e.alike.median(), percent(e.alike.outcomes[sequential.Fine], s.trials),
-			percent(e.worse.outcomes[sequential.Worse], s.trials), e.worse.mean(), e.worse.median(), percent(e.worse.outcomes[sequential.Fine], s.trials),
+			percent(e.alike.verdicts[compare.Regressed], s.trials), e.alike.mean(), e.alike.median(), percent(e.alike.verdicts[compare.Pass], s.trials),
+			percent(e.worse.verdicts[compare.Regressed], s.trials), e.worse.mean(), e.worse.median(), percent(e.worse.verdicts[compare.Pass], s.trials),
 			size(e.fixed[0]), size(e.fixed[1]), size(e.was[0]), size(e.was[1]))
 	}
 	_, err := io.WriteString(w, text.String()+"\n")
@@ -146,7 +131,7 @@ func size(n int) string {
 // checkEarly fails if the sequential rule has more false alarms than a true rate of 5 % allows.
 func (s *series) checkEarly(all []early) error {
 	for _, e := range all {
-		if n := e.alike.outcomes[sequential.Worse]; n > tolerated(s.trials) {
+		if n := e.alike.verdicts[compare.Regressed]; n > tolerated(s.trials) {
 			return fmt.Errorf("sequential, %s: %d of %d that are alike are REGRESSED", e.noise, n, s.trials)
 		}
 	}
