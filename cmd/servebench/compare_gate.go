@@ -83,7 +83,7 @@ type sequentialFlags struct {
 const usualPairs = 20
 
 func (s *sequentialFlags) define(f *argv.Flags) {
-	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the runs of both arms decide which is worse: look after each pair of runs from the third on, and exit as servebench compare")
+	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the pairs of runs of two arms decide which is worse, and exit as servebench compare. FILE has both arms")
 	f.IntVar(&s.pairs, "max-pairs", usualPairs, "`N` most pairs of --sequential, in place of the repeats of FILE")
 	f.Float64Var(&s.minutes, "max-minutes", 0, "`M` begin no pair of --sequential that would end later than after so many minutes of runs (default no limit)")
 	s.gate.define(f)

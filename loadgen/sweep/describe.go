@@ -39,12 +39,16 @@ func (p *Plan) Describe(w io.Writer, file, dir string) error {
 			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: about %s\n", len(done)+left, p.describe(c), p.seedOf(c, 0), what, roughly(took))
 		}
 	}
+	repeats := metrics.Counted(p.Repeats, "repeat")
+	if p.Sequential != nil {
+		repeats = fmt.Sprintf("at most %d pairs", p.Repeats)
+	}
 	few := p.TooFew()
 	if few != "" {
 		few += "\n"
 	}
 	return screen.Of(w).Say(w, fmt.Sprintf("%s: %s, %s, %s: %s, about %s\n%sassuming %s\n%s", file, metrics.Counted(len(p.Arms), "arm"),
-		metrics.Counted(len(p.Points), "load"), metrics.Counted(p.Repeats, "repeat"), p.count(len(done), left), roughly(total), lines.String(), p.assumptions(), few))
+		metrics.Counted(len(p.Points), "load"), repeats, p.count(len(done), left), roughly(total), lines.String(), p.assumptions(), few))
 }
 
 // over reports whether a cell has all its runs.
@@ -60,7 +64,7 @@ func (p *Plan) over(c cell, done []entry) bool {
 // count says how many runs there are, if so many are done and so many cells are left.
 func (p *Plan) count(done, left int) string {
 	runs := metrics.Counted(done+left*p.runs(), "run")
-	if p.Search != nil && left > 0 {
+	if (p.Search != nil || p.Sequential != nil) && left > 0 {
 		runs = "up to " + runs
 	}
 	if done > 0 {

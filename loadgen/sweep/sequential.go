@@ -80,9 +80,6 @@ func (s *Sweep) look(pairs int) (over bool, err error) {
 	if s.unpaired(pairs) {
 		return true, nil
 	}
-	if pairs < compare.LeastPairs {
-		return false, nil
-	}
 	if err := s.evidence.read(s.journal, q.Gate.Extra()); err != nil {
 		return true, err
 	}
@@ -95,11 +92,12 @@ func (s *Sweep) look(pairs int) (over bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	s.decision = compare.Compare(old, new, q.Gate)
-	if s.decision.Verdict != compare.NoVerdict || !s.decision.Judged {
-		return true, nil
+	c := compare.Compare(old, new, q.Gate)
+	if pairs < compare.LeastPairs && !c.Doubted {
+		return false, nil
 	}
-	return s.futile(pairs), nil
+	s.decision = c
+	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(pairs), nil
 }
 
 // unpaired reports that a run of the last of so many pairs failed.

@@ -42,6 +42,7 @@ type lab struct {
 	runs          []*compare.Run
 	made          []string
 	fails         func(c cell) bool
+	doubted       bool // its runs are SUSPECT
 }
 
 func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
@@ -61,6 +62,9 @@ func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
 	}}
 	for range 40 {
 		s.TTFT.Add(ttft)
+	}
+	if l.doubted {
+		s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "sent late"}}}
 	}
 	l.runs = append(l.runs, compare.Runs([]*metrics.Summary{s})...)
 	return &Outcome{Sums: []*metrics.Summary{s}}, nil
@@ -146,6 +150,15 @@ func TestFailedRunStopsASequentialSweep(t *testing.T) {
 	l.fails, l.made = nil, nil
 	decision, _, err := l.sweep(t.Context(), t, dir, Sequential{Pairs: 20, Gate: ttftGate()})
 	if err != nil || !strings.Contains(decision, "\nPASS") || l.made[0] != "new, repeat 2" {
+		t.Errorf("%v, made %q\n%s", err, l.made, decision)
+	}
+}
+
+// More pairs do not help where some run cannot be judged.
+func TestDoubtfulRunStopsASequentialSweep(t *testing.T) {
+	l := lab{noise: 0.02, doubted: true}
+	decision, _, err := l.sweep(t.Context(), t, t.TempDir(), Sequential{Pairs: 20, Gate: ttftGate()})
+	if err != nil || !strings.Contains(decision, "\nNO VERDICT\n- old run 1: SUSPECT: sent late\n") || len(l.made) != 2 {
 		t.Errorf("%v, made %q\n%s", err, l.made, decision)
 	}
 }

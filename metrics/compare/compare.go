@@ -52,6 +52,7 @@ type Comparison struct {
 	Alpha   float64 // of the gate
 	Unit    Unit    // what counts as one piece of evidence
 	Needed  int     // least units a side that the gate needs; 0 if it gates no change
+	Doubted bool    // some runs cannot be judged, with any number of others
 	Judged  bool    // changes were judged; else there was too little data
 	Verdict Verdict
 	// Excludes is the share by which no gated number is worse, with 95 % confidence for all of them

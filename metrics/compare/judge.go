@@ -45,6 +45,7 @@ func (j *judge) judge(old, new []*Run) {
 		j.bounds(p)
 		j.remark(p)
 	}
+	j.Doubted = len(j.open) > 0
 	j.tooFew()
 	// Changes between doubtful runs are not judged.
 	j.Judged = len(j.open) == 0
