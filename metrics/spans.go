@@ -14,16 +14,20 @@ type Span int
 // The spans. A request has ServerQueue, Prefill and Network if its server reports its times, and
 // FirstOutput in their place if not.
 const (
-	SpanSlot        Span = iota // from due until it had a slot
-	SpanLag                     // until we sent it
-	SpanConnect                 // opening its connection: name, TCP, proxy and TLS
-	SpanWrite                   // until its last byte was written, at the latest until the answer began; with earlier attempts
-	SpanServerQueue             // in the engine's queue, until it was scheduled
-	SpanPrefill                 // from then until the engine had the first token
-	SpanNetwork                 // the rest until the first chunk: network and front end, both ways; may be negative
-	SpanFirstOutput             // from written to the first chunk, undivided
-	SpanGeneration              // from the first chunk to the last
-	SpanRead                    // until we had read the end of the answer
+	SpanSlot    Span = iota // from due until it had a slot
+	SpanLag                 // until we sent it
+	SpanConnect             // opening its connection: name, TCP, proxy and TLS
+	// SpanWrite lasts until its last byte was written, or until the answer began if that was earlier.
+	// It includes earlier attempts.
+	SpanWrite
+	SpanServerQueue // in the engine's queue, until it was scheduled
+	SpanPrefill     // from then until the engine had the first token
+	// SpanNetwork is the rest until the first chunk: network and front end, both ways. It may be
+	// negative.
+	SpanNetwork
+	SpanFirstOutput // from written to the first chunk, undivided
+	SpanGeneration  // from the first chunk to the last
+	SpanRead        // until we had read the end of the answer
 	spanCount
 )
 

@@ -34,7 +34,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.IntVar(&g.port, "port", 8000, "`PORT` port of the server, if there is no --base-url")
 	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. Without it, each backend has the path that --backend list shows")
 	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request. Values are never recorded or shown")
-	f.BoolVar(&s.Trace, "traceparent", false, "also send each request's id as W3C trace context (traceparent, tracestate), so that spans of the server's OpenTelemetry name it")
+	f.BoolVar(&s.Trace, "traceparent", false, "also send each request's id as W3C trace context. Spans of the server's OpenTelemetry then have it")
 	f.BoolVar(&s.Insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
 	f.StringVar(&s.TLS.Certificate, "client-cert", "", "`FILE` PEM file of the certificate that the server asks clients for")
