@@ -103,7 +103,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
 		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the others while it works")
-		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a JSON line to for each complete answer: when the server received, queued and scheduled the request, and when its tokens came")
+		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a line of JSON to for each complete answer. It has when the server received, queued and scheduled the request, and when its tokens came")
 		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
 	})
 	f.Group("Model: what it serves", func(f *argv.Flags) {

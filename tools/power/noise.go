@@ -60,7 +60,7 @@ func independent(sd float64) noise {
 	}}
 }
 
-// autoregressive noise remembers the share rho of its last value; sd is that of one value.
+// autoregressive noise remembers the share rho of its last value; one value has the standard deviation sd.
 func autoregressive(rho, sd float64) func(*rand.Rand, int) func(slot) factor {
 	return func(chance *rand.Rand, _ int) func(slot) factor {
 		last := normals(chance, sd)
