@@ -63,6 +63,7 @@ func (p *proxy) handler() http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(p.to)
 			r.Out.Host = r.In.Host
+			r.Out.Header["X-Idempotency-Key"] = nil // not sent: it lets the transport try again where the server just closed a used connection
 		},
 		Transport:      p.transport,
 		FlushInterval:  -1, // at once
@@ -78,7 +79,8 @@ func (p *proxy) handler() http.Handler {
 		if err != nil {
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		r.Body, _ = r.GetBody()
 		if r.Method != http.MethodPost {
 			reverse.ServeHTTP(w, r)
 			return

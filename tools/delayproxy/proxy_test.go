@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -168,6 +171,44 @@ func TestShares(t *testing.T) {
 	for _, text := range []string{"", "ten", "-1%", "NaN", "10 ms"} {
 		if _, err := percent(text); err == nil {
 			t.Errorf("%q is a share", text)
+		}
+	}
+}
+
+// A server may close a connection just as the next request comes. The request goes to it again.
+func TestClosedConnectionsAreReplaced(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for first := true; ; first = false {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			requests := bufio.NewReader(conn)
+			for answered := false; ; answered = true {
+				r, err := http.ReadRequest(requests)
+				if err != nil {
+					break
+				}
+				body, _ := io.ReadAll(r.Body)
+				if first && answered {
+					break
+				}
+				fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			}
+			conn.Close()
+		}
+	}()
+	p := &proxy{to: &url.URL{Scheme: "http", Host: l.Addr().String()}, wait: sleepUntil, transport: &http.Transport{}}
+	for range 2 {
+		answer := httptest.NewRecorder()
+		p.handler().ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("prompt")))
+		if answer.Code != http.StatusOK || answer.Body.String() != "prompt" {
+			t.Errorf("%d: %s", answer.Code, answer.Body)
 		}
 	}
 }
