@@ -53,7 +53,7 @@ func TestActionRunsTheExamples(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
 	files, err := filepath.Glob("../../examples/ci/*.yml")
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) != 6 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {

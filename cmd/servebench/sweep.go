@@ -307,7 +307,11 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return decided(r.Decision)
 	}
 	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
-		c.say(fmt.Sprintf("which is worse: servebench compare %s --arms %s", shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name)))
+		unit := ""
+		if c.plan.Kept() != nil {
+			unit = "--unit run "
+		}
+		c.say(fmt.Sprintf("which is worse: servebench compare %s%s --arms %s", unit, shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name)))
 	}
 	return nil
 }

@@ -26,6 +26,16 @@ const (
 	betweenGrace  = 10 * time.Second
 )
 
+// Kept is the first arm whose server nobody starts again between repeats: neither the sweep nor the
+// command between runs. It is nil if there is none.
+func (p *Plan) Kept() *Arm {
+	at := slices.IndexFunc(p.Arms, func(a Arm) bool { return a.Servers == nil })
+	if at < 0 || p.Between.Command != nil {
+		return nil
+	}
+	return &p.Arms[at]
+}
+
 func (p *parser) arms(node *yaml.Node) ([]Arm, error) {
 	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
 		return nil, at(node, "arms must be a list of server configurations")

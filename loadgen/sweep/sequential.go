@@ -38,7 +38,7 @@ func (s *Sequential) check(p *Plan) error {
 	if len(p.Arms) != 2 {
 		return fmt.Errorf("it takes two arms, the old and the new one, and there are %d", len(p.Arms))
 	}
-	alone := slices.IndexFunc(p.Arms, func(a Arm) bool { return a.Servers == nil })
+	kept := p.Kept()
 	switch {
 	case p.Search != nil:
 		return errors.New("until: it searches on each arm, and pairs need the same load on both")
@@ -48,8 +48,8 @@ func (s *Sequential) check(p *Plan) error {
 		return fmt.Errorf("--max-pairs %d: the first look is after %d pairs", s.Pairs, compare.LeastPairs)
 	case len(s.Gate.Limits) == 0:
 		return errors.New("the gate limits no change")
-	case alone >= 0 && s.Gate.Unit != compare.PerRun && p.Between.Command == nil:
-		return fmt.Errorf("arm %s has no command, so all its runs are on one start of a server: --unit run decides on these processes only", p.Arms[alone].Name)
+	case kept != nil && s.Gate.Unit != compare.PerRun:
+		return fmt.Errorf("arm %s has no command, so all its runs are on one start of a server: --unit run decides on these processes only", kept.Name)
 	}
 	return nil
 }
