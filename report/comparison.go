@@ -217,19 +217,6 @@ func ruling(c *compare.Comparison) string {
 	return line
 }
 
-// excluded says what a pass excludes.
-func excluded(c *compare.Comparison) string {
-	const rounding = 1e-6 // of the arithmetic
-	switch most := math.Ceil(c.Excludes*1000-rounding) / 10; {
-	case math.IsNaN(most):
-		return "no gated number got worse by more than its margin"
-	case most <= 0:
-		return "no gated number is worse (95 %, family-wise)"
-	default:
-		return fmt.Sprintf("no gated number is worse by more than %.1f %% (95 %%, family-wise)", most)
-	}
-}
-
 // outcome is the verdict in a line, with improvements.
 func outcome(c *compare.Comparison) string {
 	var better []string
@@ -245,7 +232,7 @@ func outcome(c *compare.Comparison) string {
 	}
 	line := ruling(c)
 	if c.Verdict == compare.Pass {
-		line += ": " + excluded(c)
+		line += ": " + c.Excluded()
 	}
 	if better != nil {
 		line += "; better: " + strings.Join(better, ", ")

@@ -203,3 +203,36 @@ func shown(runs []*Run, name string) string {
 	}
 	return strings.Join(values, ", ")
 }
+
+// Recount are the definitions by which to recount recorded streams so that all runs use the same:
+// the definitions of runs without single requests, which cannot be recounted, else the newest. It
+// is empty if all runs use the same already, and if that is impossible.
+func Recount(runs ...[]*Run) metrics.Definitions {
+	var found, fixed []metrics.Definitions
+	for _, r := range slices.Concat(runs...) {
+		d := metrics.Definitions(r.Asked[definitions])
+		if d == "" {
+			continue
+		}
+		found = append(found, d)
+		if !r.recounts {
+			fixed = append(fixed, d)
+		}
+	}
+	older := func(a, b metrics.Definitions) int {
+		if a.Older(b) {
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(found, older)
+	slices.SortFunc(fixed, older)
+	found, fixed = slices.Compact(found), slices.Compact(fixed)
+	switch {
+	case len(found) < 2 || len(fixed) > 1:
+		return ""
+	case len(fixed) == 1:
+		return fixed[0]
+	}
+	return found[len(found)-1]
+}

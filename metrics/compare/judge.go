@@ -90,6 +90,18 @@ func (j *judge) excludes() float64 {
 	return max(0, most)
 }
 
+// Excluded says what a pass excludes.
+func (c *Comparison) Excluded() string {
+	switch most := math.Ceil(c.Excludes*1000-rounding) / 10; {
+	case math.IsNaN(most):
+		return "no gated number got worse by more than its margin"
+	case most <= 0:
+		return "no gated number is worse (95 %, family-wise)"
+	default:
+		return fmt.Sprintf("no gated number is worse by more than %.1f %% (95 %%, family-wise)", most)
+	}
+}
+
 func (j *judge) regress(p *Point, format string, args ...any) {
 	j.bad = append(j.bad, p.named(fmt.Sprintf(format, args...)))
 }
@@ -156,80 +168,6 @@ func (j *judge) doubts(p *Point) {
 	j.doubtRuns(p, "old", p.Old)
 	j.doubtRuns(p, "new", p.New)
 }
-
-// tooFew says which loads have too few units to decide on all gated numbers.
-func (j *judge) tooFew() {
-	said := map[string]bool{}
-	for i := range j.Points {
-		p := &j.Points[i]
-		if len(p.Old) == 0 || len(p.New) == 0 || len(j.gate.Limits) == 0 {
-			continue
-		}
-		if why := j.tooFewUnits(p); why != "" && !said[why] {
-			said[why] = true
-			j.doubt(nil, "%s", why)
-		}
-	}
-}
-
-// tooFewUnits says that a point has too few units, and what to do; empty if it has enough.
-func (j *judge) tooFewUnits(p *Point) string {
-	if p.unit == PerRun {
-		return j.lacking(p)
-	}
-	runs := *p
-	runs.arrange(&Gate{Unit: PerRun, Noise: j.gate.Noise})
-	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
-	switch {
-	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):
-		return cmp.Or(tooFew, "the runs do not say on which start of a server they were: --unit run takes each run for itself, and decides on these processes only")
-	case tooFew != "" || min(old, new) > 1:
-		return j.lacking(p)
-	case max(old, new) == 1:
-		return "one server start a side: --unit run decides on these two processes only"
-	}
-	return fmt.Sprintf("one server start on the %s side: --unit run decides on these processes only", map[bool]string{true: "old", false: "new"}[old == 1])
-}
-
-// lacking says how many units a point has and how many it takes; empty if it has enough.
-func (j *judge) lacking(p *Point) string {
-	old, new := p.Units()
-	needed, tests := j.gate.Needs(p.Design, len(j.Points)), len(j.gate.Limits)*len(j.Points)
-	if min(old, new) >= needed || p.Design == InTurns && stats.LeastP(old, new) <= j.Alpha/float64(tests) {
-		return ""
-	}
-	have := fmt.Sprintf("too few %s: %d old and %d new", p.noun(2), old, new)
-	switch p.Design {
-	case InPairs:
-		return fmt.Sprintf("too few runs: %d %s; it takes at least %d", old, p.noun(old), needed)
-	case InTurns:
-		gated := metrics.Counted(tests, "gated number")
-		if len(j.Points) > 1 {
-			gated += fmt.Sprintf(" (%d for each of %d loads)", len(j.gate.Limits), len(j.Points))
-		}
-		return fmt.Sprintf("%s; %s take at least %d %s", have, gated, needed, p.aSide(needed))
-	}
-	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed, p.aSide(needed), LeastPairs)
-}
-
-// drifts doubts the point if the numbers of both sides, one after the other, drift in the same
-// direction: what looks like a change may be more of the drift. A drift below the margin moves the
-// sides apart by less than half of it, and needs no doubt: in one of seven comparisons of three numbers,
-// chance alone makes one look as if it drifted.
-func (j *judge) drifts(p *Point) {
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		old, new := p.Units()
-		whole := r.trend.Value * float64(old+new)
-		if !r.Gated || r.Unjudged || math.Abs(whole) < max(leastDrift, r.Limit()) || 2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
-			continue
-		}
-		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
-	}
-}
-
-// leastDrift is the least distance that is more than the rounding of numbers.
-const leastDrift = 1e-9
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.

@@ -99,6 +99,32 @@ func TestATenthThatIsMissedIsSeldomAPass(t *testing.T) {
 	}
 }
 
+// The repeats of a sweep are compared in pairs, here under a drift of 1 % a repeat.
+func TestPairsFindATenthUnderDrift(t *testing.T) {
+	found := map[string]map[Verdict]int{}
+	for _, worse := range []string{"", "median_ttft", "output_throughput"} {
+		chance := rand.New(rand.NewPCG(6, 1))
+		found[worse] = map[Verdict]int{}
+		for range 1000 {
+			old, new := noisy(chance, 6, 0.03, ""), noisy(chance, 6, 0.03, worse)
+			for i, r := range old {
+				for name := range r.Numbers {
+					drift := math.Exp(0.01 * float64(i))
+					r.Numbers[name] *= drift
+					new[i].Numbers[name] *= drift
+				}
+				repeated(i, r)
+				repeated(i, new[i])
+			}
+			found[worse][Compare(old, new, fourMetrics()).Verdict]++
+		}
+	}
+	t.Log(found)
+	if found[""][Regressed] > 50 || found["median_ttft"][Regressed] < 900 || found["output_throughput"][Regressed] < 900 {
+		t.Errorf("%v of a thousand each", found)
+	}
+}
+
 func TestThreeAgainstThreeDecideNothing(t *testing.T) {
 	if v := verdicts(3, 3, "median_ttft"); v[NoVerdict] != 1000 {
 		t.Errorf("%v", v)

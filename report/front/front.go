@@ -51,7 +51,11 @@ func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
 // arm, or of the conditions.
 func (f *Front) compare(runs []plot.Run) {
 	if f.versus(runs); f.Versus != nil {
-		f.Verdicts = append(f.Verdicts, Verdict{string(f.Versus.Verdict), f.Versus.Reasons})
+		why := f.Versus.Reasons
+		if f.Versus.Verdict == compare.Pass {
+			why = []string{f.Versus.Excluded()}
+		}
+		f.Verdicts = append(f.Verdicts, Verdict{string(f.Versus.Verdict), why})
 		f.Table = changes(f.Versus, f.Old, f.New)
 		return
 	}

@@ -101,7 +101,11 @@ type versus struct {
 func newVersus(f *front.Front) *versus {
 	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes}
 	for i := range f.Versus.Points {
-		v.Notes = append(v.Notes, remarks(&f.Versus.Points[i])...)
+		point := &f.Versus.Points[i]
+		if arranged := point.Arranged(); arranged != "" {
+			v.Notes = append(v.Notes, strings.TrimSpace(point.Name()+" design: "+arranged))
+		}
+		v.Notes = append(v.Notes, remarks(point)...)
 	}
 	return v
 }

@@ -1,0 +1,183 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// onStarts are alike runs of which each start has so many.
+func onStarts(name string, each int) func(int, *Run) {
+	return func(i int, r *Run) { r.Start = name + strconv.Itoa(i/each) }
+}
+
+// after moves the runs by minutes.
+func after(minutes int) func(int, *Run) {
+	return func(_ int, r *Run) {
+		r.Began, r.Ended = r.Began.Add(time.Duration(minutes)*time.Minute), r.Ended.Add(time.Duration(minutes)*time.Minute)
+	}
+}
+
+// repeated are runs of a sweep's repeats, which take turns with the other side's.
+func repeated(i int, r *Run) {
+	r.Repeat, r.Asked[seed] = i+1, strconv.Itoa(i)
+}
+
+// However many runs it has, one start a side is no evidence, and unknown starts may be one.
+func TestOneStartASideDecidesNothing(t *testing.T) {
+	unknown := func(_ int, r *Run) { r.Start = "" }
+	perRun := DefaultGate()
+	perRun.Unit = PerRun
+	for _, test := range []struct {
+		name     string
+		gate     Gate
+		old, new []*Run
+		want     Verdict
+		reason   string
+		scope    string
+	}{
+		{"one start a side", DefaultGate(), alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), NoVerdict,
+			"one server start a side: --unit run decides on these two processes only", ""},
+		{"one old start", DefaultGate(), alike(12, onStarts("old", 12)), alike(12), NoVerdict, "one server start on the old side: --unit run decides on these processes only", ""},
+		{"one new start", DefaultGate(), alike(12), alike(12, onStarts("new", 12)), NoVerdict, "one server start on the new side: --unit run decides on these processes only", ""},
+		{"two starts a side", DefaultGate(), alike(12, onStarts("old", 6)), alike(12, onStarts("new", 6)), NoVerdict,
+			"too few server starts: 2 old and 2 new; 3 gated numbers take at least 4 server starts a side", ""},
+		{"unknown", DefaultGate(), alike(12, unknown), alike(12, unknown), NoVerdict, "the runs do not say on which start of a server they were: --unit run takes each run for itself", ""},
+		{"one unknown", DefaultGate(), alike(12), alike(12, func(i int, r *Run) { r.Start = strings.Repeat("x", i) }), NoVerdict, "the runs do not say on which start", ""},
+		{"four starts", DefaultGate(), alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", ""},
+		{"one start a side, by runs", perRun, alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", "on these two processes only"},
+		{"unknown, by runs", perRun, alike(12, unknown), alike(12, unknown), Pass, "", "on these two processes only"},
+		{"four starts, by runs", perRun, alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3)), Pass, "", "on these processes only"},
+		{"one start of pairs", DefaultGate(), alike(12, onStarts("old", 12), repeated), alike(12, onStarts("new", 12), repeated), NoVerdict, "one server start a side", ""},
+		{"pairs on two starts a side", DefaultGate(), alike(12, onStarts("old", 6), repeated), alike(12, onStarts("new", 6), repeated), NoVerdict,
+			"too few runs: 2 pairs of server starts; it takes at least 3", ""},
+	} {
+		c := Compare(test.old, test.new, test.gate)
+		if c.Verdict != test.want || test.reason != "" && !strings.HasPrefix(strings.Join(c.Reasons, "\n"), test.reason) || c.Scope() != test.scope {
+			t.Errorf("%s: %s %q %s, want %s %q %s", test.name, c.Verdict, c.Reasons, c.Scope(), test.want, test.reason, test.scope)
+		}
+	}
+}
+
+// A drift of a percent a run makes the later side worse by six. In pairs it cancels.
+func TestDriftIsNoRegression(t *testing.T) {
+	chance := rand.New(rand.NewPCG(7, 7))
+	drifting := func(from int) func(int, *Run) {
+		return func(i int, r *Run) {
+			r.Numbers["median_ttft"] = 40 * math.Exp(0.01*float64(from+i)+0.001*chance.NormFloat64())
+		}
+	}
+	const want = "median_ttft drifts by +"
+	for name, new := range map[string][]*Run{
+		"after":  alike(6, after(6), drifting(6)),
+		"slower": alike(6, after(6), drifting(30)),
+	} {
+		c := Compare(alike(6, drifting(0)), new, DefaultGate())
+		if c.Verdict != NoVerdict || c.Judged || !strings.HasPrefix(c.Reasons[0], want) || !strings.Contains(c.Reasons[0], "run the arms in turns") {
+			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
+		}
+	}
+	c := Compare(alike(6, drifting(0)), alike(6, after(-6), drifting(-6)), DefaultGate())
+	if c.Verdict != NoVerdict || !strings.HasPrefix(c.Reasons[0], want) {
+		t.Errorf("the new runs first: %s %q", c.Verdict, c.Reasons)
+	}
+	steep := func(i int, r *Run) { r.Numbers["median_ttft"] = 40 * math.Exp(0.1*float64(i)) }
+	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep, times("median_ttft", 1.1)), DefaultGate()); c.Verdict != Regressed {
+		t.Errorf("in pairs: %s %q", c.Verdict, c.Reasons)
+	}
+	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep), DefaultGate()); c.Verdict != Pass {
+		t.Errorf("in pairs, alike: %s %q", c.Verdict, c.Reasons)
+	}
+}
+
+// A side that is worse and does not drift is found, although it came later.
+func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
+	scatter := func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{1, 1.02, 0.99, 1.01, 0.98, 1.015}[i%6] }
+	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 1.3)), DefaultGate()); c.Verdict != Regressed || c.Points[0].Design != OneAfterOther {
+		t.Errorf("%s %q", c.Verdict, c.Reasons)
+	}
+	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 0.7)), DefaultGate()); c.Verdict != Pass || c.Points[0].find("median_ttft").Finding != Better {
+		t.Errorf("%s %q", c.Verdict, c.Reasons)
+	}
+	if c := Compare(alike(5), alike(5, after(6)), DefaultGate()); c.Verdict != NoVerdict ||
+		!slices.Equal(c.Reasons, []string{"too few server starts: 5 old and 5 new; one side after the other takes at least 6 server starts a side, and a sweep of both 3 pairs"}) {
+		t.Errorf("%s %q", c.Verdict, c.Reasons)
+	}
+}
+
+// What a pass excludes is the largest bound of its rows, and a wrong sign of a scale would turn it.
+func TestAPassSaysWhatItExcludes(t *testing.T) {
+	ratios := []float64{1.01, 1.03, 1.02, 1.02}
+	change := func(name string) func(int, *Run) {
+		return func(i int, r *Run) {
+			if r.Numbers[name] *= ratios[i]; name == "output_throughput" {
+				r.Numbers[name] /= ratios[i] * ratios[i]
+			}
+		}
+	}
+	for _, name := range []string{"median_ttft", "output_throughput"} {
+		c := Compare(alike(4, repeated), alike(4, repeated, change(name)), DefaultGate())
+		// Python's statistics: the mean of the logarithms, and its error times the quantile in every table.
+		up := 0.019778596921767994 + 2.353363*0.008005173013536605/2
+		if name == "output_throughput" {
+			up = -math.Expm1(-up)
+		} else {
+			up = math.Expm1(up)
+		}
+		if r := c.Points[0].find(name); c.Verdict != Pass || math.Abs(c.Excludes-up) > 1e-6 || c.Excludes != r.Worst {
+			t.Errorf("%s: %s %q excludes %v, want %v", name, c.Verdict, c.Reasons, c.Excludes, up)
+		}
+	}
+	if c := Compare(alike(6), alike(6), Gate{}); !math.IsNaN(c.Excludes) {
+		t.Errorf("nothing is gated: %v", c.Excludes)
+	}
+	if c := Compare(alike(6), alike(6, times("median_ttft", 2), asks("model", "n")), DefaultGate()); !math.IsNaN(c.Excludes) {
+		t.Errorf("nothing was judged: %v", c.Excludes)
+	}
+}
+
+func TestEquivalenceHasTwoSides(t *testing.T) {
+	for factor, want := range map[float64]Finding{1: Equivalent, 1.03: Equivalent, 0.97: Equivalent, 1.045: "", 0.955: "", 0.9: Better} {
+		c := Compare(alike(6), alike(6, times("median_ttft", factor)), DefaultGate())
+		if got := c.Points[0].find("median_ttft").Finding; got != want {
+			t.Errorf("×%v: %q, want %q", factor, got, want)
+		}
+	}
+}
+
+// loads are pairs of a sweep under so many loads, in which nothing changed.
+func loads(chance *rand.Rand, n int, spread float64) (old, new []*Run) {
+	for load := range n {
+		side := func() []*Run {
+			runs := noisy(chance, 6, spread, "")
+			for i, r := range runs {
+				r.Asked["request-rate"] = strconv.Itoa(load)
+				repeated(i, r)
+			}
+			return runs
+		}
+		old, new = append(old, side()...), append(new, side()...)
+	}
+	return old, new
+}
+
+// The more loads, the more chances to be too noisy by the error of a few pairs. The error of all loads
+// is steadier.
+func TestManyLoadsAreNotTooNoisy(t *testing.T) {
+	for _, n := range []int{1, 8} {
+		chance := rand.New(rand.NewPCG(11, uint64(n)))
+		found := map[Verdict]int{}
+		for range 200 {
+			old, new := loads(chance, n, 0.04)
+			found[Compare(old, new, DefaultGate()).Verdict]++
+		}
+		t.Logf("%d loads: %v", n, found)
+		if found[NoVerdict] > 40 || found[Regressed] > 14 {
+			t.Errorf("%d loads: %v", n, found)
+		}
+	}
+}
