@@ -135,6 +135,7 @@ func legend(c *compare.Comparison) []string {
 		{compare.InPairs, "change: the mean over the pairs"},
 		{compare.InTurns, "change: the median over all pairs of an old and a new " + string(c.Unit)},
 		{compare.OneAfterOther, "change: from the mean of the old to the mean of the new"},
+		{compare.Chain, "change: from the mean of the baseline sessions to the mean of the new runs"},
 	} {
 		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Design == of.design }) {
 			lines = append(lines, of.change)

@@ -43,7 +43,6 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 // comparisons are what golden files are of.
 func comparisons() map[string]*compare.Comparison {
 	gate := compare.DefaultGate()
-	gate.Noise = map[string]float64{"median_ttft": 0.08}
 	p99, _ := compare.Find("p99_ttft")
 	gate.Bounds = []compare.Bound{{Metric: p99, Least: math.Inf(-1), Most: 85}}
 	grid := func(ttft float64) []*compare.Run {
@@ -74,15 +73,34 @@ func comparisons() map[string]*compare.Comparison {
 		}
 		return runs
 	}
+	day := func(n int) []*compare.Run { // each day is 3 % worse than the one before
+		runs := comparisonRuns(2, math.Pow(1.03, float64(n)), 1, nil)
+		for _, r := range runs {
+			r.Began = r.Began.AddDate(0, 0, n)
+		}
+		return runs
+	}
+	baseline := func(sessions ...[]*compare.Run) []*compare.Run {
+		var b compare.Baseline
+		for _, runs := range sessions {
+			if err := b.Add(runs, compare.Gate{}); err != nil {
+				panic(err)
+			}
+		}
+		return b.Runs()
+	}
+	perStart := gate
+	perStart.Unit = compare.PerStart
 	perRun := compare.DefaultGate()
 	perRun.Unit = compare.PerRun
 	return map[string]*compare.Comparison{
 		"paired":    compare.Compare(pairs(1, 0), pairs(1, time.Minute), compare.DefaultGate()),
 		"slower":    compare.Compare(pairs(1, 0), pairs(1.2, time.Minute), perRun),
+		"chain":     compare.Compare(baseline(day(0), day(1), day(2), day(3), day(4), day(5), day(6)), day(7), compare.DefaultGate()),
 		"zero":      compare.Compare(comparisonRuns(6, 1, 1, nil), zero, compare.DefaultGate()),
 		"grown":     compare.Compare(zero, comparisonRuns(6, 1, 1, nil), compare.DefaultGate()),
 		"pass":      compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 0.5, 1, nil)), gate),
-		"regressed": compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 1.2, 0.9, nil)), gate),
+		"regressed": compare.Compare(baseline(comparisonRuns(6, 1, 1, nil)), long(comparisonRuns(6, 1.2, 0.9, nil)), perStart),
 		"grid":      compare.Compare(grid(1), grid(0.8), compare.DefaultGate()),
 		"single":    compare.Compare(comparisonRuns(1, 1, 1, nil), unknown, compare.DefaultGate()),
 	}

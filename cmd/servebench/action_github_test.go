@@ -77,7 +77,7 @@ func (g *github) baselines() (found []string) {
 	for _, a := range g.Artifacts {
 		if a["name"] == "servebench-baseline" {
 			run := a["workflow_run"].(map[string]any)["id"]
-			found = append(found, readText(g.t, filepath.Join(g.dir, fmt.Sprint(run), "servebench-baseline", "baseline.json")))
+			found = append(found, readText(g.t, filepath.Join(g.dir, fmt.Sprint(run), "servebench-baseline", "baseline.jsonl")))
 		}
 	}
 	return found

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // newJobs makes jobs of one repository on GitHub.
@@ -40,7 +42,7 @@ func newJobs(t *testing.T) func(event, ref string) *workflowJob {
 // is REGRESSED.
 func workspace(t *testing.T) string {
 	dir := t.TempDir()
-	gate := "margin: {median_tpot: 200%}\nadvisory: [output_throughput, median_ttft]\ndespite: [suspect]\n"
+	gate := "margin: {median_tpot: 200%}\nadvisory: [output_throughput, median_ttft]\ndespite: [suspect]\nunit: start\n"
 	if err := os.WriteFile(filepath.Join(dir, "gate.yml"), []byte(gate), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ const (
 // with are the inputs of a job with that server, and some others by name and value.
 func with(server string, others ...string) map[string]string {
 	inputs := map[string]string{
-		"binary": "servebench", "server": server, "restarts": "4", "gate": "gate.yml",
+		"binary": "servebench", "server": server, "restarts": "6", "gate": "gate.yml",
 		"load": "num-prompts: 4\nrandom-input-len: 8\nrandom-output-len: 4\n",
 	}
 	for pair := range slices.Chunk(others, 2) {
@@ -82,9 +84,9 @@ func TestActionGates(t *testing.T) {
 	}
 
 	for _, elsewhere := range []*workflowJob{job("pull_request", "feature"), job("pull_request", "main"), job("push", "feature"), job("issue_comment", "main")} {
-		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("FAILED", 2, "update-baseline: true compares nothing, so it works on main alone")
+		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("FAILED", 2, "update-baseline: true works on main alone")
 	}
-	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.json: 4 runs", "!::warning")
+	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.jsonl: 1 session, 6 runs", "!::warning")
 
 	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS::", "## PASS", "The old runs are the baseline servebench-baseline of 20", "!::notice title=servebench compare::", "!there is no baseline")
 	worse := job("pull_request", "feature").run(with(slowServer))
@@ -122,7 +124,7 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
 	good := job("push", "main")
-	g, made := good.github, filepath.Join(t.TempDir(), "baseline.json")
+	g, made := good.github, filepath.Join(t.TempDir(), "baseline.jsonl")
 	leave := func(event, ref, text string, change func(run, artifact map[string]any)) {
 		if err := os.WriteFile(made, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -144,7 +146,7 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 	leave("issue_comment", "main", "of a comment on a pull request", func(_, _ map[string]any) {})
 	found := job("pull_request", "feature").run(with(fastServer, "restarts", "1"))
 	found.wants("FAILED", 2, "The baseline servebench-baseline is from run 100.", "it is not a baseline", "title=servebench FAILED::", "## FAILED")
-	if text := readText(t, filepath.Join(found.temp, "servebench-baseline", "baseline", "baseline.json")); text != "good" {
+	if text := readText(t, filepath.Join(found.temp, "servebench-baseline", "baseline", "baseline.jsonl")); text != "good" {
 		t.Errorf("the baseline is %q", text)
 	}
 	// Without an answer there is no verdict either.
@@ -156,25 +158,54 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 func TestActionSaysWhatABaselineCannotGive(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
-	unmade := job("push", "main").run(with(fastServer, "restarts", "1", "update-baseline", "true"))
-	unmade.wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::the baseline was not made: a baseline needs at least two runs", "## NO VERDICT", "!nothing to compare")
-	if report := readText(t, filepath.Join(unmade.outputs["folder"], "compare.xml")); !strings.Contains(report, `<error message="NO VERDICT">the baseline was not made: `) {
+	unmade := job("push", "main").run(with(fastServer+" --fault status=500", "restarts", "1", "update-baseline", "true"))
+	unmade.wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::the session was not kept: run 1: no request completed", "## NO VERDICT", "!nothing to compare")
+	if report := readText(t, filepath.Join(unmade.outputs["folder"], "compare.xml")); !strings.Contains(report, `<error message="NO VERDICT">the session was not kept: `) {
 		t.Error(report)
 	}
 	gate := filepath.Join(unmade.workspace, "gate.yml")
-	if err := os.WriteFile(gate, []byte("margin: {output_throughput: 900%, median_ttft: 900%, median_tpot: 900%}\ndespite: [suspect]\n"), 0o600); err != nil {
+	if err := os.WriteFile(gate, []byte("margin: {output_throughput: 900%, median_ttft: 900%, median_tpot: 900%}\ndespite: [suspect]\nunit: start\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	few := job("push", "main")
 	few.workspace = unmade.workspace
 	few.run(with(fastServer, "restarts", "2", "update-baseline", "true")).wants("BASELINE UPDATED", 0,
-		"::warning title=servebench BASELINE UPDATED::the baseline has 2 runs, and the gate needs 4")
+		"::warning title=servebench BASELINE UPDATED::the baseline has 2 server starts, and the gate needs 6")
 	if report := readText(t, filepath.Join(few.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="0"`) {
 		t.Error(report)
 	}
 	moved := job("pull_request", "feature")
 	moved.env = append(moved.env, "RUNNER_NAME=runner 2")
 	moved.run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "not comparable: host is runner 1 in the old runs and runner 2 in the new ones")
+}
+
+// A run on the default branch may be one more session of the baseline, unless it is worse.
+func TestActionKeepsAChain(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	first := job("schedule", "main")
+	gate := "margin: {median_tpot: 200%}\nadvisory: [output_throughput, median_ttft]\ndespite: [suspect]\n"
+	if err := os.WriteFile(filepath.Join(first.workspace, "days.yml"), []byte(gate), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keep := func(server string) *workflowJob {
+		j := job("schedule", "main")
+		j.workspace = first.workspace
+		return j.run(with(server, "restarts", "1", "gate", "days.yml", "update-baseline", "append", "sessions", "4"))
+	}
+	for i := range 4 {
+		keep(fastServer).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.jsonl: "+metrics.Counted(i+1, "session"), "!REGRESSED")
+	}
+	keep(fastServer).wants("PASS", 0, "## PASS", "baseline.jsonl: 5 sessions, 5 runs", "whose newest session is of 20")
+	keep(slowServer).wants("REGRESSED", 1, "::error title=servebench REGRESSED::median_tpot +", "!baseline.jsonl:")
+	kept := first.github.baselines()
+	if lines := strings.Count(kept[len(kept)-1], "\n"); lines != 4 {
+		t.Errorf("%d sessions, and 4 were asked for", lines)
+	}
+	elsewhere := job("pull_request", "feature")
+	elsewhere.run(with(fastServer, "update-baseline", "append")).wants("FAILED", 2, "update-baseline: append works on main alone")
+	job("schedule", "main").run(with(fastServer, "update-baseline", "yes")).wants("FAILED", 2, "update-baseline: yes: it must be true, false or append")
+	job("schedule", "main").run(with(fastServer, "sessions", "0")).wants("FAILED", 2, "sessions: 0: it must be a number of 1 or more")
 }
 
 // Two servers in turns need no baseline.
@@ -201,7 +232,7 @@ func TestActionStartsImages(t *testing.T) {
 		calls = append(calls, strings.TrimSpace(call))
 	}
 	want := []string{`docker image inspect example/server:1`, `docker pull --quiet example/server:1`}
-	for range 4 {
+	for range 6 {
 		want = append(want, `docker run --rm --name servebench-PORT --publish 127.0.0.1:PORT:8000 --gpus all --ipc=host example/server:1 --step-base 40ms`, `docker stop servebench-PORT`)
 	}
 	for i, call := range calls {

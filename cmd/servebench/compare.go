@@ -52,8 +52,8 @@ func newCompareCommand() *cobra.Command {
 		Long:  compareHelp,
 		Example: `  servebench compare old/ -- new/
   servebench compare kvcached.sweep --arms without,with --margin p99_ttft=10%
-  servebench compare main.jsonl --save-baseline baseline.json
-  servebench compare --baseline baseline.json --gate gate.yaml \
+  servebench compare main.jsonl --save-baseline baseline.jsonl
+  servebench compare --baseline baseline.jsonl --gate gate.yaml \
       --write junit=compare.xml new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,8 +73,8 @@ func newCompareCommand() *cobra.Command {
 	f.Func("target", "`NAME` take only runs of this target, or 'NAME alone'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
 	c.limits.define(f)
 	c.plan.define(f)
-	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the runs kept in this file. No margin is then less than their noise")
-	f.StringVar(&c.saveBaseline, "save-baseline", "", "`FILE` keep the runs in this file, with their noise")
+	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the sessions kept in this file. From 4 on they show how much days differ")
+	f.StringVar(&c.saveBaseline, "save-baseline", "", "`FILE` keep the runs in this file, after the sessions that it has")
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
@@ -82,8 +82,8 @@ func newCompareCommand() *cobra.Command {
 	for _, format := range compareFormatNames() {
 		f.Offer("write", format+"=")
 	}
-	f.OfferFiles("baseline", "json")
-	f.OfferFiles("save-baseline", "json")
+	f.OfferFiles("baseline", "jsonl", "json")
+	f.OfferFiles("save-baseline", "jsonl", "json")
 	return cmd
 }
 
@@ -281,12 +281,11 @@ func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, e
 	case err != nil:
 		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
 	}
-	c.gate.Noise = b.Noise
-	new, err = c.read(args)
-	return b.Runs, new, err
+	recent, err := c.read(args)
+	return b.Runs(), recent, err
 }
 
-// save keeps runs as a baseline.
+// save keeps runs as a session of a baseline: the first one, unless the file exists.
 func (c *compareCommand) save(args []string, dash int) error {
 	if dash >= 0 || len(args) == 0 {
 		return errors.New("--save-baseline keeps one set of runs: give no --")
@@ -298,18 +297,22 @@ func (c *compareCommand) save(args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	b, err := compare.NewBaseline(runs, c.gate)
-	if err != nil {
-		return exitError{fmt.Errorf("the baseline was not made: %w", err), exitNoVerdict}
+	b, err := compare.OpenBaseline(c.saveBaseline)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b = new(compare.Baseline)
+	case err != nil:
+		return fmt.Errorf("argument --save-baseline: %w", err)
 	}
-	if err := replaceFile(c.saveBaseline, b.Write); err != nil {
+	if err := b.Add(runs, c.gate); err != nil {
+		return exitError{fmt.Errorf("the session was not kept: %w", err), exitNoVerdict}
+	}
+	if err := save.Replace(c.saveBaseline, 0o666, b.Write); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "%s: %s\n", c.saveBaseline, metrics.Counted(len(b.Runs), "run"))
-	for _, m := range c.gate.Limits {
-		if noise, known := b.Noise[m.Metric.Name]; known {
-			fmt.Fprintf(c.out, "noise of %s: %.1f %%\n", m.Metric.Name, noise*100)
-		}
+	fmt.Fprintf(c.out, "%s: ", c.saveBaseline)
+	if err := b.Describe(c.out, c.gate); err != nil {
+		return err
 	}
 	for _, why := range b.Warnings(c.gate) {
 		fmt.Fprintf(c.talk, "WARNING: %s\n", why)

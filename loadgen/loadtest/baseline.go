@@ -15,9 +15,8 @@ import (
 // A Baseline is an earlier result of a load, and how much worse the new one may be.
 type Baseline struct {
 	File string // as compare.Baseline.Write and servebench compare --save-baseline write it
-	// Gate is nil for compare.DefaultGate. Its Noise is ignored, since the file has its own. An empty
-	// Unit means compare.PerRun: a test most often has one start of a server, and decides on that
-	// one only.
+	// Gate is nil for compare.DefaultGate. An empty Unit means compare.PerRun: a test most often has
+	// one start of a server, and decides on that one only.
 	Gate *compare.Gate
 	Runs int // of the load; 0 means as many as in the file
 }
@@ -52,16 +51,16 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 	if b.Gate != nil {
 		gate = *b.Gate
 	}
-	gate.Noise, gate.Unit = old.Noise, cmp.Or(gate.Unit, compare.PerRun)
-	n := b.Runs
+	gate.Unit = cmp.Or(gate.Unit, compare.PerRun)
+	kept, n := old.Runs(), b.Runs
 	if n == 0 {
-		n = len(old.Runs)
+		n = len(kept)
 	}
 	runs, err := l.Repeat(ctx, n, gate.Extra()...)
 	if err != nil {
 		return nil, err
 	}
-	return compare.Compare(old.Runs, runs, gate), nil
+	return compare.Compare(kept, runs, gate), nil
 }
 
 // Repeat runs the load n times, one after the other, and returns what a comparison needs of each

@@ -26,20 +26,16 @@ func stepping(t *testing.T, step time.Duration) *sim.Server {
 	return server
 }
 
-// keep writes a baseline of six runs on a server whose steps take 10 ms, that are
-// said to differ by so much.
-func keep(t *testing.T, noise float64) string {
+// keep writes a baseline of six runs on a server whose steps take 10 ms.
+func keep(t *testing.T) string {
 	t.Helper()
 	runs, err := twenty(steady(t, "")).Repeat(t.Context(), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := compare.NewBaseline(runs, compare.Gate{})
-	if err != nil {
+	var b compare.Baseline
+	if err := b.Add(runs, compare.Gate{}); err != nil {
 		t.Fatal(err)
-	}
-	for name := range b.Noise {
-		b.Noise[name] = noise
 	}
 	name := filepath.Join(t.TempDir(), "baseline.json")
 	f, err := os.Create(name)
@@ -82,7 +78,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				row.b.File = keep(t, 0)
+				row.b.File = keep(t)
 				load := twenty(stepping(t, row.step))
 				if row.change != nil {
 					row.change(load)
@@ -104,22 +100,11 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 func TestFailuresAreWorseThanAnyBaseline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{ctx: t.Context()}
-		c := twenty(steady(t, "status=500")).TestAgainst(r, Baseline{File: keep(t, 0), Runs: 1})
+		c := twenty(steady(t, "status=500")).TestAgainst(r, Baseline{File: keep(t), Runs: 1})
 		if c.Verdict != compare.Regressed || !strings.Contains(r.errors, "- new run 1: no request completed") {
 			t.Errorf("%s: %s", c.Verdict, r.errors)
 		}
 	})
-}
-
-func TestTheBaselinesNoiseIsNoRegression(t *testing.T) {
-	for noise, want := range map[float64]compare.Verdict{0: compare.Regressed, 0.09: compare.Pass} {
-		synctest.Test(t, func(t *testing.T) {
-			b := Baseline{File: keep(t, noise)}
-			if c, err := twenty(stepping(t, 10800*time.Microsecond)).Compare(t.Context(), b); err != nil || c.Verdict != want {
-				t.Errorf("noise %v: %v, %+v, want %s", noise, err, c, want)
-			}
-		})
-	}
 }
 
 func TestRepeatsHaveOtherPrompts(t *testing.T) {
@@ -140,7 +125,7 @@ func TestWithoutABaselineNothingIsCompared(t *testing.T) {
 	}
 	var kept string
 	synctest.Test(t, func(t *testing.T) {
-		kept = keep(t, 0)
+		kept = keep(t)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		load := twenty(steady(t, ""))

@@ -5,121 +5,171 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
-// A Baseline is a set of runs of one configuration, kept for comparison with later runs.
+// A Baseline is a chain of sessions: the runs of one configuration on several days, kept for comparison
+// with later runs. The zero value has none.
 type Baseline struct {
-	Runs []*Run `json:"runs"`
-	// Noise is the share by which two equal runs may differ, by the metric's name.
-	Noise map[string]float64 `json:"noise"`
+	sessions []session // in the order of time
 }
 
-// repeatability is the number of standard deviations by which two single results differ at most in
-// 95 of 100 cases: 1.96·√2, as in ISO 5725-6:1994, 4.1.
-const repeatability = 2.8
+// A session is the runs that were measured and kept together.
+type session struct {
+	Version int       `json:"servebench_baseline"`
+	Date    time.Time `json:"date,omitzero"` // when the first run began, zero if unknown
+	Runs    []*Run    `json:"runs"`
+}
 
-// NewBaseline measures the noise floor of runs of one configuration. It is the repeatability limit
-// of single runs, although several are compared: day-to-day drift affects all runs of a later
-// session, and more runs do not average it out. A run with more failures than the gate allows makes
-// no baseline, nor does a SUSPECT one without "suspect" in the gate's Despite.
-func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
-	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
-	if len(runs) < 2 {
-		return nil, errors.New("a baseline needs at least two runs: how much they differ is its noise floor")
+// baselineVersion is the version of what is written here. In version 1 a file was one session.
+const baselineVersion = 2
+
+// errNoBaseline says that a file is no baseline.
+var errNoBaseline = errors.New("it is not a baseline: make one with servebench compare --save-baseline")
+
+// Add makes the runs the newest session. They must be good: a run with more failures than the gate
+// allows makes no baseline, nor does a SUSPECT one without "suspect" in the gate's Despite. They must
+// also be comparable with the other sessions, and new.
+func (b *Baseline) Add(runs []*Run, gate Gate) error {
+	if len(runs) == 0 {
+		return errors.New("a baseline needs a run")
 	}
 	for i, r := range runs {
 		if why := r.fault(gate.Allowed); why != "" {
-			return nil, fmt.Errorf("run %d: %s", i+1, why)
+			return fmt.Errorf("run %d: %s", i+1, why)
 		}
 		doubts := r.lacks()
 		if !slices.Contains(gate.Despite, "suspect") {
 			doubts = append(doubts, r.Doubts...)
 		}
 		for _, why := range doubts {
-			return nil, fmt.Errorf("run %d: %s", i+1, why)
+			return fmt.Errorf("run %d: %s", i+1, why)
 		}
 	}
-	if id := twice(runs); id != "" {
-		return nil, fmt.Errorf("run %s is there twice: give each run once", id)
+	before := b.Runs()
+	if id := twice(before, runs); id != "" {
+		return fmt.Errorf("run %s is there twice: give each run once", id)
 	}
-	for _, p := range split(runs, runs) {
-		for name := range p.Old[0].Numbers {
-			m := Metric{Name: name}
-			if values := p.values(&m, p.Old); len(values) > 1 {
-				b.Noise[name] = max(b.Noise[name], repeatability*deviation(values))
-			}
+	if before != nil {
+		if found := Differences(before, runs, gate.Despite); found != nil {
+			return fmt.Errorf("%s: begin a new baseline", found[0])
 		}
 	}
-	return b, nil
+	b.sessions = append(b.sessions, session{baselineVersion, firstBegan(runs), runs})
+	b.sort()
+	return nil
 }
 
-// Warnings are the reasons why later runs get no verdict from the baseline by that gate: it has
-// fewer runs than the gate needs, or more noise than the gate's margins allow.
+// firstBegan is when the first of the runs began, zero if that is unknown of one.
+func firstBegan(runs []*Run) time.Time {
+	return slices.MinFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) }).Began
+}
+
+func (b *Baseline) sort() {
+	slices.SortStableFunc(b.sessions, func(a, b session) int { return a.Date.Compare(b.Date) })
+}
+
+// Runs are the runs of all sessions, each of which has a name.
+func (b *Baseline) Runs() (all []*Run) {
+	named := map[string]bool{}
+	for i, s := range b.sessions {
+		name := s.Date.UTC().Format(time.DateTime)
+		if s.Date.IsZero() || named[name] {
+			name = fmt.Sprintf("session %d", i+1)
+		}
+		named[name] = true
+		for _, r := range s.Runs {
+			kept := *r
+			kept.Session = name
+			all = append(all, &kept)
+		}
+	}
+	return all
+}
+
+// points are the runs by load, as old ones.
+func (b *Baseline) points() []Point {
+	points := split(b.Runs(), b.Runs())
+	for i := range points {
+		points[i].New = nil
+	}
+	return points
+}
+
+// Describe writes how many sessions and runs there are, and how much the gated numbers differ.
+func (b *Baseline) Describe(w io.Writer, gate Gate) error {
+	runs := b.Runs()
+	_, err := fmt.Fprintf(w, "%s, %s\n", metrics.Counted(len(b.sessions), "session"), metrics.Counted(len(runs), "run"))
+	for _, p := range b.points() {
+		for _, l := range gate.Limits {
+			if s := p.course(&l.Metric); s != nil && err == nil && len(runs) > 1 {
+				_, err = fmt.Fprintln(w, p.named("standard deviation of "+l.Metric.Name+": "+s.deviations()))
+			}
+		}
+	}
+	return err
+}
+
+// Warnings are the reasons why later runs get no verdict from the baseline by that gate: there are
+// too few sessions, or they differ by more than the gate's margins allow, or have changed.
 func (b *Baseline) Warnings(gate Gate) (found []string) {
-	points := split(b.Runs, b.Runs)
-	needed := gate.Needs(OneAfterOther, len(points))
-	for _, p := range points {
-		if n := len(p.Old); n < needed {
-			found = append(found, p.named(fmt.Sprintf("the baseline has %s, and the gate needs %d for a verdict on as many new ones", metrics.Counted(n, "run"), needed)))
+	points := b.points()
+	warn := func(p *Point, format string, args ...any) {
+		found = append(found, p.named(fmt.Sprintf(format, args...)))
+	}
+	for i := range points {
+		p := &points[i]
+		p.arrange(&gate)
+		if why := p.tooFewSessions(&gate); why != "" {
+			warn(p, "%s", why)
+			continue
+		}
+		if p.Design != Chain {
+			if n, needed := len(p.old), gate.Needs(p.Design, len(points)); n < needed {
+				warn(p, "the baseline has %d %s, and the gate needs %d", n, p.noun(n), needed)
+			}
+			continue
+		}
+		if text := oneDay(p.old); text != "" {
+			warn(p, "%s", text)
 		}
 		for _, l := range gate.Limits {
-			values := p.values(&l.Metric, p.Old)
-			if values == nil {
+			s := p.course(&l.Metric)
+			if s == nil {
 				continue
 			}
-			if asked, noise := l.margin(stats.Median(values).Center), b.Noise[l.Metric.Name]; noise > visible(asked) {
-				found = append(found, p.named(l.Metric.Name+": "+noisyBaseline(noise, asked)))
+			margin := l.margin(stats.Median(p.values(&l.Metric, p.Old)).Center)
+			if unseen := s.unseen(); unseen > s.scale.distance(visible(margin)) {
+				warn(p, "%s: the sessions differ so much that a change of %s may be chance; the margin is %.3g %%: keep more sessions, or widen the margin",
+					l.Metric.Name, Percent(s.scale.share(unseen)), margin*100)
+			}
+			for _, c := range s.steps(gate.alpha() / float64(len(gate.Limits)*len(points))) {
+				warn(p, "%s %s: if it is to stay, begin a new baseline", l.Metric.Name, c)
 			}
 		}
 	}
 	return found
 }
 
-// noisyBaseline says what to do about a baseline that is too noisy for a margin.
-func noisyBaseline(noise, margin float64) string {
-	return fmt.Sprintf("runs of the baseline differ by %.0f %%; the margin is %.3g %%: make the baseline again on a quieter machine, or widen the margin", noise*100, margin*100)
-}
-
-// deviation is the sample standard deviation of values as a share: of their logarithms, or over
-// their mean if one is not above 0.
-func deviation(values []float64) float64 {
-	scale := 1.0
-	if logs := stats.Logs(values); logs != nil {
-		values = logs
-	} else if scale = math.Abs(metrics.Mean(values)); scale == 0 {
-		return 0
-	}
-	return metrics.SampleStd(values) / scale
-}
-
-// baselineVersion is the version of the file written and read here.
-const baselineVersion = 1
-
-// errNoBaseline says that a file is no baseline.
-var errNoBaseline = errors.New("it is not a baseline: make one with servebench compare --save-baseline")
-
-type baselineFile struct {
-	Version int `json:"servebench_baseline"`
-	*Baseline
-}
-
-// Write writes the baseline as JSON.
+// Write writes each session as a line of JSON.
 func (b *Baseline) Write(w io.Writer) error {
-	text, err := json.MarshalIndent(baselineFile{baselineVersion, b}, "", "  ")
-	if err != nil {
-		return err
+	lines := json.NewEncoder(w)
+	for _, s := range b.sessions {
+		s.Version = baselineVersion
+		if err := lines.Encode(s); err != nil {
+			return err
+		}
 	}
-	_, err = w.Write(append(text, '\n'))
-	return err
+	return nil
 }
 
-// OpenBaseline reads the baseline in a file, which Write wrote.
+// OpenBaseline reads the baseline in a file, which Write wrote. Files of several baselines may be
+// concatenated.
 func OpenBaseline(name string) (*Baseline, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -134,20 +184,35 @@ func OpenBaseline(name string) (*Baseline, error) {
 }
 
 func readBaseline(r io.Reader) (*Baseline, error) {
-	f := baselineFile{Baseline: new(Baseline)}
-	if err := json.NewDecoder(r).Decode(&f); err != nil || f.Version == 0 {
-		return nil, errNoBaseline
-	}
-	if f.Version != baselineVersion {
-		return nil, fmt.Errorf("it has version %d, and this servebench reads version %d", f.Version, baselineVersion)
-	}
-	for i, run := range f.Runs {
-		if run == nil || len(run.Numbers) == 0 {
-			return nil, fmt.Errorf("run %d of the baseline has no numbers", i+1)
+	b := new(Baseline)
+	for lines := json.NewDecoder(r); ; {
+		var s session
+		err := lines.Decode(&s)
+		if err == io.EOF && len(b.sessions) > 0 {
+			b.sort()
+			return b, nil
 		}
+		n := len(b.sessions) + 1
+		switch {
+		case (err != nil || s.Version == 0) && n == 1:
+			return nil, errNoBaseline
+		case err != nil:
+			return nil, fmt.Errorf("session %d: %w", n, err)
+		case s.Version == 0:
+			return nil, fmt.Errorf("session %d: %w", n, errNoBaseline)
+		case s.Version > baselineVersion:
+			return nil, fmt.Errorf("it has version %d, and this servebench reads up to version %d", s.Version, baselineVersion)
+		case len(s.Runs) == 0:
+			return nil, fmt.Errorf("session %d of the baseline has no runs", n)
+		}
+		for i, run := range s.Runs {
+			if run == nil || len(run.Numbers) == 0 {
+				return nil, fmt.Errorf("session %d of the baseline: run %d has no numbers", n, i+1)
+			}
+		}
+		if s.Date.IsZero() {
+			s.Date = firstBegan(s.Runs)
+		}
+		b.sessions = append(b.sessions, s)
 	}
-	if len(f.Runs) == 0 {
-		return nil, errors.New("the baseline has no runs")
-	}
-	return f.Baseline, nil
 }

@@ -13,81 +13,110 @@ func ttfts(values ...float64) []*Run {
 	return alike(len(values), func(i int, r *Run) { r.Numbers["median_ttft"] = values[i] })
 }
 
-// numpy 2.4.6: 2.8 · std(log(values), ddof=1).
-func TestNoiseFloorIsTheRepeatabilityLimit(t *testing.T) {
-	b, err := NewBaseline(ttfts(100, 103, 98, 101), Gate{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.Noise["median_ttft"]; !near(got, 0.058010178490065456) {
-		t.Errorf("%v", got)
-	}
-	if _, known := b.Noise["goodput"]; known {
-		t.Errorf("of goodput nothing is known: %v", b.Noise)
-	}
-	for _, rate := range []string{"4", "nought", "inf 2"} { // some come before inf, some after
-		loads := slices.Concat(ttfts(100, 103, 98, 101), alike(4, asks("request-rate", rate)))
-		if b, err = NewBaseline(loads, Gate{}); err != nil || !near(b.Noise["median_ttft"], 0.058010178490065456) {
-			t.Errorf("runs under another load are not alike: %v, %v", b.Noise["median_ttft"], err)
+// on says on which day of January runs began, one each hour.
+func on(day int) func(int, *Run) {
+	return func(i int, r *Run) { r.Began = time.Date(2026, 1, day, i, 0, 0, 0, time.UTC) }
+}
+
+// baseline is a baseline of these sessions.
+func baseline(t testing.TB, gate Gate, sessions ...[]*Run) *Baseline {
+	t.Helper()
+	var b Baseline
+	for _, runs := range sessions {
+		if err := b.Add(runs, gate); err != nil {
+			t.Fatal(err)
 		}
 	}
+	return &b
 }
 
-func TestNoMarginIsLessThanTheNoiseFloor(t *testing.T) {
-	gate := DefaultGate()
-	gate.Noise = map[string]float64{"median_ttft": 0.09}
-	if c := Compare(alike(6), alike(6, times("median_ttft", 1.08)), gate); c.Verdict != Pass || c.Points[0].find("median_ttft").Margin != 0.09 {
-		t.Errorf("8 %% are noise: %s %q", c.Verdict, c.Reasons)
-	}
-	if c := Compare(alike(6), alike(6, times("median_ttft", 1.11)), gate); c.Verdict != Regressed {
-		t.Errorf("11 %% are not: %s", c.Verdict)
-	}
-	gate.Noise["median_ttft"] = 0.4
-	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "runs of the baseline differ by 40 %; the margin is 5 %: make the baseline again on a quieter machine, or widen the margin") {
-		t.Errorf("a blind gate lets nothing pass: %s %q", c.Verdict, c.Reasons)
-	}
-}
-
-func TestBaselineIsReadAsWritten(t *testing.T) {
-	b, err := NewBaseline(ttfts(100, 103, 98, 101), Gate{})
-	if err != nil {
-		t.Fatal(err)
-	}
+// reread is the baseline as read from the file that it writes.
+func reread(t *testing.T, b *Baseline) *Baseline {
+	t.Helper()
 	var file bytes.Buffer
 	if err := b.Write(&file); err != nil {
 		t.Fatal(err)
+	}
+	if lines := strings.Count(file.String(), "\n"); lines != len(b.sessions) {
+		t.Errorf("%d lines for %d sessions", lines, len(b.sessions))
 	}
 	got, err := readBaseline(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !maps.Equal(got.Noise, b.Noise) || len(got.Runs) != 4 || !maps.Equal(got.Runs[1].Numbers, b.Runs[1].Numbers) || !maps.Equal(got.Runs[1].Asked, b.Runs[1].Asked) {
-		t.Errorf("%+v", got)
+	return got
+}
+
+func TestBaselineIsReadAsWritten(t *testing.T) {
+	b := baseline(t, Gate{}, alike(4, func(i int, r *Run) { r.Began = time.Time{} }), alike(2, on(4)), alike(3, on(3)))
+	runs := reread(t, b).Runs()
+	var sessions []string
+	for _, r := range runs {
+		sessions = append(sessions, r.Session)
+	}
+	if want := []string{"session 1", "2026-01-03 00:00:00", "2026-01-04 00:00:00"}; len(runs) != 9 || !slices.Equal(slices.Compact(sessions), want) {
+		t.Errorf("%q", sessions)
+	}
+	if !maps.Equal(runs[1].Numbers, b.Runs()[1].Numbers) || !maps.Equal(runs[1].Asked, b.Runs()[1].Asked) {
+		t.Errorf("%+v", runs[1])
+	}
+}
+
+// A file of version 1 was one session, with its noise. Files may be concatenated.
+func TestOldBaselineIsASession(t *testing.T) {
+	const old = `{
+  "servebench_baseline": 1,
+  "runs": [
+    {"began": "2026-01-05T10:00:00Z", "numbers": {"median_ttft": 40}, "completed": 1, "failed": 0, "input_tokens": 1, "output_tokens": 1},
+    {"began": "2026-01-05T09:00:00Z", "numbers": {"median_ttft": 41}, "completed": 1, "failed": 0, "input_tokens": 1, "output_tokens": 1}
+  ],
+  "noise": {"median_ttft": 0.07}
+}
+`
+	b, err := readBaseline(strings.NewReader(old + strings.ReplaceAll(old, "-05T", "-04T")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := reread(t, b).Runs(); len(runs) != 4 || runs[0].Session != "2026-01-04 09:00:00" || runs[3].Session != "2026-01-05 09:00:00" || runs[3].Numbers["median_ttft"] != 41 {
+		t.Errorf("%+v", runs)
 	}
 }
 
 func TestBadRunsAreNoBaseline(t *testing.T) {
+	named := func(_ int, r *Run) { r.ID = "r" }
 	for _, test := range []struct {
-		name string
-		runs []*Run
-		want string
+		name   string
+		before []*Run
+		runs   []*Run
+		want   string
 	}{
-		{"one", alike(1), "a baseline needs at least two runs"},
-		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed"},
-		{"text block", alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a result block"},
-		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r is there twice"},
-		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short"},
+		{"none", nil, nil, "a baseline needs a run"},
+		{"failed", nil, alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed"},
+		{"text block", nil, alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a result block"},
+		{"twice", nil, alike(4, named), "run r is there twice"},
+		{"kept before", alike(1, named), alike(1, named), "run r is there twice"},
+		{"another model", alike(2), alike(2, asks("model", "n")), "model is m in the old runs and n in the new ones: begin a new baseline"},
+		{"cut", nil, alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short"},
 	} {
-		if _, err := NewBaseline(test.runs, Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+		var b Baseline
+		if test.before != nil {
+			b = *baseline(t, Gate{}, test.before)
+		}
+		if err := b.Add(test.runs, Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
+		}
+		if got := len(b.Runs()); got != len(test.before) {
+			t.Errorf("%s: %d runs were kept", test.name, got)
 		}
 	}
 	for text, want := range map[string]string{
 		"":                           "it is not a baseline",
 		`{"v": 1}`:                   "it is not a baseline",
-		`{"servebench_baseline": 2}`: "it has version 2, and this servebench reads version 1",
-		`{"servebench_baseline": 1}`: "the baseline has no runs",
-		`{"servebench_baseline": 1, "runs": [{}]}`: "run 1 of the baseline has no numbers",
+		`{"servebench_baseline": 3}`: "it has version 3, and this servebench reads up to version 2",
+		`{"servebench_baseline": 1}`: "session 1 of the baseline has no runs",
+		`{"servebench_baseline": 1, "runs": [{}]}`:                                     "session 1 of the baseline: run 1 has no numbers",
+		`{"servebench_baseline": 2, "runs": [{"numbers": {"a": 1}}]} {"serve`:          "session 2: unexpected EOF",
+		`{"servebench_baseline": 2, "runs": [{"numbers": {"a": 1}}]} {"v": 1, "k": 2}`: "session 2: it is not a baseline",
 	} {
 		if _, err := readBaseline(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -98,65 +127,84 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 // What a gate lets pass may be kept to compare with.
 func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
 	doubtful := alike(4, func(_ int, r *Run) { r.Doubts, r.Failed = []string{"SUSPECT: lag"}, 1 })
-	if _, err := NewBaseline(doubtful, Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
+	var b Baseline
+	if err := b.Add(doubtful, Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
 		t.Errorf("%v", err)
 	}
-	if _, err := NewBaseline(doubtful, Gate{Despite: []string{"suspect"}}); err == nil || !strings.Contains(err.Error(), "1 of 101 requests failed") {
+	if err := b.Add(doubtful, Gate{Despite: []string{"suspect"}}); err == nil || !strings.Contains(err.Error(), "1 of 101 requests failed") {
 		t.Errorf("%v", err)
 	}
-	if b, err := NewBaseline(doubtful, Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs) != 4 {
+	if err := b.Add(doubtful, Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs()) != 4 {
 		t.Errorf("%v", err)
 	}
 }
 
 // A baseline may be kept although no later run gets a verdict from it: then it says why.
 func TestBaselineWarnsOfNoVerdict(t *testing.T) {
+	perRun := DefaultGate()
+	perRun.Unit = PerRun
+	day := func(day int, ttft float64) []*Run {
+		return alike(4, on(day), times("median_ttft", ttft))
+	}
 	for _, test := range []struct {
-		name string
-		runs []*Run
-		want []string
+		name     string
+		gate     Gate
+		sessions [][]*Run
+		want     string // of the warnings; "" for none
 	}{
-		{"good", alike(6), nil},
-		{"few", alike(2), []string{"the baseline has 2 runs, and the gate needs 6 for a verdict on as many new ones"}},
-		{"noisy", ttfts(100, 140, 98, 101, 99, 102), []string{"median_ttft: runs of the baseline differ by 39 %; the margin is 5 %: make the baseline again on a quieter machine, or widen the margin"}},
+		{"one", DefaultGate(), [][]*Run{alike(6)}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only"},
+		{"three", DefaultGate(), [][]*Run{day(1, 1), day(2, 1), day(3, 1)}, "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only"},
+		{"good", DefaultGate(), [][]*Run{day(1, 1), day(2, 1.01), day(3, 1), day(4, 0.99)}, ""},
+		{"noisy", DefaultGate(), [][]*Run{day(1, 1), day(2, 1.1), day(3, 0.9), day(4, 1)}, "median_ttft: the sessions differ so much that a change of +24.1 % may be chance; the margin is 5 %: keep more sessions, or widen the margin"},
+		{"changed", DefaultGate(), [][]*Run{day(1, 1), day(2, 1), day(3, 1.01), day(4, 1), day(5, 1), day(6, 1.03), day(7, 1.04), day(8, 1.03), day(9, 1.03), day(10, 1.04)}, "median_ttft changed by +3.2 % with the baseline session of 2026-01-06 00:00:00 (p="},
+		{"of one day", DefaultGate(), [][]*Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
+		{"few", perRun, [][]*Run{alike(4)}, "the baseline has 4 runs, and the gate needs 6"},
+		{"enough", perRun, [][]*Run{alike(6)}, ""},
 	} {
-		b, err := NewBaseline(test.runs, DefaultGate())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := b.Warnings(DefaultGate()); !slices.Equal(got, test.want) {
+		b := baseline(t, test.gate, test.sessions...)
+		got := strings.Join(b.Warnings(test.gate), "\n")
+		if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 			t.Errorf("%s: %q", test.name, got)
+		}
+	}
+}
+
+func TestBaselineSaysHowMuchSessionsDiffer(t *testing.T) {
+	gate := DefaultGate()
+	gate.Limits = gate.Limits[1:2]
+	for _, test := range []struct {
+		sessions [][]*Run
+		want     string
+	}{
+		{[][]*Run{ttfts(100)}, "1 session, 1 run\n"},
+		// numpy 2.4.6: std(log(values), ddof=1), the root of the mean of its squares, and of the means of the logarithms.
+		{[][]*Run{ttfts(100, 103, 98, 101)}, "1 session, 4 runs\nstandard deviation of median_ttft: 2.1 % within a session\n"},
+		{[][]*Run{ttfts(100, 103, 98, 101), ttfts(104, 106)}, "2 sessions, 6 runs\nstandard deviation of median_ttft: 1.7 % within a session, 3.1 % between sessions\n"},
+	} {
+		var text strings.Builder
+		if err := baseline(t, gate, test.sessions...).Describe(&text, gate); err != nil || text.String() != test.want {
+			t.Errorf("%v, %q, want %q", err, text.String(), test.want)
 		}
 	}
 }
 
 // All runs of a baseline came before the new ones, and a reader knows it.
 func TestBaselineComesBefore(t *testing.T) {
-	began := func(day int) func(int, *Run) {
-		return func(i int, r *Run) { r.Began = time.Date(2026, 1, day, i, 0, 0, 0, time.UTC) }
-	}
-	old, new := alike(6, began(1)), alike(6, began(2))
+	old, new := alike(6, on(1)), alike(6, on(2))
+	const note = "all runs of one side came before all of the other"
 	gate := DefaultGate()
-	if c := Compare(old, new, gate); !strings.Contains(strings.Join(c.Notes, "\n"), "all runs of one side came before all of the other") {
+	gate.Unit = PerRun
+	if c := Compare(old, new, gate); !strings.Contains(strings.Join(c.Notes, "\n"), note) {
 		t.Errorf("%q", c.Notes)
 	}
-	b, err := NewBaseline(old, gate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gate.Noise = b.Noise
-	if c := Compare(b.Runs, new, gate); c.Notes != nil {
-		t.Errorf("%q", c.Notes)
+	if c := Compare(baseline(t, gate, old).Runs(), new, gate); strings.Contains(strings.Join(c.Notes, "\n"), note) || c.Points[0].Design != OneAfterOther {
+		t.Errorf("%s, %q", c.Points[0].Design, c.Notes)
 	}
 }
 
 func FuzzReadBaseline(f *testing.F) {
-	b, err := NewBaseline(alike(4), Gate{})
-	if err != nil {
-		f.Fatal(err)
-	}
 	var file bytes.Buffer
-	if err := b.Write(&file); err != nil {
+	if err := baseline(f, Gate{}, alike(4), alike(2, on(2)), alike(2, on(3)), alike(2, on(4))).Write(&file); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.String())
@@ -166,10 +214,9 @@ func FuzzReadBaseline(f *testing.F) {
 		if err != nil {
 			return
 		}
-		gate := DefaultGate()
-		gate.Noise = b.Noise
-		if c := Compare(b.Runs, alike(6), gate); c.Verdict == "" {
+		if c := Compare(b.Runs(), alike(6), DefaultGate()); c.Verdict == "" {
 			t.Error("no verdict at all")
 		}
+		b.Warnings(DefaultGate())
 	})
 }

@@ -1,10 +1,10 @@
 // Package compare says whether one set of runs is worse than another.
 //
-// The unit of evidence is a start of a server: its runs share its process, and the requests of a run
-// share its fate, so one start a side says nothing about chance, however many requests it has. A Run is
-// what a comparison needs to know about one run. A Comparison has a Point for each load that both
-// sides had, with a Row for each number, and Where a latency went. A Gate says which numbers decide,
-// which changes matter, and which values are allowed at all.
+// The unit of evidence is a start of a server, or a session of a baseline: its runs share its process
+// or its day, and the requests of a run share its fate, so one start a side says nothing about chance,
+// however many requests it has. A Run is what a comparison needs to know about one run. A Comparison
+// has a Point for each load that both sides had, with a Row for each number, and Where a latency went.
+// A Gate says which numbers decide, which changes matter, and which values are allowed at all.
 package compare
 
 import (
@@ -96,6 +96,9 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 	for i := range c.Points {
 		p := &c.Points[i]
 		p.arrange(&gate)
+		if p.Design == Chain {
+			c.Unit = PerSession
+		}
 		c.look(p, tests)
 		c.Needed = max(c.Needed, gate.Needs(p.Design, len(c.Points)))
 		p.Where = p.spans()
@@ -117,11 +120,11 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), FromContent: p.fromContent(&m)}
+	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1, FromContent: p.fromContent(&m)}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
 	r.levels = p.levels
 	p.compare(&r, old, new)
-	if units, more := p.Units(); min(units, more) > 1 {
+	if units, more := p.Units(); min(units, more) > 1 || p.Design == Chain {
 		r.P = min(1, 2*r.evidence.Above(0), 2*r.evidence.Below(0))
 	}
 	r.Differs = r.P <= gate.alpha()
@@ -131,12 +134,7 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 		if r.scale.whole > 0 {
 			center = r.scale.whole
 		}
-		r.asked, r.amount = limit.margin(center), limit.Absolute
-		r.Margin = r.asked
-		if noise := gate.Noise[m.Name]; noise > r.Margin {
-			r.Margin = noise
-			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%: runs of the baseline differ by that much", noise*100))
-		}
+		r.Margin, r.amount = limit.margin(center), limit.Absolute
 	}
 	if r.Unjudged = m.latency != "" && p.anyOverloaded(); r.Unjudged {
 		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
@@ -174,14 +172,16 @@ func (r *Row) remarkTail(p *Point) {
 // better" are two questions, each with its own correction.
 func (c *Comparison) adjust(tests int) {
 	var gated []*Row
-	var worse, better []float64
+	var worse, better, slow []float64
 	for i := range c.Points {
 		for j := range c.Points[i].Rows {
 			if r := &c.Points[i].Rows[j]; r.Gated && !r.Unjudged && !math.IsNaN(r.P) {
-				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)), append(better, r.evidence.Below(0))
+				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)/r.share), append(better, r.evidence.Below(0))
+				slow = append(slow, r.slowly)
 			}
 		}
 	}
+	slow = stats.Holm(slow, tests)
 	if c.rule == nil {
 		worse, better = stats.Holm(worse, tests), stats.Holm(better, tests)
 	} else {
@@ -193,6 +193,7 @@ func (c *Comparison) adjust(tests int) {
 		if r.worse() {
 			r.Adjusted = worse[i]
 		}
+		r.slowly = slow[i]
 		r.Least = max(0, r.forWorse(r.scale.share(r.evidence.Lower(r.levels.worse))))
 		r.Differs = r.Adjusted <= c.Alpha
 	}

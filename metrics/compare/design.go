@@ -16,6 +16,9 @@ type Unit string
 const (
 	PerStart Unit = "start" // one start of a server: the mean of all its runs
 	PerRun   Unit = "run"   // one run, also if all of them are on one start
+
+	// PerSession is one session of a baseline with enough of them, unless the gate has another unit.
+	PerSession Unit = "session"
 )
 
 // A Design is how the runs of both sides are arranged in time. It decides how they are compared. It
@@ -26,6 +29,7 @@ const (
 	InPairs       Design = "paired"              // each old run has its new one, and pairs follow each other
 	InTurns       Design = "alternated"          // no pairs, but neither side was first
 	OneAfterOther Design = "one after the other" // all of one side first, or nobody knows when
+	Chain         Design = "chain"               // a baseline of several sessions, and a new one
 )
 
 // A pair is an old and a new run with the same load, repeat and seed.
@@ -72,8 +76,12 @@ func (p *Point) arrange(gate *Gate) {
 	p.old, p.new = units(p.Old, p.unit), units(p.New, p.unit)
 	pairs := p.matched()
 	switch {
-	case gate.Noise != nil: // a baseline always comes before
-		p.Design = OneAfterOther
+	case p.Old != nil && p.Old[0].Session != "":
+		p.Design = OneAfterOther // a baseline always comes before
+		if chain := sessions(p.Old); gate.Unit == "" && len(chain) >= leastSessions {
+			p.Design, p.unit = Chain, PerSession
+			p.old, p.new = chain, [][]*Run{p.New}
+		}
 	case follow(pairs) && 2*len(pairs) > max(len(p.Old), len(p.New)):
 		p.Design = InPairs
 		p.alone = len(p.Old) + len(p.New) - 2*len(pairs)
@@ -96,6 +104,9 @@ func (p *Point) Units() (old, new int) {
 
 // Scope says for which servers a verdict holds, if not for all starts of them; else it is empty.
 func (c *Comparison) Scope() string {
+	if c.Unit == PerStart && slices.ContainsFunc(c.Points, func(p Point) bool { return sessions(p.Old) != nil }) {
+		return "on these baseline sessions only"
+	}
 	if c.Unit != PerRun {
 		return ""
 	}
@@ -122,6 +133,9 @@ func (p *Point) Arranged() string {
 	case p.unit == PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
 		return fmt.Sprintf("%s, on unknown server starts", p.Design)
 	}
+	if p.Design == Chain {
+		return fmt.Sprintf("%s, %d %s", p.Design, old, p.noun(old))
+	}
 	if p.Design == InPairs {
 		text := fmt.Sprintf("%s, %d %s", p.Design, old, p.noun(old))
 		if p.most > 0 {
@@ -134,7 +148,7 @@ func (p *Point) Arranged() string {
 
 // noun is the word for so many units.
 func (p *Point) noun(n int) string {
-	word := map[Unit]string{PerStart: "server start", PerRun: "run"}[p.unit]
+	word := map[Unit]string{PerStart: "server start", PerRun: "run", PerSession: "baseline session"}[p.unit]
 	if n != 1 {
 		word += "s"
 	}

@@ -29,11 +29,14 @@ func (j *judge) tooFew() {
 
 // tooFewUnits says that a point has too few units, and what to do; empty if it has enough.
 func (j *judge) tooFewUnits(p *Point) string {
+	if why := p.tooFewSessions(j.gate); why != "" || p.Design == Chain {
+		return why
+	}
 	if p.unit == PerRun {
 		return j.lacking(p)
 	}
 	runs := *p
-	runs.arrange(&Gate{Unit: PerRun, Noise: j.gate.Noise})
+	runs.arrange(&Gate{Unit: PerRun})
 	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
 	switch {
 	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):

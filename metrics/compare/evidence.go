@@ -119,6 +119,11 @@ func (p *Point) compare(r *Row, old, new []float64) {
 	w := p.weigh(value)
 	r.Differences, r.Estimate, r.trend = w.differences, w.estimate, w.trend
 	r.conclude(w.distance, w.evidence)
+	if p.Design == Chain {
+		r.slow = stats.Trend(p.courseOf(value).means)
+		r.slowly, r.share = r.slow.Above(0)/trendShare, stepShare
+		r.levels.worse *= stepShare
+	}
 }
 
 // A weighing is what the values of both sides say about their difference.
@@ -132,6 +137,12 @@ type weighing struct {
 
 // weigh compares a value of the runs of units by the design of the point.
 func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
+	if p.Design == Chain {
+		values := p.courseOf(value).values
+		w.estimate = stats.Next(values[:len(p.old)], values[len(p.old)])
+		w.distance, w.evidence = w.estimate.Value, w.estimate
+		return w
+	}
 	if p.Design == InPairs {
 		for _, unit := range p.pairs {
 			sum := 0.0

@@ -21,9 +21,6 @@ type Gate struct {
 
 	// Allowed is the share of requests that may fail in a good run, 0 to 1.
 	Allowed float64
-	// Noise is the share by which equal runs differ, by the metric's name. No margin is
-	// smaller.
-	Noise map[string]float64
 	// Despite are the properties in which the sides may differ, as in Run.Asked.
 	// "suspect" allows runs that are SUSPECT.
 	Despite []string
@@ -114,6 +111,8 @@ func (g *Gate) Needs(design Design, points int) int {
 		return 0
 	case design == InPairs:
 		return LeastPairs
+	case design == Chain:
+		return leastSessions
 	case design == InTurns:
 		return stats.Needed(g.alpha(), tests)
 	}

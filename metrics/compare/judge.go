@@ -277,6 +277,8 @@ func (j *judge) changes(p *Point) {
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
 			j.regress(p, "%s", r.worsening())
+		case j.slower(p, r):
+			r.Finding = Worse
 		case r.Finding != "": // by a bound
 		case r.Differs && beyond:
 			r.Finding = Better

@@ -12,9 +12,10 @@ import (
 // remark notes what a reader should know about a point's runs. It does not change the
 // verdict.
 func (j *judge) remark(p *Point) {
-	if j.gate.Noise == nil && inOrder(p.Old, p.New) { // a baseline always comes before
+	if p.Old[0].Session == "" && inOrder(p.Old, p.New) { // a baseline always comes before
 		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
 	}
+	j.remarkSessions(p)
 	if was, is := seeds(p.Old), seeds(p.New); was != "" && is != "" && was != is {
 		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
 	}

@@ -53,12 +53,14 @@ type Row struct {
 	scale    scale
 	levels   levels
 	evidence stats.Evidence
-	shared   stats.Evidence // the same with the error that all loads share
-	trend    stats.Estimate // that both sides share, from one unit to the next
-	distance float64        // by how much new runs differ, on the scale
-	bound    float64        // Worst on the scale
-	asked    float64        // the margin without the noise of a baseline
-	amount   float64        // of the margin, in the unit of the metric
+	shared   stats.Evidence  // the same with the error that all loads share
+	trend    stats.Estimate  // that both sides share, from one unit to the next
+	slow     stats.Agreement // the change from the first session of a baseline to the new runs
+	slowly   float64         // chance of slow, corrected for all gated numbers
+	share    float64         // of alpha for a change that is not slow
+	distance float64         // by how much new runs differ, on the scale
+	bound    float64         // Worst on the scale
+	amount   float64         // of the margin, in the unit of the metric
 }
 
 // rounding is how far a number in words may be from its value because of the arithmetic.
@@ -102,7 +104,7 @@ func (r *Row) blurred() bool {
 	if r.fromZero() {
 		return r.bound > 2*r.amount
 	}
-	return r.Worst > visible(r.asked) || r.Margin > visible(r.asked)
+	return r.Worst > visible(r.Margin)
 }
 
 // beyond reports whether the change is larger than the margin.
@@ -133,19 +135,19 @@ func (r *Row) forWorse(share float64) float64 {
 // blur says how much the runs vary and what would help. The width of the interval shrinks with the
 // square root of the number of runs.
 func (r *Row) blur(p *Point) string {
-	asked := visible(r.asked)
+	asked := visible(r.Margin)
 	least := fmt.Sprintf("%.0f %%", asked*100)
 	estimate := r.forWorse(r.Effect.Share)
 	most := Percent(r.forWorse(r.Worst))
 	switch reach := r.Worst - estimate; {
-	case r.Margin > asked:
-		return noisyBaseline(r.Margin, r.asked)
 	case r.fromZero() && r.amount > 0:
 		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %.2f %s: take more %s, %s", 2*r.amount, r.Unit, r.bound, r.Unit, p.noun(2), p.steadier())
 	case r.fromZero():
 		return "the old runs have 0, so the change has no share: gate another number"
 	case math.IsInf(r.bound, 1):
 		return fmt.Sprintf("too few %s to rule out a change of %s: take at least %d", p.noun(2), least, stats.Needed(1-confidenceLevel, 1))
+	case p.Design == Chain:
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s, since sessions differ: keep more sessions, widen the margin, or run the old and the new server in turns", least, most)
 	case 2*estimate > asked:
 		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more %s, %s", Percent(r.Effect.Share), most, p.noun(2), p.steadier())
 	default:

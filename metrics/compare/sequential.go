@@ -77,7 +77,7 @@ func (r *Row) promised() float64 {
 	if r.fromZero() {
 		return 2 * r.amount
 	}
-	return r.scale.distance(visible(r.asked))
+	return r.scale.distance(visible(r.Margin))
 }
 
 // GiveUp makes a verdict of the reason why no more pairs are made.
@@ -126,7 +126,7 @@ func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
 				return nil, fmt.Errorf("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
 			}
 			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(), Excluded: r.promised()})
-			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.asked)})
+			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.Margin)})
 		}
 	}
 	return p.find(numbers, c.Alpha)

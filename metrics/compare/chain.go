@@ -1,0 +1,200 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
+)
+
+// This file compares runs with a baseline of several sessions, such as days. A session is one piece of
+// evidence, however many runs it has: what differs from day to day is the same in all of them.
+
+// leastSessions is how many sessions show how much sessions differ.
+const leastSessions = 4
+
+// The alpha of the gate is for two questions: whether the new runs are worse than the sessions were,
+// and whether all together got slowly worse. The shares are fixed, so that neither error is for the
+// other to spend.
+const (
+	stepShare  = 0.8
+	trendShare = 0.2
+)
+
+// sessions are the runs of a baseline by session, in the order of time; nil for other runs.
+func sessions(runs []*Run) (all [][]*Run) {
+	names, by := metrics.By(units(runs, PerRun), func(unit []*Run) string { return unit[0].Session })
+	for _, name := range names {
+		if name == "" {
+			return nil
+		}
+		all = append(all, slices.Concat(by[name]...))
+	}
+	return all
+}
+
+// tooFewSessions says that the baseline does not show how much sessions differ, "" if it does, or if
+// the gate does not ask.
+func (p *Point) tooFewSessions(gate *Gate) string {
+	n := len(sessions(p.Old))
+	if n == 0 || n >= leastSessions || gate.Unit != "" {
+		return ""
+	}
+	these := "these sessions"
+	if n == 1 {
+		these = "this session"
+	}
+	return fmt.Sprintf("the baseline has %s: how much days differ is unknown, and shows from %d on; --unit start or --unit run decides on %s only",
+		metrics.Counted(n, "session"), leastSessions, these)
+}
+
+// A course is one number of a baseline's sessions, and of the new runs as the last one, if there are any.
+type course struct {
+	scale  scale
+	names  []string    // of the sessions
+	values [][]float64 // of the starts of a session; of the runs, if it has one start or nobody knows
+	means  []float64
+}
+
+// course is a number in the order of time, nil if a run does not have it.
+func (p *Point) course(m *Metric) *course {
+	all := p.values(m, slices.Concat(p.Old, p.New))
+	if all == nil {
+		return nil
+	}
+	scale := m.scaleOf(p.values(m, p.Old), all)
+	c := p.courseOf(func(runs []*Run) float64 { return scale.mean(p.values(m, runs)) })
+	c.scale = scale
+	return c
+}
+
+// courseOf is a value of runs in the order of time.
+func (p *Point) courseOf(value func([]*Run) float64) *course {
+	var c course
+	for _, runs := range append(sessions(p.Old), p.New) {
+		if len(runs) == 0 {
+			continue
+		}
+		within := units(runs, PerStart)
+		if len(within) == 1 {
+			within = units(runs, PerRun)
+		}
+		var values []float64
+		for _, unit := range within {
+			values = append(values, value(unit))
+		}
+		c.names = append(c.names, runs[0].Session)
+		c.values = append(c.values, values)
+		c.means = append(c.means, metrics.Mean(values))
+	}
+	return &c
+}
+
+// deviations are the standard deviations of the course in words.
+func (s *course) deviations() string {
+	variance, n, parts := 0.0, 0, []string(nil)
+	for _, values := range s.values {
+		if len(values) > 1 {
+			variance += math.Pow(metrics.SampleStd(values), 2)
+			n++
+		}
+	}
+	if n > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f %% within a session", math.Sqrt(variance/float64(n))*100))
+	}
+	if len(s.means) > 1 {
+		parts = append(parts, fmt.Sprintf("%.1f %% between sessions", metrics.SampleStd(s.means)*100))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unseen is the largest change for the worse that another session may have by chance.
+func (s *course) unseen() float64 {
+	next := stats.Next(s.values, s.values[len(s.values)-1])
+	return next.Upper(1-confidenceLevel) - next.Value
+}
+
+// A step is a change of a course with a session.
+type step struct {
+	session string
+	change  float64 // share of what was before
+	stats.Change
+}
+
+func (s step) String() string {
+	return fmt.Sprintf("changed by %s with the baseline session of %s (%s)", Percent(s.change), s.session, likely(s.P))
+}
+
+// steps are where the course changes, at a level.
+func (s *course) steps(alpha float64) (found []step) {
+	changes := stats.Changes(s.means, alpha)
+	for i, c := range changes {
+		from, to := 0, len(s.means)
+		if i > 0 {
+			from = changes[i-1].At
+		}
+		if i+1 < len(changes) {
+			to = changes[i+1].At
+		}
+		distance := metrics.Mean(s.means[c.At:to]) - metrics.Mean(s.means[from:c.At])
+		found = append(found, step{s.names[c.At], s.scale.share(distance), c})
+	}
+	return found
+}
+
+// slower finds a slow change for the worse, over the sessions and the new runs.
+func (j *judge) slower(p *Point, r *Row) bool {
+	if p.Design != Chain {
+		return false
+	}
+	whole := r.slow[0].Value
+	if r.slowly > j.Alpha || whole <= r.Limit() {
+		return false
+	}
+	j.regress(p, "%s got worse slowly: %s from the baseline session of %s to the new runs (margin %.3g %%; %s)",
+		r.Name, Percent(r.scale.share(whole)), p.old[0][0].Session, r.Margin*100, likely(r.slowly))
+	j.advise("a slow change may be the machine's: measure the server of the first session again, in turns with the new one")
+	return true
+}
+
+// remarkSessions notes where the gated numbers of a baseline changed, and whether its sessions are
+// of one day.
+func (j *judge) remarkSessions(p *Point) {
+	if p.Design != Chain {
+		return
+	}
+	for _, l := range j.gate.Limits {
+		s := p.course(&l.Metric)
+		if s == nil {
+			continue
+		}
+		for _, at := range s.steps(j.Alpha / float64(len(j.gate.Limits)*len(j.Points))) {
+			j.note(p, "%s %s", l.Metric.Name, at)
+			j.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make this one too noisy")
+		}
+	}
+	if text := oneDay(p.old); text != "" {
+		j.note(p, "%s", text)
+	}
+}
+
+// likely is a p value as in a sentence.
+func likely(p float64) string {
+	if p < 0.001 {
+		return "p<0.001"
+	}
+	return fmt.Sprintf("p=%.3f", p)
+}
+
+// oneDay says that sessions were within a day, "" if they were not, or if nobody knows.
+func oneDay(all [][]*Run) string {
+	first, last := all[0][0].Began, all[len(all)-1][0].Began
+	if first.IsZero() || last.Sub(first) >= 24*time.Hour {
+		return ""
+	}
+	return fmt.Sprintf("the %d baseline sessions are of one day, so they do not show how much days differ", len(all))
+}
