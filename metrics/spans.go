@@ -243,7 +243,7 @@ type ServerTotals struct {
 	Queue      TimeTotal `json:"queue,omitzero"`      // until it was scheduled
 	Prefill    TimeTotal `json:"prefill,omitzero"`    // from then until the first token
 	Generation TimeTotal `json:"generation,omitzero"` // from then until the last
-	TTFT       TimeTotal `json:"ttft,omitzero"`       // from when the request arrived until the first token
+	TTFT       TimeTotal `json:"ttft,omitzero"`       // from its arrival until the first token
 }
 
 // A TimeTotal is a sum of times, and of how many requests it is.

@@ -56,7 +56,7 @@ type futures [][3]int
 const trials = 2500
 
 // chance is the chance of an outcome by so many pairs.
-func (f futures) chance(of Outcome, pairs int) float64 {
+func (f futures) chance(of outcome, pairs int) float64 {
 	n := 0
 	for _, ended := range f[:pairs+1] {
 		n += ended[of]
@@ -64,7 +64,7 @@ func (f futures) chance(of Outcome, pairs int) float64 {
 	return float64(n) / trials
 }
 
-func (f futures) decided(pairs int) float64 { return f.chance(Worse, pairs) + f.chance(Fine, pairs) }
+func (f futures) decided(pairs int) float64 { return f.chance(worse, pairs) + f.chance(fine, pairs) }
 
 // simulate continues experiments that have so many pairs.
 func (r *Rule) simulate(pairs int, numbers []Number, draw func(*rand.Rand, Number) truth) futures {
@@ -83,8 +83,8 @@ func (r *Rule) simulate(pairs int, numbers []Number, draw func(*rand.Rand, Numbe
 			if looks[at] == nil {
 				continue
 			}
-			if outcome := decide(now, looks[at]); outcome != Open {
-				ended[at][outcome]++
+			if result := decide(now, looks[at]); result != open {
+				ended[at][result]++
 				break
 			}
 		}

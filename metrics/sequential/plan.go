@@ -22,7 +22,7 @@ type Expected struct {
 // Plan predicts what the Rule does to numbers whose pairs have a standard deviation of Err. Their Values
 // do not count. The seed is fixed.
 func (r *Rule) Plan(numbers []Number) Plan {
-	return Plan{Alike: r.expect(numbers, -1, Fine), Worse: r.expect(numbers, hardest(numbers), Worse)}
+	return Plan{Alike: r.expect(numbers, -1, fine), Worse: r.expect(numbers, hardest(numbers), worse)}
 }
 
 // hardest is the place of the number whose change drowns most in its noise.
@@ -36,7 +36,7 @@ func hardest(numbers []Number) (at int) {
 }
 
 // expect simulates numbers of which one has changed; none if it is below 0.
-func (r *Rule) expect(numbers []Number, changed int, right Outcome) Expected {
+func (r *Rule) expect(numbers []Number, changed int, right outcome) Expected {
 	numbers = slices.Clone(numbers)
 	for i := range numbers {
 		if numbers[i].Value = 0; i == changed {

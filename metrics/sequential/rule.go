@@ -47,23 +47,14 @@ type Number struct {
 	Excluded float64 // a change that must be excluded to call the number fine; above Margin
 }
 
-// An Outcome is the result of a look.
-type Outcome byte
+// An outcome is the result of a look.
+type outcome byte
 
 const (
-	Open  Outcome = iota
-	Worse         // a number is worse, by more than its margin
-	Fine          // all numbers are fine
+	open  outcome = iota
+	worse         // a number is worse, by more than its margin
+	fine          // all numbers are fine
 )
-
-// Decide looks at all gated numbers after so many pairs.
-func (r *Rule) Decide(pairs int, numbers []Number) Outcome {
-	var limits []limits
-	for _, n := range numbers {
-		limits = append(limits, r.limits(pairs, n.DF))
-	}
-	return decide(numbers, limits)
-}
 
 // limits are the least values of t with which a number is worse, and is fine.
 type limits struct{ worse, fine float64 }
@@ -86,16 +77,16 @@ func limit(df, level float64) float64 {
 }
 
 // decide compares each number with its limits.
-func decide(numbers []Number, by []limits) Outcome {
-	fine := len(numbers) > 0
+func decide(numbers []Number, by []limits) outcome {
+	all := len(numbers) > 0
 	for i, n := range numbers {
 		if n.Value > n.Margin && n.Value >= by[i].worse*n.Err {
-			return Worse
+			return worse
 		}
-		fine = fine && n.Excluded-n.Value >= by[i].fine*n.Err
+		all = all && n.Excluded-n.Value >= by[i].fine*n.Err
 	}
-	if fine {
-		return Fine
+	if all {
+		return fine
 	}
-	return Open
+	return open
 }

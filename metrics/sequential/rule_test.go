@@ -11,7 +11,7 @@ import (
 )
 
 // experiment makes pairs of numbers with these changes until the rule decides or has no looks left.
-func experiment(r *Rule, random *rand.Rand, sd float64, changes ...float64) (Outcome, int) {
+func experiment(r *Rule, random *rand.Rand, sd float64, changes ...float64) (outcome, int) {
 	numbers, tallies := make([]Number, len(changes)), make([]tally, len(changes))
 	for i := range tallies {
 		tallies[i].df = -1
@@ -24,19 +24,28 @@ func experiment(r *Rule, random *rand.Rand, sd float64, changes ...float64) (Out
 		if pairs < 2 {
 			continue
 		}
-		if outcome := r.Decide(pairs, numbers); outcome != Open {
-			return outcome, pairs
+		if result := look(r, pairs, numbers); result != open {
+			return result, pairs
 		}
 	}
-	return Open, r.Most
+	return open, r.Most
+}
+
+// look decides about all gated numbers after so many pairs.
+func look(r *Rule, pairs int, numbers []Number) outcome {
+	var by []limits
+	for _, n := range numbers {
+		by = append(by, r.limits(pairs, n.DF))
+	}
+	return decide(numbers, by)
 }
 
 // outcomes are the shares of the outcomes of experiments, and the mean number of their pairs.
 func outcomes(r *Rule, trials int, sd float64, changes ...float64) (shares [3]float64, mean float64) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range trials {
-		outcome, pairs := experiment(r, random, sd, changes...)
-		shares[outcome] += 1 / float64(trials)
+		result, pairs := experiment(r, random, sd, changes...)
+		shares[result] += 1 / float64(trials)
 		mean += float64(pairs) / float64(trials)
 	}
 	return shares, mean
@@ -47,15 +56,15 @@ func TestBothErrorsHold(t *testing.T) {
 	r := NewRule(0.05/3, 0.05, 3, 20)
 	// The margin adds to the test, so false alarms are largest where the noise is.
 	for _, sd := range []float64{0.03, 0.07, 0.2, 0.5} {
-		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0); shares[Worse] > 0.055 {
-			t.Errorf("sd %v: %.4f are called worse", sd, shares[Worse])
+		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0); shares[worse] > 0.055 {
+			t.Errorf("sd %v: %.4f are called worse", sd, shares[worse])
 		}
-		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0.0953); shares[Fine] > 0.055 {
-			t.Errorf("sd %v: %.4f are called fine", sd, shares[Fine])
+		if shares, _ := outcomes(r, 8000, sd, 0, 0, 0.0953); shares[fine] > 0.055 {
+			t.Errorf("sd %v: %.4f are called fine", sd, shares[fine])
 		}
 	}
-	if shares, _ := outcomes(r, 8000, 0.5, 0, 0, 0); shares[Worse] < 0.04 {
-		t.Errorf("alpha is not used: %.4f", shares[Worse])
+	if shares, _ := outcomes(r, 8000, 0.5, 0, 0, 0); shares[worse] < 0.04 {
+		t.Errorf("alpha is not used: %.4f", shares[worse])
 	}
 }
 
@@ -69,9 +78,9 @@ func TestPlanIsTrue(t *testing.T) {
 	p := r.Plan(numbers)
 	for _, c := range []struct {
 		change float64
-		right  Outcome
+		right  outcome
 		e      Expected
-	}{{0, Fine, p.Alike}, {0.0953, Worse, p.Worse}} {
+	}{{0, fine, p.Alike}, {0.0953, worse, p.Worse}} {
 		shares, mean := outcomes(r, 4000, 0.057, c.change, 0, 0)
 		if math.Abs(c.e.Right-shares[c.right]) > 0.03 || math.Abs(c.e.Mean-mean) > 0.15 || c.e.Median < 5 || c.e.Likely <= c.e.Median || c.e.Likely > 10 {
 			t.Errorf("change %v: %+v, but %v in %.2f pairs", c.change, c.e, shares, mean)
@@ -123,7 +132,7 @@ func TestForecastFollowsThePairs(t *testing.T) {
 
 func TestNothingGatedIsNeverFine(t *testing.T) {
 	r := NewRule(0.05, 0.05, 3, 8)
-	if got := r.Decide(5, nil); got != Open {
+	if got := look(r, 5, nil); got != open {
 		t.Error(got)
 	}
 }
@@ -132,8 +141,9 @@ func ExampleRule() {
 	rule := NewRule(0.05, 0.05, 3, 20)
 	differences := []float64{0.09, 0.11, 0.08, 0.12}
 	for pairs := 3; pairs <= len(differences); pairs++ {
-		number := Number{stats.Paired(differences[:pairs]), 0.05, 0.10}
-		fmt.Printf("%d pairs: level %.4f, worse %v\n", pairs, rule.Worse(pairs), rule.Decide(pairs, []Number{number}) == Worse)
+		level, margin := rule.Worse(pairs), 0.05
+		estimate := stats.Paired(differences[:pairs])
+		fmt.Printf("%d pairs: level %.4f, worse %v\n", pairs, level, estimate.Value > margin && estimate.Above(0) <= level)
 	}
 	// Output:
 	// 3 pairs: level 0.0075, worse true

@@ -8,7 +8,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -154,16 +153,4 @@ func within(sides ...[]float64) (cross, squares float64) {
 		}
 	}
 	return cross, squares
-}
-
-// Logs are the logarithms of values; nil if one is not above 0.
-func Logs(values []float64) []float64 {
-	if slices.ContainsFunc(values, func(v float64) bool { return !(v > 0) }) {
-		return nil
-	}
-	logs := make([]float64, len(values))
-	for i, v := range values {
-		logs[i] = math.Log(v)
-	}
-	return logs
 }
