@@ -79,9 +79,11 @@ func newCompareCommand() *cobra.Command {
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
 	f.BoolVar(&c.dryRun, "dry-run", false, "check the flags and the gate, and say what is gated. No run is read")
+	var ofFormats []string
 	for _, format := range compareFormatNames() {
-		f.Offer("write", format+"=")
+		ofFormats = append(ofFormats, format+"=")
 	}
+	f.Offer("write", ofFormats...)
 	f.OfferFiles("baseline", "jsonl", "json")
 	f.OfferFiles("save-baseline", "jsonl", "json")
 	return cmd

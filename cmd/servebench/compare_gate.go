@@ -27,11 +27,13 @@ func (l *gateFlags) define(f *argv.Flags) {
 			return s.Set(new(compare.Gate), value)
 		})
 	}
+	var numbers, ofNumbers []string
 	for _, m := range compare.Metrics {
-		f.Offer("advisory", m.Name)
-		for _, flag := range []string{"margin", "ceiling", "floor"} {
-			f.Offer(flag, m.Name+"=")
-		}
+		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")
+	}
+	f.Offer("advisory", numbers...)
+	for _, flag := range []string{"margin", "ceiling", "floor"} {
+		f.Offer(flag, ofNumbers...)
 	}
 	f.Offer("despite", append([]string{"model", "seed"}, compare.Known...)...)
 	f.OfferFiles("gate", "yaml", "yml")
