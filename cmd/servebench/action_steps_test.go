@@ -88,9 +88,9 @@ func TestActionGates(t *testing.T) {
 	}
 	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.jsonl: 1 session, 6 runs", "!::warning")
 
-	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS::", "## PASS", "The old runs are the baseline servebench-baseline of 20", "!::notice title=servebench compare::", "!there is no baseline")
+	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS, on these baseline sessions only::", "## PASS", "The old runs are the baseline servebench-baseline, whose newest session is of 20", "!::notice title=servebench compare::", "!there is no baseline")
 	worse := job("pull_request", "feature").run(with(slowServer))
-	worse.wants("REGRESSED", 1, "::error title=servebench REGRESSED::median_tpot +", "## REGRESSED", "!NO VERDICT")
+	worse.wants("REGRESSED", 1, "::error title=servebench REGRESSED, on these baseline sessions only::median_tpot +", "## REGRESSED", "!NO VERDICT")
 	if report := readText(t, filepath.Join(worse.outputs["folder"], "compare.xml")); !strings.Contains(report, `<failure message="REGRESSED">`) || !strings.Contains(report, `errors="0"`) {
 		t.Error(report)
 	}
@@ -158,8 +158,10 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 func TestActionSaysWhatABaselineCannotGive(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
-	unmade := job("push", "main").run(with(fastServer+" --fault status=500", "restarts", "1", "update-baseline", "true"))
-	unmade.wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::the session was not kept: run 1: no request completed", "## NO VERDICT", "!nothing to compare")
+	broken := job("push", "main").run(with(fastServer+" --fault status=500", "update-baseline", "true"))
+	broken.wants("FAILED", 1, "::error title=servebench FAILED::The server could not be measured: server: all of 4 requests failed: 500 Internal Server Error", "## FAILED", "!BASELINE")
+	unmade := job("push", "main").run(with(fastServer+" --fault status=500 --fault-every 2", "restarts", "1", "update-baseline", "true"))
+	unmade.wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::the session was not kept: run 1: 2 of 4 requests failed", "## NO VERDICT", "!nothing to compare")
 	if report := readText(t, filepath.Join(unmade.outputs["folder"], "compare.xml")); !strings.Contains(report, `<error message="NO VERDICT">the session was not kept: `) {
 		t.Error(report)
 	}
