@@ -155,5 +155,9 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pla
 	if err != nil {
 		return nil, err
 	}
-	return compare.PlanOf(old, new, c.gate, p.pairs)
+	plan, err := compare.PlanOf(old, new, c.gate, p.pairs)
+	if err != nil {
+		return nil, exitError{err, exitNoVerdict}
+	}
+	return plan, nil
 }

@@ -115,7 +115,7 @@ func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
 	script.WriteString("env HF_HUB_CACHE=$DATA/../dataset/hf/testdata/hub\nserver\nenv URL2=$URL\nserver --lora-modules sql chat math\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\ncp $DATA/golden/inputs/a.png cat.png\ncp $DATA/golden/inputs/tone.wav speech.wav\n" +
 		"mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md testdata/seeds\n" +
-		"mkdir examples/agents\ncp $DATA/../examples/agents/trace.jsonl examples/agents/trace.jsonl\n" +
+		"mkdir examples/agents examples/ci\ncp $DATA/../examples/agents/trace.jsonl examples/agents/trace.jsonl\ncp $DATA/../examples/ci/endpoint-gate.yml examples/ci/endpoint-gate.yml\n" +
 		"exec servebench compare --save-baseline baseline.jsonl before.json\n")
 	for i, e := range examples {
 		for _, folder := range sweptFolder.FindAllString(e.command, 1) {
