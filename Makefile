@@ -83,12 +83,13 @@ bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 
 	$(GO) run ./tools/bench
 power: ## show how often compare is wrong, and how often it finds what is there; takes 15 minutes
 	$(GO) run ./tools/power
-# WITH="chrt --rr 10" keeps other work of the machine out of the figures.
+# WITH="chrt --rr 10" keeps other work of the machine out of the figures of series and waterfall.
 SERIES ?= bin/series
 series: ## make 80 sequential sweeps of llama.cpp's server, and count their verdicts; takes 30 minutes, and goes on after an interruption
 	SERIES=$(abspath $(SERIES)) $(WITH) $(GO) test -tags e2e -timeout 180m -count=1 -run '^TestSeries' -v ./cmd/servebench
 waterfall: build ## compare the spans of requests with the log of the simulator; needs a quiet machine
-	$(GO) run ./tools/waterfall
+	$(GO) build -o bin/waterfall ./tools/waterfall
+	$(WITH) bin/waterfall
 seeds: ## write docs/seeds.md, within a few minutes
 	$(GO) run ./tools/seeds
 kills: ## kill KILLS (200) runs under load, and check that no answer older than 100 ms is lost

@@ -24,10 +24,16 @@ type events struct {
 	huge       int  // MiB of the event of the fault huge-event
 	over       bool // a fault has ended the reply
 
-	due    []byte    // framed, not written
-	held   int       // events in due
-	chunks int       // events with choices so far
-	began  time.Time // of the first write of events
+	due    []byte // framed, not written
+	held   int    // events in due
+	chunks int    // events with choices so far
+	wrote  written
+}
+
+// written says when the writes of an answer's tokens began.
+type written struct {
+	first, last time.Time
+	complete    bool // the engine has ended the answer
 }
 
 func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-chan struct{}) *events {
@@ -171,8 +177,9 @@ func (e *events) write() {
 	if len(e.due) == 0 {
 		return
 	}
-	if e.began.IsZero() {
-		e.began = time.Now()
+	e.wrote.last = time.Now()
+	if e.wrote.first.IsZero() {
+		e.wrote.first = e.wrote.last
 	}
 	cuts := []int{len(e.due)}
 	for range e.split - 1 {

@@ -52,17 +52,17 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if q.stream {
 		answer = s.stream
 	}
-	if wrote, complete := answer(w, r, a, seq); complete && s.cfg.Log != nil {
+	if wrote := answer(w, r, a, seq); wrote.complete && s.cfg.Log != nil {
 		s.cfg.Log(s.request(q, seq, wrote))
 	}
 }
 
 // request is the truth about a request that has been answered.
-func (s *Server) request(q *query, seq *sequence, wrote time.Time) spans.Request {
+func (s *Server) request(q *query, seq *sequence, wrote written) spans.Request {
 	network := s.cfg.Slow.Network
 	return spans.Request{
 		ID: seq.id, Received: q.received, Queued: seq.arrived, Scheduled: seq.scheduled(), FirstToken: seq.firstToken(),
-		Wrote: wrote.Add(-network), LastToken: seq.lastToken(), Ended: time.Now().Add(-network),
+		Wrote: wrote.first.Add(-network), LastToken: seq.lastToken(), LastWrote: wrote.last.Add(-network), Ended: time.Now().Add(-network),
 		Network: network, In: seq.prompt, Out: seq.out, Finish: seq.finish, Whole: !q.stream,
 	}
 }
@@ -124,13 +124,12 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 }
 
 // stream answers token by token: the tokens of a step are a chunk. All that is due at one instant
-// goes into one write. It returns when the first write of tokens began, and whether the engine has
-// ended the answer.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) (wrote time.Time, complete bool) {
+// goes into one write.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) written {
 	ev := newEvents(r.Context(), w, a.faults, s.engine.quit)
 	ev.open()
 	if a.faults.has("empty") {
-		return ev.began, false
+		return ev.wrote
 	}
 	size, _ := a.faults.with("tokens")
 	held := 0 // tokens for the next chunk
@@ -159,7 +158,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *s
 		}
 	}
 	ev.write()
-	return ev.began, ended != ""
+	ev.wrote.complete = ended != ""
+	return ev.wrote
 }
 
 // delay waits until the tokens up to number n, of a step that ended at an instant, are to leave. That is
@@ -195,8 +195,8 @@ func (s *Server) timings(seq *sequence) *timings {
 	return newTimings(seq)
 }
 
-// whole answers after everything has been generated. Its results are as stream's.
-func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) (wrote time.Time, complete bool) {
+// whole answers after everything has been generated.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) written {
 	for ended := ""; ended == ""; {
 		var err error
 		if _, ended, err = seq.next(r.Context(), nil); err != nil || ended == finishAbort {
@@ -207,7 +207,7 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *se
 	if !s.wait(r, seq.lastToken().Add(s.cfg.Slow.Network)) {
 		panic(http.ErrAbortHandler)
 	}
-	wrote = time.Now()
+	now := time.Now()
 	writeJSON(w, http.StatusOK, a.whole(s.timings(seq)))
-	return wrote, true
+	return written{now, now, true}
 }

@@ -2,11 +2,14 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
 // defaultMaxTokens is the output length of a completion that does not set one.
@@ -82,7 +85,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 	if err != nil {
 		return nil, badRequest("", "reading the body: %v", err)
 	}
-	received := time.Now()
+	received := cmp.Or(spans.Arrived(r.Context()), time.Now())
 	var fields map[string]json.RawMessage
 	var b body
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
 // A Site is where servers listen.
@@ -70,6 +72,9 @@ func Serve(ctx context.Context, servers []*Server, at Site, out io.Writer) error
 			return err
 		}
 		web := &http.Server{Handler: s, Protocols: new(http.Protocols)}
+		if s.cfg.Log != nil {
+			l, web.ConnContext = spans.Listen(l), spans.Context
+		}
 		web.Protocols.SetHTTP1(true)
 		web.Protocols.SetUnencryptedHTTP2(true)
 		webs, listeners, urls = append(webs, web), append(listeners, l), append(urls, url)

@@ -39,7 +39,7 @@ func (n *notebook) of(id string, start time.Time) (instants []time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	r := n.requests[id]
-	for _, at := range []time.Time{r.Received, r.Queued, r.Scheduled, r.FirstToken, r.Wrote, r.LastToken, r.Ended} {
+	for _, at := range []time.Time{r.Received, r.Queued, r.Scheduled, r.FirstToken, r.Wrote, r.LastToken, r.LastWrote, r.Ended} {
 		instants = append(instants, at.Sub(start))
 	}
 	return instants
@@ -53,7 +53,7 @@ func TestLogHasTheInstantsOfARequest(t *testing.T) {
 		first := 2*ms + testCost.step(0, 100)
 		last := first + span(3, testCost.step(1, 0))
 		got := log.of("a-1", start)
-		if want := []time.Duration{0, 2 * ms, 2*ms + gather, first, first, last, last}; !slices.Equal(got, want) {
+		if want := []time.Duration{0, 2 * ms, 2*ms + gather, first, first, last, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
 	})
@@ -69,7 +69,7 @@ func TestSlowAddsToEachSpanAlone(t *testing.T) {
 		first := queued + testCost.step(0, 100) + 21*ms
 		last := first + span(3, testCost.step(1, 0)) + 60*ms
 		got := log.of("a-1", start)
-		if want := []time.Duration{0, queued, scheduled, first, first, last, last}; !slices.Equal(got, want) {
+		if want := []time.Duration{0, queued, scheduled, first, first, last, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
 		if network := log.requests["a-1"].Network; network != 4*ms {

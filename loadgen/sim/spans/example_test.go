@@ -13,8 +13,8 @@ func Example() {
 	log := spans.NewLog(os.Stdout)
 	log.Add(spans.Request{
 		ID: "a-1", Received: received, Queued: at(2), Scheduled: at(7), FirstToken: at(27), Wrote: at(27.5),
-		LastToken: at(127), Ended: at(127.25), Network: 3 * time.Millisecond, In: 750, Out: 21, Finish: "length",
+		LastToken: at(127), LastWrote: at(127.125), Ended: at(127.25), Network: 3 * time.Millisecond, In: 750, Out: 21, Finish: "length",
 	})
 	// Output:
-	// {"id":"a-1","received":"2026-03-01T12:00:00Z","queued_ms":2,"scheduled_ms":7,"first_token_ms":27,"wrote_ms":27.5,"last_token_ms":127,"ended_ms":127.25,"spans_ms":{"front_end":2.5,"queue":5,"prefill":20,"network":3,"generation":100},"prompt_tokens":750,"output_tokens":21,"finish_reason":"length"}
+	// {"id":"a-1","received":"2026-03-01T12:00:00Z","queued_ms":2,"scheduled_ms":7,"first_token_ms":27,"wrote_ms":27.5,"last_token_ms":127,"last_wrote_ms":127.125,"ended_ms":127.25,"spans_ms":{"front_end":2.5,"queue":5,"prefill":20,"network":3,"generation":99.625},"prompt_tokens":750,"output_tokens":21,"finish_reason":"length"}
 }

@@ -60,18 +60,28 @@ func (a *Added) Token(i, n int) time.Duration {
 // that writing an answer begins before its last token.
 type Request struct {
 	ID         string    // x-request-id; empty when the request had none
-	Received   time.Time // its last byte had been read
+	Received   time.Time // its last byte had reached this machine or, if the kernel does not say, had been read
 	Queued     time.Time // the engine got it
 	Scheduled  time.Time // the engine took it into the batch
 	FirstToken time.Time
 	Wrote      time.Time // the server began to write what has its first token
 	LastToken  time.Time
+	LastWrote  time.Time // the server began to write what has its last token
 	Ended      time.Time // the server had written the answer
 
 	Network time.Duration // Added.Network, which passed between the server and the client
 	In, Out int           // tokens
 	Finish  string        // finish reason
 	Whole   bool          // the answer was not streamed
+}
+
+// generation is the time from writing the first token to writing the last, so that the spans add up to
+// the time until then. In an answer that is not streamed it is the engine's.
+func (r *Request) generation() time.Duration {
+	if r.Whole {
+		return r.LastToken.Sub(r.FirstToken)
+	}
+	return r.LastWrote.Sub(r.Wrote)
 }
 
 // frontEnd is the server's time outside of the engine until the first token left: before the engine got
@@ -124,6 +134,7 @@ type line struct {
 	FirstToken float64   `json:"first_token_ms"`
 	Wrote      float64   `json:"wrote_ms"`
 	LastToken  float64   `json:"last_token_ms"`
+	LastWrote  float64   `json:"last_wrote_ms"`
 	Ended      float64   `json:"ended_ms"`
 	Spans      spans     `json:"spans_ms"`
 	In         int       `json:"prompt_tokens"`
@@ -146,11 +157,11 @@ func newLine(r *Request) line {
 	return line{
 		ID: r.ID, Received: r.Received.UTC(),
 		Queued: since(r.Queued), Scheduled: since(r.Scheduled), FirstToken: since(r.FirstToken),
-		Wrote: since(r.Wrote), LastToken: since(r.LastToken), Ended: since(r.Ended),
+		Wrote: since(r.Wrote), LastToken: since(r.LastToken), LastWrote: since(r.LastWrote), Ended: since(r.Ended),
 		Spans: spans{
 			FrontEnd: Milliseconds(r.frontEnd()), Queue: Milliseconds(r.Scheduled.Sub(r.Queued)),
 			Prefill: Milliseconds(r.FirstToken.Sub(r.Scheduled)), Network: Milliseconds(r.Network),
-			Generation: Milliseconds(r.LastToken.Sub(r.FirstToken)),
+			Generation: Milliseconds(r.generation()),
 		},
 		In: r.In, Out: r.Out, Finish: r.Finish, Whole: r.Whole,
 	}

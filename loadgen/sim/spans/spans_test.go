@@ -72,6 +72,9 @@ func TestFrontEndOfAWholeAnswer(t *testing.T) {
 		t.Errorf("the front end of a stream took %v, want 73ms", got)
 	}
 	r.Whole = true
+	if got := r.generation(); got != 70*ms {
+		t.Errorf("generating a whole answer took %v, want 70ms", got)
+	}
 	if got := r.frontEnd(); got != 3*ms {
 		t.Errorf("the front end of a whole answer took %v, want 3ms", got)
 	}
