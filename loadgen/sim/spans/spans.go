@@ -60,7 +60,7 @@ func (a *Added) Token(i, n int) time.Duration {
 // that writing an answer begins before its last token.
 type Request struct {
 	ID         string    // x-request-id; empty when the request had none
-	Received   time.Time // its last byte had reached this machine or, if the kernel does not say, had been read
+	Received   time.Time // its last byte had reached this machine, or else had been read
 	Queued     time.Time // the engine got it
 	Scheduled  time.Time // the engine took it into the batch
 	FirstToken time.Time
