@@ -146,9 +146,9 @@ func insist(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// halted is for how long halt stops a command. It is what a test waits in real
-// time, since nothing can be faked about a process that does not run.
-const halted = 300 * time.Millisecond
+// halted is for how long halt stops a command: longer than a busy machine lets it wait for a core.
+// It is what a test waits in real time, since nothing can be faked about a process that does not run.
+const halted = 2 * time.Second
 
 // halt stops the script's background commands for a while.
 func halt(ts *testscript.TestScript, _ bool, _ []string) {

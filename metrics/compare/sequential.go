@@ -88,6 +88,7 @@ func (c *Comparison) GiveUp(why string) {
 // A Plan is how many pairs a gate likely takes, before they are made.
 type Plan struct {
 	Noise []Noise       // of the gated numbers
+	Zero  []string      // gated numbers that are 0 in a run. They are not planned for
 	Fixed int           // pairs without looks; 0 if they are more than mostFixed
 	Most  int           // pairs of a sequential sweep
 	Each  time.Duration // that a pair takes; 0 if unknown
@@ -118,7 +119,11 @@ func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
 		point := &c.Points[i]
 		for k := range point.Rows {
 			r := &point.Rows[k]
-			if !r.Gated || !r.scale.logs {
+			switch {
+			case !r.Gated:
+				continue
+			case !r.scale.logs:
+				p.Zero = append(p.Zero, strings.TrimSpace(point.Name()+" "+r.Metric.Name))
 				continue
 			}
 			sd := point.noise(r)
@@ -204,6 +209,9 @@ func (p *Plan) Describe(w io.Writer) error {
 	var text strings.Builder
 	for _, n := range p.Noise {
 		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n", strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
+	}
+	for _, name := range p.Zero {
+		fmt.Fprintf(&text, "%s: it is 0 in a run, so it is not in this plan\n", name)
 	}
 	fixed := fmt.Sprintf("more than %d pairs", mostFixed)
 	if p.Fixed > 0 {

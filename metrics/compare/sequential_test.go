@@ -93,6 +93,17 @@ func TestPlanOfRuns(t *testing.T) {
 	if _, err := PlanOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
 		t.Error(err)
 	}
+	// A number that is 0 in a run cannot be planned for, and that is said.
+	gate := ttftGate()
+	tpot, _ := Find("median_tpot")
+	gate.Limits = append(gate.Limits, Limit{Metric: tpot, Relative: 0.05})
+	for i, r := range slices.Concat(old, new) {
+		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)
+	}
+	var without strings.Builder
+	if p, err := PlanOf(old, new, gate, 20); err != nil || p.Describe(&without) != nil || !strings.Contains(without.String(), "\nmedian_tpot: it is 0 in a run, so it is not in this plan\n\nright ") {
+		t.Errorf("%v\n%s", err, without.String())
+	}
 	if _, err := PlanFor("3", ttftGate(), 20); err == nil {
 		t.Error("3 is no share")
 	}
