@@ -37,19 +37,43 @@ func sessions(runs []*Run) (all [][]*Run) {
 	return all
 }
 
+// sessions are the sessions of the point's baseline, in the order of time; nil without one. Sessions on
+// one start of a server are one: they do not show how much starts differ. If the new runs are on that
+// start, too, or not made yet, there is no other start to differ.
+func (p *Point) sessions() (all [][]*Run) {
+	onNew := func(r *Run) bool { return slices.ContainsFunc(p.New, func(n *Run) bool { return n.Start == r.Start }) }
+	for _, next := range sessions(p.Old) {
+		joins := func(known []*Run) bool {
+			return slices.ContainsFunc(known, func(a *Run) bool {
+				return !a.unplaced() && !onNew(a) && slices.ContainsFunc(next, func(b *Run) bool { return a.Start == b.Start })
+			})
+		}
+		if i := slices.IndexFunc(all, joins); i >= 0 && p.New != nil {
+			all[i] = append(all[i], next...)
+		} else {
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
 // tooFewSessions says that the baseline does not show how much sessions differ, "" if it does, or if
 // the gate does not ask.
 func (p *Point) tooFewSessions(gate *Gate) string {
-	n := len(sessions(p.Old))
+	kept, n := len(sessions(p.Old)), len(p.sessions())
 	if n == 0 || n >= leastSessions || gate.Unit != "" {
 		return ""
 	}
-	these := "these sessions"
-	if n == 1 {
+	has, differ, these := metrics.Counted(n, "session"), "days differ", "these sessions"
+	if kept == 1 {
 		these = "this session"
 	}
-	return fmt.Sprintf("the baseline has %s: how much days differ is unknown, and shows from %d on; --unit start or --unit run decides on %s only",
-		metrics.Counted(n, "session"), leastSessions, these)
+	if kept > n {
+		has = fmt.Sprintf("%s, of which %d count, since sessions on one start of a server are one", metrics.Counted(kept, "session"), n)
+		differ = "starts differ"
+	}
+	return fmt.Sprintf("the baseline has %s: how much %s is unknown, and shows from %d on; --unit start or --unit run decides on %s only",
+		has, differ, leastSessions, these)
 }
 
 // A course is one number of a baseline's sessions, and of the new runs as the last one, if there are any.
@@ -75,7 +99,7 @@ func (p *Point) course(m *Metric) *course {
 // courseOf is a value of runs in the order of time.
 func (p *Point) courseOf(value func([]*Run) float64) *course {
 	var c course
-	for _, runs := range append(sessions(p.Old), p.New) {
+	for _, runs := range append(p.sessions(), p.New) {
 		if len(runs) == 0 {
 			continue
 		}

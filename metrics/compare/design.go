@@ -27,8 +27,8 @@ type Design string
 
 const (
 	InPairs       Design = "paired"              // each old run has its new one, and pairs follow each other
-	InTurns       Design = "alternated"          // no pairs, but neither side was first
-	OneAfterOther Design = "one after the other" // all of one side first, or nobody knows when
+	InTurns       Design = "alternated"          // no pairs, but neither side was first, nor ran long before the other's turn
+	OneAfterOther Design = "one after the other" // all of one side first, or long parts of it, or nobody knows when
 	Chain         Design = "chain"               // a baseline of several sessions, and a new one
 )
 
@@ -78,7 +78,7 @@ func (p *Point) arrange(gate *Gate) {
 	switch {
 	case p.Old != nil && p.Old[0].Session != "":
 		p.Design = OneAfterOther // a baseline always comes before
-		if chain := sessions(p.Old); gate.Unit == "" && len(chain) >= leastSessions {
+		if chain := p.sessions(); gate.Unit == "" && len(chain) >= leastSessions {
 			p.Design, p.unit = Chain, PerSession
 			p.old, p.new = chain, [][]*Run{p.New}
 		}
@@ -241,18 +241,38 @@ func (p pair) sharesStart(other pair) bool {
 	return p.old.Start == other.old.Start || p.new.Start == other.new.Start || p.old.Start == other.new.Start || p.new.Start == other.old.Start
 }
 
-// inTurns reports that neither side was first: an old unit began before a new one in a quarter to
-// three quarters of all such pairs.
+// inTurns reports that neither side was first, and that they took turns: an old unit began before a
+// new one in a quarter to three quarters of all such pairs, and at least each third unit is of the other
+// side than the one before, or began with it. In longer stretches of one side, what wanders or drifts
+// looks like a difference of the sides.
 func inTurns(old, new [][]*Run) bool {
+	isNew := map[*Run]bool{}
+	for _, b := range new {
+		isNew[b[0]] = true
+	}
+	firsts := make([]*Run, 0, len(old)+len(new))
+	for _, unit := range slices.Concat(old, new) {
+		if unit[0].Began.IsZero() {
+			return false
+		}
+		firsts = append(firsts, unit[0])
+	}
 	before, all := 0, 0
 	for _, a := range old {
 		for _, b := range new {
-			if a[0].Began.IsZero() || b[0].Began.IsZero() {
-				return false
-			}
 			before += 1 + b[0].Began.Compare(a[0].Began) // 0, 1 or 2
 			all += 2
 		}
 	}
-	return all > 0 && 4*before >= all && 4*before <= 3*all
+	if all == 0 {
+		return false
+	}
+	slices.SortStableFunc(firsts, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	turns := 0
+	for i, r := range firsts[1:] {
+		if isNew[r] != isNew[firsts[i]] || r.Began.Equal(firsts[i].Began) {
+			turns++
+		}
+	}
+	return 4*before >= all && 4*before <= 3*all && 3*turns >= len(firsts)-1
 }

@@ -53,6 +53,9 @@ func TestDesignsAreFound(t *testing.T) {
 		{"ABBAAB", []string{"a", "b", "c", "a", "a", "d"}, 0, InPairs, 1, 1},
 		{"ABBAAB", []string{"", "", "", "", "", ""}, 0, InPairs, 1, 1},
 		{"AABB", []string{"a", "a", "b", "b"}, 0, OneAfterOther, 1, 1},
+		{"AABBAABB", nil, unlabelled, InTurns, 4, 4},
+		{"AAABBBAAABBB", nil, unlabelled, OneAfterOther, 6, 6},
+		{"AABBBBAA", nil, unlabelled, OneAfterOther, 4, 4},
 	} {
 		old, new := arranged(test.order, test.starts...)
 		for _, r := range slices.Concat(old, new) {
@@ -99,5 +102,20 @@ func TestOnlyADriftOfTheMarginIsADoubt(t *testing.T) {
 		if doubt := strings.Contains(strings.Join(c.Reasons, "\n"), "median_ttft drifts"); c.Verdict != want || doubt != (want == NoVerdict) {
 			t.Errorf("a drift of %v: %s %q, want %s", share, c.Verdict, c.Reasons, want)
 		}
+	}
+}
+
+// In long stretches of each side, a drift by 25 % made every comparison of an unchanged server a
+// regression, since a quarter of it lay between the sides.
+func TestStretchesAreNotTurns(t *testing.T) {
+	old, new := arranged(strings.Repeat(strings.Repeat("A", 10)+strings.Repeat("B", 10), 2))
+	all := slices.Concat(old, new)
+	for i, r := range alike(len(all)) {
+		r.Start, r.Began, r.Ended = all[i].Start, all[i].Began, all[i].Ended
+		r.Numbers["median_ttft"] = 40 * math.Exp(0.25*r.Began.Sub(time.Unix(0, 0)).Minutes()/40)
+		*all[i] = *r
+	}
+	if c := Compare(old, new, DefaultGate()); c.Verdict != NoVerdict {
+		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
 }
