@@ -159,12 +159,16 @@ func (r *Row) blur(p *Point) string {
 }
 
 // steadier says what else makes the runs of a point vary less. Runs with different seeds differ
-// also on the quietest machine.
+// also on the quietest machine, except within a pair.
 func (p *Point) steadier() string {
-	if len(propertyOf(slices.Concat(p.Old, p.New), seed)) > 1 {
+	switch {
+	case p.Design == InPairs:
+		return "or longer runs, or a quieter machine"
+	case len(propertyOf(slices.Concat(p.Old, p.New), seed)) > 1:
 		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter machine"
+	default:
+		return "or a quieter machine"
 	}
-	return "or a quieter machine"
 }
 
 // Percent writes a share as a signed percentage, or a question mark if unknown.

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 func main() {
@@ -123,20 +125,16 @@ func pairsOf(dir string) (int, error) {
 // tally counts verdicts, and the pairs and minutes that they took.
 func tally(all []sweep) string {
 	var text strings.Builder
-	var pairs []int
+	var pairs []float64
 	var total time.Duration
 	count := map[string]int{}
 	for _, one := range all {
 		count[one.verdict]++
-		pairs = append(pairs, one.pairs)
+		pairs = append(pairs, float64(one.pairs))
 		total += one.took
 	}
 	slices.Sort(pairs)
-	sum := 0
-	for _, n := range pairs {
-		sum += n
-	}
-	fmt.Fprintf(&text, "%d sweeps: %d PASS, %d REGRESSED, %d NO VERDICT; pairs: mean %.1f, median %d, most %d; %.1f minutes\n",
-		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], float64(sum)/float64(len(all)), pairs[len(pairs)/2], pairs[len(pairs)-1], total.Minutes())
+	fmt.Fprintf(&text, "%d sweeps: %d PASS, %d REGRESSED, %d NO VERDICT; pairs: mean %.1f, median %v, most %v; %.1f minutes\n",
+		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], metrics.Mean(pairs), metrics.Median(pairs), pairs[len(pairs)-1], total.Minutes())
 	return text.String()
 }
