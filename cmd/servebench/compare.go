@@ -203,12 +203,18 @@ func (c *compareCommand) chosen(args []string, dash int) (old, new []*compare.Ru
 func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run, err error) {
 	switch {
 	case c.baseline != "":
-		if dash > 0 || len(args) == 0 {
+		switch {
+		case len(args) == 0:
+			return nil, nil, errors.New("--baseline is the old side: give the files of the new runs")
+		case dash > 0:
 			return nil, nil, errors.New("--baseline is the old side: give the new runs alone")
 		}
 		return c.withBaseline(args)
 	case c.arms != "":
-		if dash >= 0 || len(args) == 0 {
+		switch {
+		case len(args) == 0:
+			return nil, nil, errors.New("--arms compares runs of one source: give its file or folder")
+		case dash >= 0:
 			return nil, nil, errors.New("--arms compares runs of one source: give no --")
 		}
 		return c.armsOf(args)
@@ -289,7 +295,10 @@ func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, e
 
 // save keeps runs as a session of a baseline: the first one, unless the file exists.
 func (c *compareCommand) save(args []string, dash int) error {
-	if dash >= 0 || len(args) == 0 {
+	switch {
+	case len(args) == 0:
+		return errors.New("--save-baseline keeps runs: give their files")
+	case dash >= 0:
 		return errors.New("--save-baseline keeps one set of runs: give no --")
 	}
 	runs, err := c.read(args)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,13 +46,20 @@ func people() (all [][]string) {
 	return all
 }
 
+// defaultTwice is two defaults of one flag.
+var defaultTwice = regexp.MustCompile(`\(default [^()]*\)\s+\(default`)
+
 func TestHelpFitsATerminal(t *testing.T) {
 	for _, words := range people() {
 		for _, flag := range []string{"--help", "--help=all"} {
 			if flag == "--help=all" && !slices.Contains([]string{"run", "dataset", "report", "sim", "sweep"}, strings.Join(words, " ")) {
 				continue
 			}
-			for line := range strings.Lines(helpOf(t, append(slices.Clone(words), flag)...)) {
+			help := helpOf(t, append(slices.Clone(words), flag)...)
+			if twice := defaultTwice.FindString(help); twice != "" {
+				t.Errorf("servebench %s %s: %s", strings.Join(words, " "), flag, twice)
+			}
+			for line := range strings.Lines(help) {
 				if strings.HasPrefix(line, "  ") && slices.Equal(words, []string{"sweep"}) {
 					continue // it shows an experiment, which is wider
 				}

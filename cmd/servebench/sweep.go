@@ -102,8 +102,13 @@ func misplaced(given []argv.Setting, args []string) error {
 		return nil
 	}
 	for _, s := range given {
-		if last := s.Values[max(0, len(s.Values)-1):]; last != nil && (strings.HasSuffix(last[0], ",") || strings.HasPrefix(args[0], ",")) {
-			list := strings.Trim(last[0], ",") + "," + strings.Trim(args[0], ",")
+		if len(s.Values) == 0 {
+			continue
+		}
+		last, next := s.Values[len(s.Values)-1], args[0]
+		urls := strings.Contains(last, "://") && strings.Contains(next, "://")
+		if urls || strings.HasSuffix(last, ",") || strings.HasPrefix(next, ",") {
+			list := strings.Trim(last, ",") + "," + strings.Trim(next, ",")
 			return fmt.Errorf("argument --%s: write the list without spaces: --%[1]s %s", s.Flag.Name, list)
 		}
 	}

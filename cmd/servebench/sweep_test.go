@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -128,4 +129,30 @@ func TestFlagsOfListsAreNotTakenApart(t *testing.T) {
 			t.Errorf("the help does not say that --%s takes a list", flag.Name)
 		}
 	})
+}
+
+// Errors show how to write what they ask for: a list of a sweep has commas, and a comparison files.
+func TestMisplacedWordsHaveARemedy(t *testing.T) {
+	for words, want := range map[string]string{
+		"sweep --num-prompts 4 --base-url http://a http://b": "argument --base-url: write the list without spaces: --base-url http://a,http://b",
+		"sweep --num-prompts 1, 2":                           "argument --num-prompts: write the list without spaces: --num-prompts 1,2",
+		"sweep --num-prompts 4 plan.yaml":                    "--num-prompts: plan.yaml has the flags of the loads: put it there, under load or grid",
+		"sweep plan.yaml --sequential --margin 3%":           "argument --margin: it must be METRIC=VALUE, such as median_ttft=5%",
+		"sweep plan.yaml --sequential --floor 3":             "argument --floor: it must be METRIC=VALUE, such as p99_ttft=200",
+		"compare --baseline chain.jsonl":                     "--baseline is the old side: give the files of the new runs",
+		"compare --save-baseline chain.jsonl":                "--save-baseline keeps runs: give their files",
+		"compare --arms old,new":                             "--arms compares runs of one source: give its file or folder",
+	} {
+		program := newProgram()
+		routed, _, err := program.Route(strings.Fields(words))
+		if err == nil {
+			program.SetArgs(routed)
+			program.SetOut(io.Discard)
+			program.SetErr(io.Discard)
+			err = program.Execute()
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", words, err, want)
+		}
+	}
 }

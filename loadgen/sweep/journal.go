@@ -56,7 +56,7 @@ type head struct {
 }
 
 // errOther says that a journal belongs to another experiment.
-var errOther = errors.New("it belongs to another experiment, to this one before the file was changed, or to an older servebench: choose another folder with -o, or delete it")
+var errOther = errors.New("it belongs to another experiment, to this one with another FILE or other flags, or to an older servebench: choose another folder with -o, or delete it")
 
 // openJournal opens the journal of a plan in a folder, or begins one. It closes keeper
 // with the journal.

@@ -36,16 +36,16 @@ func (s *Sequential) MarshalJSON() ([]byte, error) {
 // check refuses a plan without pairs.
 func (s *Sequential) check(p *Plan) error {
 	if len(p.Arms) != 2 {
-		return fmt.Errorf("it takes two arms, the old and the new one, and there are %d", len(p.Arms))
+		return fmt.Errorf("it takes two arms, the old and the new one, not %d", len(p.Arms))
 	}
 	kept := p.Kept()
 	switch {
 	case p.Search != nil:
 		return errors.New("until: it searches on each arm, and pairs need the same load on both")
 	case p.turns > 1:
-		return errors.New("both arms load the same server, so they do not get the same prompts")
+		return errors.New("both arms load the same server, so they do not get the same prompts: give each arm its own server")
 	case s.Pairs < compare.LeastPairs:
-		return fmt.Errorf("--max-pairs %d: the first look is after %d pairs", s.Pairs, compare.LeastPairs)
+		return fmt.Errorf("--max-pairs %d: it must be at least %d", s.Pairs, compare.LeastPairs)
 	case len(s.Gate.Limits) == 0:
 		return errors.New("the gate limits no change")
 	case kept != nil && s.Gate.Unit != compare.PerRun:
@@ -97,6 +97,9 @@ func (s *Sweep) look(pairs int) (over bool, err error) {
 		return false, nil
 	}
 	s.decision = c
+	if c.Doubted {
+		s.say("more pairs do not help, and the same command keeps these runs: to make others, choose another folder with -o, or delete %s", s.Dir)
+	}
 	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(pairs), nil
 }
 

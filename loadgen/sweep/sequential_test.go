@@ -157,15 +157,18 @@ func TestFailedRunStopsASequentialSweep(t *testing.T) {
 // More pairs do not help where some run cannot be judged.
 func TestDoubtfulRunStopsASequentialSweep(t *testing.T) {
 	l := lab{noise: 0.02, doubted: true}
-	decision, _, err := l.sweep(t.Context(), t, t.TempDir(), Sequential{Pairs: 20, Gate: ttftGate()})
+	decision, said, err := l.sweep(t.Context(), t, t.TempDir(), Sequential{Pairs: 20, Gate: ttftGate()})
 	if err != nil || !strings.Contains(decision, "\nNO VERDICT\n- old run 1: SUSPECT: sent late\n") || len(l.made) != 2 {
 		t.Errorf("%v, made %q\n%s", err, l.made, decision)
+	}
+	if remedy := "the same command keeps these runs: to make others, choose another folder with -o, or delete "; strings.Count(said, remedy) != 1 {
+		t.Errorf("%s, want once %s", said, remedy)
 	}
 }
 
 func TestSequentialNeedsPairs(t *testing.T) {
 	for text, want := range map[string]string{
-		"arms: [{name: a, url: 'http://h'}]": "it takes two arms, the old and the new one, and there are 1",
+		"arms: [{name: a, url: 'http://h'}]": "it takes two arms, the old and the new one, not 1",
 		strings.Replace(twoArms, "repeats: 3", "until: {flag: request-rate, from: 1, to: 4, slo: {mean-ttft: 100}}", 1): "until: it searches on each arm, and pairs need the same load on both",
 	} {
 		_, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &Sequential{Pairs: 20, Gate: ttftGate()}})
@@ -174,8 +177,8 @@ func TestSequentialNeedsPairs(t *testing.T) {
 		}
 	}
 	for want, q := range map[string]Sequential{
-		"--max-pairs 2: the first look is after 3 pairs": {Pairs: 2, Gate: ttftGate()},
-		"the gate limits no change":                      {Pairs: 20},
+		"--max-pairs 2: it must be at least 3": {Pairs: 2, Gate: ttftGate()},
+		"the gate limits no change":            {Pairs: 20},
 		"arm old has no command, so all its runs are on one start of a server: --unit run decides on these processes only": {Pairs: 20, Gate: compare.DefaultGate()},
 	} {
 		if _, err := Parse("plan.yaml", strings.NewReader(twoArms), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &q}); err == nil || err.Error() != "argument --sequential: "+want {

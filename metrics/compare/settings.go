@@ -91,7 +91,7 @@ func (s *Setting) take(g *Gate, node *yaml.Node) (line int, err error) {
 }
 
 func setMargin(g *Gate, text string) error {
-	m, value, err := ofMetric(text)
+	m, value, err := ofMetric(text, "median_ttft=5%")
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func setCeiling(g *Gate, text string) error { return setBound(g, text, false) }
 func setFloor(g *Gate, text string) error { return setBound(g, text, true) }
 
 func setBound(g *Gate, text string, floor bool) error {
-	m, value, err := ofMetric(text)
+	m, value, err := ofMetric(text, "p99_ttft=200")
 	if err != nil {
 		return err
 	}
@@ -184,11 +184,11 @@ func setDespite(g *Gate, names string) error {
 	return nil
 }
 
-// ofMetric splits METRIC=VALUE.
-func ofMetric(text string) (m Metric, value string, err error) {
+// ofMetric splits METRIC=VALUE; the example is for an error.
+func ofMetric(text, example string) (m Metric, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return m, "", errors.New("it must be METRIC=VALUE")
+		return m, "", errors.New("it must be METRIC=VALUE, such as " + example)
 	}
 	m, err = findMetric(name)
 	return m, strings.TrimSpace(value), err

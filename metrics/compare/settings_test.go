@@ -57,6 +57,7 @@ func TestGateFileErrorsNameTheLine(t *testing.T) {
 		"advisory: median_ttft":          "line 1: advisory: it must be a list",
 		"ceiling:\n  p99_ttft: inf":      "line 2: ceiling: p99_ttft=inf: it must be a number, in ms",
 		"allowed-failures: 100%":         "line 1: allowed-failures: 100%: it must be a share of the requests below 100%, such as 1%",
+		"margin: {median_ttft: 5}":       "line 1: margin: median_ttft=5: a margin must be a share such as 5%",
 		"allowed-failures: 0.01":         "line 1: allowed-failures: 0.01: it must be a share",
 		"floor: {p101_ttft: 2}":          "line 1: floor: p101_ttft=2: no metric is called",
 		"margin: {median_ttft: 5%":       "yaml: line ",
