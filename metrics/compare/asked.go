@@ -175,6 +175,9 @@ func Differences(old, new []*Run, despite []string) []string {
 		if (name == arm || name == target) && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
 			continue // comparing arms or targets is the purpose
 		}
+		if name == seed && (len(old) == 1 || len(new) == 1) {
+			continue // a run alone has no other with its prompts
+		}
 		if name == seed && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
 			continue // other prompts of the same kind: a note says so
 		}

@@ -162,6 +162,7 @@ func TestVerdicts(t *testing.T) {
 		{"other code for HTTP", DefaultGate(), alike(6, asks(transport, "net")), alike(6, asks(transport, "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
 		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given in the old runs and 0 in the new ones"},
 		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 in the old runs and different in each run in the new ones"},
+		{"seeds, and one run", gated(median), alike(6, seeded(0)), alike(1), NoVerdict, "too few server starts: 6 old and 1 new"},
 		{"a seed for each side", DefaultGate(), alike(6), alike(6, asks(seed, "7")), Pass, ""},
 		{"a ramp", DefaultGate(), alike(6, asks("request-rate", "20")), alike(6, asks("request-rate", "inf"), asks("ramp-up-strategy", "linear from 1 to 20")), NoVerdict,
 			"not comparable: ramp-up-strategy is not given in the old runs and linear from 1 to 20 in the new ones"},
