@@ -41,7 +41,8 @@ var latencySpans = []struct {
 var until = []metrics.Span{metrics.SpanServerQueue, metrics.SpanPrefill, metrics.SpanNetwork, metrics.SpanFirstOutput}
 
 // spans divide the changes of TTFT and E2EL; nil unless all runs know their spans. If some runs do not
-// know what the server did until the first chunk, that time stays undivided in all of them.
+// know what the server did until the first chunk, that time stays undivided in all of them. Answers that came
+// whole have no TTFT, and their undivided time lasts until their end.
 func (p *Point) spans() (all []Where) {
 	runs := slices.Concat(p.Old, p.New)
 	if len(p.Old) == 0 || len(p.New) == 0 || slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans == nil }) {
@@ -49,7 +50,15 @@ func (p *Point) spans() (all []Where) {
 	}
 	undivided := slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans[metrics.SpanFirstOutput.String()] != 0 })
 	counted := !undivided && slices.ContainsFunc(runs, func(r *Run) bool { return r.SpansCounted })
+	whole := slices.ContainsFunc(runs, func(r *Run) bool { _, streamed := r.Numbers["median_ttft"]; return !streamed })
+	until := until
+	if whole {
+		until = append(slices.Clone(until), metrics.SpanGeneration)
+	}
 	for _, l := range latencySpans {
+		if whole && l.latency == "TTFT" {
+			continue
+		}
 		w := Where{Counted: counted, Whole: p.change(l.latency, l.spans)}
 		for _, span := range l.spans {
 			of := []metrics.Span{span}
@@ -79,7 +88,7 @@ func (p *Point) change(name string, spans []metrics.Span) Change {
 		}
 		return sum / float64(len(runs))
 	}
-	const tail = (1 - confidenceLevel) / 2
+	tail := cmp.Or(p.levels.fine, 1-confidenceLevel) / 2
 	w := p.weigh(mean)
 	c := Change{Name: name, Old: mean(p.Old), New: mean(p.New), Value: w.estimate.Value, Low: w.evidence.Lower(tail), High: w.evidence.Upper(tail)}
 	if p.Design == InTurns { // where the evidence is about a median, which has no parts

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,15 @@ func TestARegressionSaysWhere(t *testing.T) {
 		t.Errorf("from %v to %v", w.Whole.Low, w.Whole.High)
 	}
 	addUp(t, c)
+	// At the first of 18 looks, t(2) is at the level of the look: one-sided 0.05·3/20, so 0.00375 on each side.
+	old, new := spanned(0, was, jitter[:3]...), spanned(time.Minute, is, 1, 2, -1)
+	for _, r := range slices.Concat(old, new) {
+		r.MaxPairs = 20
+	}
+	w = Compare(old, new, DefaultGate()).Points[0].Where[0]
+	if half := 11.482 * math.Sqrt(4.0/3) / math.Sqrt(3); math.Abs(w.Whole.High-w.Whole.Value-half) > 0.01 || math.Abs(w.Whole.Value-w.Whole.Low-half) > 0.01 {
+		t.Errorf("sequential: from %v to %v", w.Whole.Low, w.Whole.High)
+	}
 }
 
 // addUp checks that spans add up to the latencies.
@@ -88,6 +98,26 @@ func TestUnknownSpansStayTogether(t *testing.T) {
 	old[2].Spans = nil
 	if c := Compare(old, spanned(time.Minute, is, 0, 0, 0, 0), DefaultGate()); c.Points[0].Where != nil {
 		t.Errorf("a run without spans is divided: %+v", c.Points[0].Where)
+	}
+}
+
+// The time until an undivided answer that came whole has its generation, too.
+func TestWholeAnswersStayTogether(t *testing.T) {
+	was := map[string]float64{"connect": 0.2, "first_output": 130, "generation": 0}
+	is := map[string]float64{"connect": 0.2, "server_queue": 10, "prefill": 31, "network": 5, "generation": 124}
+	old, new := spanned(0, was, 0, 0, 0, 0), spanned(time.Minute, is, 0, 0, 0, 0)
+	for i, r := range slices.Concat(old, new) {
+		delete(r.Numbers, "median_ttft")
+		delete(r.Numbers, "median_tpot")
+		r.Numbers["median_e2el"] = float64(130 + 40*(i/4))
+	}
+	c := Compare(old, new, DefaultGate())
+	addUp(t, c)
+	if len(c.Points[0].Where) != 1 || c.Points[0].Where[0].Whole.Value != 40 {
+		t.Errorf("%+v", c.Points[0].Where)
+	}
+	if text := strings.Join(c.Reasons, " "); c.Verdict != Regressed || strings.Contains(text, "where") {
+		t.Errorf("%s: %s", c.Verdict, text)
 	}
 }
 
