@@ -58,7 +58,8 @@ type Comparison struct {
 	// Excludes is the share by which no gated number is worse, with 95 % confidence for all of them
 	// together: the largest Worst of the rows, since the worst number is above it only if its own
 	// bound fails (R. Berger, "Multiparameter Hypothesis Testing and Acceptance Sampling",
-	// Technometrics 24 (1982)). NaN unless changes were judged, and for a change from 0.
+	// Technometrics 24 (1982)). The bounds of several loads hold if the loads are about equally noisy:
+	// see stats.SharedErrors. NaN unless changes were judged, and for a change from 0.
 	Excludes float64
 	Reasons  []string // for the verdict; none for Pass
 	Notes    []string // what else a reader should know

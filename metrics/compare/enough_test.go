@@ -181,3 +181,27 @@ func TestManyLoadsAreNotTooNoisy(t *testing.T) {
 		}
 	}
 }
+
+// A forecast knows the error that decides, of all loads. By the error of one load, none would be decided.
+func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
+	chance := rand.New(rand.NewPCG(12, 1))
+	forecast, decided, open := 0.0, 0, 0
+	for range 40 {
+		old, new := loads(chance, 8, 0.03)
+		until := func(pairs int) *Comparison {
+			later := func(r *Run) bool { r.MaxPairs = 20; return r.Repeat > pairs }
+			return Compare(slices.DeleteFunc(slices.Clone(old), later), slices.DeleteFunc(slices.Clone(new), later), DefaultGate())
+		}
+		if c := until(3); c.Verdict == NoVerdict {
+			open++
+			forecast += c.Forecast().By(2)
+			if until(5).Verdict == Pass {
+				decided++
+			}
+		}
+	}
+	t.Logf("%d of %d are decided, forecast %.1f", decided, open, forecast)
+	if open < 10 || forecast < 0.2*float64(decided) {
+		t.Errorf("%d of %d are decided, forecast %.1f", decided, open, forecast)
+	}
+}

@@ -65,7 +65,11 @@ func (c *Comparison) Forecast() sequential.Forecast {
 		pairs = min(pairs, n)
 		for _, r := range p.Rows {
 			if r.Gated && !r.Unjudged {
-				numbers = append(numbers, sequential.Number{Estimate: r.Estimate, Margin: r.Limit(), Excluded: r.promised()})
+				n := sequential.Number{Estimate: r.Estimate, Margin: r.Limit(), Excluded: r.promised()}
+				if shared, ok := r.shared.(stats.Estimate); ok {
+					n.Estimate = shared // decides whether the number is fine
+				}
+				numbers = append(numbers, n)
 			}
 		}
 	}
@@ -112,8 +116,11 @@ func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
 	if len(new) == 0 {
 		old, new = halves(old, gate.unit())
 	}
+	if len(new) == 0 {
+		return nil, tooFewToPlan(gate.unit())
+	}
 	c := Compare(old, new, gate)
-	p := &Plan{Most: most, Each: eachPair(slices.Concat(old, new)) * time.Duration(len(c.Points))}
+	p := &Plan{Most: most, Each: eachPair(slices.Concat(old, new), gate.unit()) * time.Duration(len(c.Points))}
 	var numbers []sequential.Number
 	for i := range c.Points {
 		point := &c.Points[i]
@@ -128,13 +135,21 @@ func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
 			}
 			sd := point.noise(r)
 			if math.IsInf(sd, 1) {
-				return nil, fmt.Errorf("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
+				return nil, tooFewToPlan(point.unit)
 			}
 			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(), Excluded: r.promised()})
 			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.Margin)})
 		}
 	}
 	return p.find(numbers, c.Alpha)
+}
+
+// tooFewToPlan is the error for runs that do not show how much units differ.
+func tooFewToPlan(unit Unit) error {
+	if unit == PerStart {
+		return errors.New("too few server starts to tell how much they differ: take at least 3 a side, or --unit run for the runs on one start, or give --noise")
+	}
+	return errors.New("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
 }
 
 // PlanFor plans for runs that differ by a share, such as 3%, as a standard deviation.
@@ -159,7 +174,7 @@ func (p *Plan) find(numbers []sequential.Number, alpha float64) (*Plan, error) {
 	if len(numbers) == 0 {
 		return nil, errors.New("no gated number is above 0 in all runs, so there is nothing to plan")
 	}
-	worse, fine := alpha/float64(len(numbers)), 1-confidenceLevel
+	worse, fine := alpha/float64(len(numbers)+len(p.Zero)), 1-confidenceLevel
 	p.Fixed = sequential.Fixed(worse, fine, numbers, LeastPairs, mostFixed)
 	p.Plan = sequential.NewRule(worse, fine, LeastPairs, p.Most).Plan(numbers)
 	return p, nil
@@ -192,16 +207,36 @@ func (p *Point) noise(r *Row) float64 {
 	return stats.Pooled(sides[0], sides[1]).Err * math.Sqrt(2/(1/m+1/n))
 }
 
-// eachPair is how long a pair of the runs takes, with what is between them; 0 if unknown.
-func eachPair(runs []*Run) time.Duration {
-	began, ended := runs[0].Began, runs[0].Ended
+// eachPair is how long a pair of the runs takes, with what is between them; 0 if unknown. A pause counts
+// as the shortest one, before another start of the server or on the same one: in a longer one there were
+// runs that are not among these, or a night.
+func eachPair(runs []*Run, unit Unit) time.Duration {
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	var all time.Duration
+	var last *Run // that ended latest
+	pauses := map[bool][]time.Duration{}
 	for _, r := range runs {
 		if r.Began.IsZero() || r.Ended.IsZero() {
 			return 0
 		}
-		began, ended = earlier(began, r.Began), later(ended, r.Ended)
+		switch {
+		case last == nil:
+			all += r.Ended.Sub(r.Began)
+		case r.Began.Before(last.Ended): // of several targets
+			all += max(0, r.Ended.Sub(last.Ended))
+		default:
+			all += r.Ended.Sub(r.Began)
+			another := unit == PerStart && r.Start != last.Start
+			pauses[another] = append(pauses[another], r.Began.Sub(last.Ended))
+		}
+		if last == nil || r.Ended.After(last.Ended) {
+			last = r
+		}
 	}
-	return 2 * ended.Sub(began) / time.Duration(len(runs))
+	for _, of := range pauses {
+		all += slices.Min(of) * time.Duration(len(of))
+	}
+	return 2 * all / time.Duration(len(runs))
 }
 
 // Describe writes the plan.

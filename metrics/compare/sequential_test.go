@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,16 @@ func TestSequentialSweepTakesSurerPairs(t *testing.T) {
 	}
 }
 
+// More pairs than the most are judged at the level of the last look.
+func TestPairsBeyondTheMostHaveTheLastLevel(t *testing.T) {
+	old, new := inPairs(3, 0.11, 0.12, 0.11, 0.12)
+	last, _ := inPairs(3, 0.11, 0.12, 0.11)
+	want := Compare(last, new[:3], ttftGate()).Points[0].levels
+	if got := Compare(old, new, ttftGate()).Points[0].levels; got != want || got.worse == 0 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestForecastOfRuns(t *testing.T) {
 	of := func(most int, differences ...float64) *Comparison {
 		old, new := inPairs(most, differences...)
@@ -90,19 +101,40 @@ func TestPlanOfRuns(t *testing.T) {
 	if err != nil || alone.Noise[0].Share < p.Noise[0].Share {
 		t.Errorf("%v %+v", err, alone)
 	}
-	if _, err := PlanOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
+	if _, err := PlanOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
+		t.Error(err)
+	}
+	// So are runs on one start of a server, unless each counts for itself.
+	one, _ := inPairs(0, differences...)
+	for _, r := range one {
+		r.Start = "a"
+	}
+	if _, err := PlanOf(one, nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
+		t.Error(err)
+	}
+	gate := ttftGate()
+	gate.Unit = PerRun
+	if _, err := PlanOf(one, nil, gate, 20); err != nil {
+		t.Error(err)
+	}
+	if _, err := PlanOf(one[:1], nil, gate, 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
 		t.Error(err)
 	}
 	// A number that is 0 in a run cannot be planned for, and that is said.
-	gate := ttftGate()
+	gate = ttftGate()
 	tpot, _ := Find("median_tpot")
 	gate.Limits = append(gate.Limits, Limit{Metric: tpot, Relative: 0.05})
 	for i, r := range slices.Concat(old, new) {
 		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)
 	}
 	var without strings.Builder
-	if p, err := PlanOf(old, new, gate, 20); err != nil || p.Describe(&without) != nil || !strings.Contains(without.String(), "\nmedian_tpot: it is 0 in a run, so it is not in this plan\n\nright ") {
+	shared, err := PlanOf(old, new, gate, 20)
+	if err != nil || shared.Describe(&without) != nil || !strings.Contains(without.String(), "\nmedian_tpot: it is 0 in a run, so it is not in this plan\n\nright ") {
 		t.Errorf("%v\n%s", err, without.String())
+	}
+	// It still has its share of alpha.
+	if shared.Worse.Mean <= p.Worse.Mean {
+		t.Errorf("%+v, and %+v with another gated number", p, shared)
 	}
 	if _, err := PlanFor("3", ttftGate(), 20); err == nil {
 		t.Error("3 is no share")
@@ -113,5 +145,38 @@ func TestPlanOfRuns(t *testing.T) {
 	var text strings.Builder
 	if err := p.Describe(&text); err != nil || !strings.Contains(text.String(), "median_ttft: pairs differ by 5.3 %, and a change of 10 % counts\n") || !strings.Contains(text.String(), " min") {
 		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// A pair takes its runs and what is between them, and not other runs or a night between the runs.
+func TestTimeOfAPairIsWithoutWhatIsNotOfIt(t *testing.T) {
+	runs := func(began ...int) (all []*Run) { // of 50 s each
+		for i, at := range began {
+			all = append(all, &Run{Start: strconv.Itoa(i), Began: time.Unix(int64(at), 0), Ended: time.Unix(int64(at)+50, 0)})
+		}
+		return all
+	}
+	onOne := func(runs []*Run, starts string) []*Run {
+		for i, start := range starts {
+			runs[i].Start = string(start)
+		}
+		return runs
+	}
+	for name, test := range map[string]struct {
+		runs []*Run
+		unit Unit
+		want int // seconds
+	}{
+		"in turns":                  {runs(100, 160, 220, 280), PerStart, 115},
+		"one arm of two, A B B A A": {runs(100, 280, 340, 520), PerStart, 115},
+		"two days":                  {runs(100, 160, 86400, 86460), PerStart, 115},
+		"two loads a start":         {onOne(runs(100, 150, 220, 270, 340, 390), "112233"), PerStart, 113},
+		"two processes":             {onOne(runs(100, 150, 86400, 86450), "1122"), PerRun, 100},
+		"two targets":               {runs(100, 100, 160, 160), PerStart, 55},
+		"unknown":                   {[]*Run{{}}, PerStart, 0},
+	} {
+		if got := int(eachPair(test.runs, test.unit).Seconds()); got != test.want {
+			t.Errorf("%s: %d s, want %d s", name, got, test.want)
+		}
 	}
 }

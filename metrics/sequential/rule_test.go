@@ -130,6 +130,33 @@ func TestForecastFollowsThePairs(t *testing.T) {
 	}
 }
 
+// A true change that equals the one seen in 3 noisy pairs would hardly be decided. It may well be another.
+func TestForecastDoubtsTheChangeThatItSaw(t *testing.T) {
+	r := NewRule(0.05, 0.05, 3, 12)
+	if f := r.Forecast(3, []Number{{stats.Estimate{Value: 0.05, Err: 0.2, DF: 2}, 0.0488, 0.0953}}); f.By(9) < 0.2 || f.By(9) > 0.4 {
+		t.Errorf("%v", f)
+	}
+}
+
+// Each further pair adds a degree of freedom.
+func TestLaterLooksHaveTheirLimits(t *testing.T) {
+	r := NewRule(0.05, 0.05, 3, 12)
+	looks := r.looks(4, []Number{{Estimate: stats.Estimate{Err: 1, DF: 3}}})
+	if want := (limits{r.worse.limit(12), r.fine.limit(12)}); looks[12][0] != want || looks[4] != nil {
+		t.Errorf("%v, want %v", looks, want)
+	}
+}
+
+// However sure a change is, it is not worse within the margin.
+func TestChangeWithinTheMarginIsNotWorse(t *testing.T) {
+	r := NewRule(0.05, 0.05, 3, 8)
+	for value, want := range map[float64]outcome{0.04: fine, 0.06: worse} {
+		if got := look(r, 5, []Number{{stats.Estimate{Value: value, Err: 1e-4, DF: 4}, 0.0488, 0.0953}}); got != want {
+			t.Errorf("%v: %v, want %v", value, got, want)
+		}
+	}
+}
+
 func TestNothingGatedIsNeverFine(t *testing.T) {
 	r := NewRule(0.05, 0.05, 3, 8)
 	if got := look(r, 5, nil); got != open {
