@@ -164,7 +164,7 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	}
 	if p.Design == InTurns {
 		shift := stats.Shift{Old: olds, New: news}
-		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(), shift
+		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(), stats.Agreement[stats.Evidence]{shift, stats.Unlike(olds, news)}
 		return w
 	}
 	w.estimate = stats.Batches(olds, news)
@@ -175,7 +175,7 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	} else {
 		detrended, w.trend = stats.Detrended(olds, news)
 	}
-	w.distance, w.evidence = w.estimate.Value, stats.Agreement{w.estimate, detrended}
+	w.distance, w.evidence = w.estimate.Value, stats.Agreement[stats.Estimate]{w.estimate, detrended}
 	return w
 }
 
@@ -236,7 +236,7 @@ func shareAmong(rows []*Row) {
 	var estimates, detrended []stats.Estimate
 	for _, r := range rows {
 		estimates = append(estimates, r.Estimate)
-		if both, inOrder := r.evidence.(stats.Agreement); inOrder {
+		if both, inOrder := r.evidence.(stats.Agreement[stats.Estimate]); inOrder {
 			detrended = append(detrended, both[1])
 		}
 	}
@@ -245,7 +245,7 @@ func shareAmong(rows []*Row) {
 		if detrended == nil {
 			r.bounded(estimates[i])
 		} else {
-			r.bounded(stats.Agreement{estimates[i], detrended[i]})
+			r.bounded(stats.Agreement[stats.Estimate]{estimates[i], detrended[i]})
 		}
 	}
 }

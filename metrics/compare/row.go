@@ -53,14 +53,14 @@ type Row struct {
 	scale    scale
 	levels   levels
 	evidence stats.Evidence
-	shared   stats.Evidence  // the same with the error that all loads share
-	trend    stats.Estimate  // that both sides share, from one unit to the next
-	slow     stats.Agreement // the change from the first session of a baseline to the new runs
-	slowly   float64         // chance of slow, corrected for all gated numbers
-	share    float64         // of alpha for a change that is not slow
-	distance float64         // by how much new runs differ, on the scale
-	bound    float64         // Worst on the scale
-	amount   float64         // of the margin, in the unit of the metric
+	shared   stats.Evidence                  // the same with the error that all loads share
+	trend    stats.Estimate                  // that both sides share, from one unit to the next
+	slow     stats.Agreement[stats.Estimate] // the change from the first session of a baseline to the new runs
+	slowly   float64                         // chance of slow, corrected for all gated numbers
+	share    float64                         // of alpha for a change that is not slow
+	distance float64                         // by how much new runs differ, on the scale
+	bound    float64                         // Worst on the scale
+	amount   float64                         // of the margin, in the unit of the metric
 }
 
 // rounding is how far a number in words may be from its value because of the arithmetic.

@@ -90,6 +90,39 @@ func Pooled(old, new []float64) Estimate {
 	return Estimate{difference, math.Sqrt(squares / df * (1/m + 1/n)), df}
 }
 
+// Unlike is the difference of the means of new and old, two sides of independent values of which one may vary
+// more than the other: Welch's test.
+func Unlike(old, new []float64) Estimate {
+	difference := stats.Mean(new) - stats.Mean(old)
+	if min(len(old), len(new)) < 2 {
+		return unknown(difference)
+	}
+	sum := ofMean(old).plus(ofMean(new))
+	return Estimate{difference, math.Sqrt(sum.value), sum.df}
+}
+
+// A variance is an estimated variance.
+type variance struct {
+	value float64
+	df    float64 // degrees of freedom
+}
+
+// ofMean is the variance of the mean of values, of which there are at least two.
+func ofMean(values []float64) variance {
+	n := float64(len(values))
+	return variance{stats.Variance(values) / n, n - 1}
+}
+
+// plus is the variance of a sum, with its approximate degrees of freedom (F. Satterthwaite, "An Approximate Distribution
+// of Estimates of Variance Components", Biometrics Bulletin 2 (1946)).
+func (v variance) plus(w variance) variance {
+	if w.value == 0 {
+		return v
+	}
+	sum := v.value + w.value
+	return variance{sum, sum * sum / (v.value*v.value/v.df + w.value*w.value/w.df)}
+}
+
 // batches is how many batches a side has.
 const batches = 2
 

@@ -13,7 +13,7 @@ var (
 	new = logs([]float64{44.0, 43.1, 46.2, 41.9, 45.5, 44.8})
 )
 
-// From numpy 2.4.6: mean, std(ddof=1), var(ddof=1) and linalg.lstsq.
+// From numpy 2.4.6: mean, std(ddof=1), var(ddof=1) and linalg.lstsq. Unlike is from the formulas, by Python's statistics.
 func TestEstimatesAreNumpys(t *testing.T) {
 	var differences []float64
 	for i := range old {
@@ -24,9 +24,10 @@ func TestEstimatesAreNumpys(t *testing.T) {
 		"paired":    {Paired(differences), Estimate{0.08850118596294676, 0.02697560400166266, 5}},
 		"batches":   {Batches(old, new), Estimate{0.0885011859629472, 0.005809912738555945, 2}},
 		"detrended": {detrended, Estimate{0.08779976483722765, 0.043194855702284374, 9}},
+		"unlike":    {Unlike(old, new[:5]), Estimate{0.08592284879281209, 0.022565597757818974, 8.02472009450561}},
 		"trend":     {trend, Estimate{0.00011690352095326297, 0.00625640185552261, 9}},
 	} {
-		if !near(c.got.Value, c.want.Value) || !near(c.got.Err, c.want.Err) || c.got.DF != c.want.DF {
+		if !near(c.got.Value, c.want.Value) || !near(c.got.Err, c.want.Err) || !near(c.got.DF, c.want.DF) {
 			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
 		}
 	}
@@ -50,7 +51,7 @@ func TestBoundsAreStudents(t *testing.T) {
 
 func TestTooFewValuesSayNothing(t *testing.T) {
 	detrended, trend := Detrended([]float64{1}, []float64{2, 3})
-	for _, e := range []Estimate{Paired([]float64{1}), Batches([]float64{1}, []float64{2, 3}), detrended, trend} {
+	for _, e := range []Estimate{Paired([]float64{1}), Batches([]float64{1}, []float64{2, 3}), Unlike([]float64{1}, []float64{2, 3}), detrended, trend} {
 		if e.Above(0) != 1 || e.Below(0) != 1 || !math.IsInf(e.Upper(0.05), 1) || !math.IsInf(e.Lower(0.05), -1) {
 			t.Errorf("%+v", e)
 		}

@@ -15,7 +15,9 @@ import (
 // stands for the session. The error is the error of a prediction: even if nothing changed, the next
 // session differs as much as each past one did (W. Meeker, G. Hahn and L. Escobar, "Statistical
 // Intervals" (2017), on the prediction of a single observation of a normal distribution). It grows if
-// the values of the next session vary more than theirs, or are fewer.
+// the values of the next session vary more than theirs, or are fewer; its degrees of freedom are then
+// at most those of two variances (B. Welch, "The Generalization of 'Student's' Problem when Several Different
+// Population Variances are Involved", Biometrika 34 (1947)).
 func Next(past [][]float64, next []float64) Estimate {
 	n := float64(len(past))
 	means := make([]float64, len(past))
@@ -26,27 +28,34 @@ func Next(past [][]float64, next []float64) Estimate {
 	if len(past) < 2 || len(next) == 0 {
 		return unknown(difference)
 	}
-	within, usual := withinSessions(past)
+	expected := variance{stats.Variance(means) * (1 + 1/n), n - 1}
+	one, usual := withinSessions(past)
 	if len(next) > 1 {
-		within = stats.Variance(next)
+		one = variance{stats.Variance(next), float64(len(next) - 1)}
 	}
-	more := max(0, within/float64(len(next))-usual)
-	return Estimate{difference, math.Sqrt(stats.Variance(means)*(1+1/n) + more), n - 1}
+	own := variance{one.value / float64(len(next)), one.df}
+	if own.value > usual {
+		expected = expected.plus(own)
+		expected.value -= usual // which the means have, too
+	}
+	return Estimate{difference, math.Sqrt(expected.value), min(expected.df, n-1)}
 }
 
 // withinSessions is the variance of the values of a session, and the part of it that is left in the mean of a session,
 // both as means over the sessions. They are 0 for sessions of single values, which do not tell.
-func withinSessions(sessions [][]float64) (values, means float64) {
+func withinSessions(sessions [][]float64) (values variance, means float64) {
 	told := 0.0
 	for _, s := range sessions {
 		if len(s) > 1 {
-			v := stats.Variance(s)
-			values += v
-			means += v / float64(len(s))
+			of := ofMean(s)
+			values.value += of.value * float64(len(s))
+			values.df += of.df
+			means += of.value
 			told++
 		}
 	}
-	return values / max(told, 1), means / max(told, 1)
+	values.value /= max(told, 1)
+	return values, means / max(told, 1)
 }
 
 // trendBatches is how many batches Trend makes.
@@ -55,10 +64,10 @@ const trendBatches = 5
 // Trend is the change of a series from its first value to its last, if it is a straight line: by the
 // least squares of the values, and of the means of five batches of neighbours. The second does not take values
 // that wander for ones that go somewhere; see Batches.
-func Trend(values []float64) Agreement {
+func Trend(values []float64) Agreement[Estimate] {
 	n := len(values)
 	if n < trendBatches {
-		return Agreement{unknown(0)}
+		return Agreement[Estimate]{unknown(0)}
 	}
 	var all, middles, means []float64
 	for i := range values {
@@ -69,7 +78,7 @@ func Trend(values []float64) Agreement {
 		middles, means = append(middles, stats.Mean(all[from:to])), append(means, stats.Mean(values[from:to]))
 	}
 	length := float64(n - 1)
-	return Agreement{slope(all, values).times(length), slope(middles, means).times(length)}
+	return Agreement[Estimate]{slope(all, values).times(length), slope(middles, means).times(length)}
 }
 
 // slope is the slope of the straight line through points, by least squares.

@@ -123,31 +123,31 @@ func uCounts(m, n int) []float64 {
 	return counts
 }
 
-// Agreement is what several estimates of one difference say in common: the weakest p value and the
-// widest interval among them. There is at least one.
-type Agreement []Estimate
+// Agreement is what several pieces of evidence of one difference say in common: the weakest p value and
+// the widest interval among them. There is at least one.
+type Agreement[E Evidence] []E
 
 // Above implements Evidence.
-func (a Agreement) Above(limit float64) float64 {
-	return a.most(func(e Estimate) float64 { return e.Above(limit) })
+func (a Agreement[E]) Above(limit float64) float64 {
+	return a.most(func(e E) float64 { return e.Above(limit) })
 }
 
 // Below implements Evidence.
-func (a Agreement) Below(limit float64) float64 {
-	return a.most(func(e Estimate) float64 { return e.Below(limit) })
+func (a Agreement[E]) Below(limit float64) float64 {
+	return a.most(func(e E) float64 { return e.Below(limit) })
 }
 
 // Upper implements Evidence.
-func (a Agreement) Upper(p float64) float64 {
-	return a.most(func(e Estimate) float64 { return e.Upper(p) })
+func (a Agreement[E]) Upper(p float64) float64 {
+	return a.most(func(e E) float64 { return e.Upper(p) })
 }
 
 // Lower implements Evidence.
-func (a Agreement) Lower(p float64) float64 {
-	return -a.most(func(e Estimate) float64 { return -e.Lower(p) })
+func (a Agreement[E]) Lower(p float64) float64 {
+	return -a.most(func(e E) float64 { return -e.Lower(p) })
 }
 
-func (a Agreement) most(of func(Estimate) float64) float64 {
+func (a Agreement[E]) most(of func(E) float64) float64 {
 	most := math.Inf(-1)
 	for _, e := range a {
 		most = max(most, of(e))

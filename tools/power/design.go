@@ -36,11 +36,11 @@ func designs() []design {
 	}
 }
 
-// pairs are pairs of starts in the order old, new, new, old.
+// pairs are pairs of starts in the order old, new, new, old. Each run of a start has a seed of its own.
 func pairs(n, runs int) (slots []slot) {
 	for i := range 2 * n {
-		for range runs {
-			slots = append(slots, slot{new: i%4 == 1 || i%4 == 2, start: i, repeat: i/2 + 1, seed: i / 2})
+		for run := range runs {
+			slots = append(slots, slot{new: i%4 == 1 || i%4 == 2, start: i, repeat: i/2 + 1, seed: i/2*runs + run})
 		}
 	}
 	return slots

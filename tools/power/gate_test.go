@@ -33,6 +33,8 @@ func TestGateIsSeldomWrong(t *testing.T) {
 		{"heavy tails, t with 2 df", paired, 6, 0.05, 70},
 		{"starts 3 %, runs 1 %", all[1], 6, 0.05, 90},
 		{"iid 3 %", all[2], 6, 0.05, 90},
+		{"old 1 %, new 6 %", all[2], 4, 0.02, 0},
+		{"old 1 %, new 6 %", all[5], 20, 0.02, 0},
 		{"iid 1 %", after, 6, 0.05, 90},
 		{"AR(1) 0.8, 5 %", after, 6, 0.05, 0},
 		{"sticky bimodal 8 %", after, 6, 0.05, 0},
