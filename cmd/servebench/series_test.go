@@ -33,7 +33,7 @@ arms:
     servers:
       - &server
         ready: http://127.0.0.1:${port}/health
-        command: [PYTHON, SCRIPT, MODEL, "${port}"]
+        command: [SERVER, "${port}"]
       - ready: http://127.0.0.1:${port2}/health
         command: [PROXY, --listen, "127.0.0.1:${port2}", --to, "http://127.0.0.1:${port}"]
   - name: new
@@ -54,15 +54,7 @@ func TestSeriesLlamaCpp(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	script, err := filepath.Abs("testdata/llamacpp.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := filepath.Join(dir, "tiny.gguf")
-	if err := os.WriteFile(model, tinyModel().encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	python := installLlamaCpp(t)
+	server, model := buildLlamaCpp(t, dir)
 	programs := map[string]string{}
 	for _, name := range []string{"cmd/servebench", "tools/delayproxy", "tools/series"} {
 		programs[name] = filepath.Join(dir, filepath.Base(name))
@@ -84,7 +76,7 @@ func TestSeriesLlamaCpp(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			file := filepath.Join(dir, s.name+".yaml")
-			text := strings.NewReplacer("MODEL", model, "PYTHON", python, "SCRIPT", script, "PROXY", programs["tools/delayproxy"], "SLOWER", s.slower).Replace(seriesSweep)
+			text := strings.NewReplacer("MODEL", model, "SERVER", server, "PROXY", programs["tools/delayproxy"], "SLOWER", s.slower).Replace(seriesSweep)
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}

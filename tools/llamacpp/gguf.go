@@ -1,6 +1,4 @@
-//go:build e2e || servers
-
-package main_test
+package main
 
 import (
 	"bytes"

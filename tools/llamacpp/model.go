@@ -1,6 +1,4 @@
-//go:build e2e || servers
-
-package main_test
+package main
 
 import (
 	"fmt"
@@ -63,11 +61,11 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// tinyModel is a llama with random weights, the same each time. Only single
+// model is a GGUF file of a llama with random weights, the same each time. Only single
 // characters come out of it. So it never stops early; a server sends one chunk
 // for each token, as none is half a character; and an answer is one word to the
 // tokenizer stub-32000, whose counts cannot be mistaken for the server's.
-func tinyModel() *gguf {
+func model() []byte {
 	vocab := newVocabulary()
 	g := new(gguf)
 	describe(g, vocab)
@@ -91,7 +89,7 @@ func tinyModel() *gguf {
 	}
 	g.add("output_norm.weight", ones(dim), dim)
 	g.add("output.weight", output, dim, n)
-	return g
+	return g.encode()
 }
 
 func describe(g *gguf, vocab *vocabulary) {
