@@ -16,7 +16,7 @@ import (
 // session differs as much as each past one did (W. Meeker, G. Hahn and L. Escobar, "Statistical
 // Intervals" (2017), on the prediction of a single observation of a normal distribution). It grows if
 // the values of the next session vary more than theirs, or are fewer; its degrees of freedom are then
-// at most those of two variances (B. Welch, "The Generalization of 'Student's' Problem when Several Different
+// at most the ones of a sum of variances (B. Welch, "The Generalization of 'Student's' Problem when Several Different
 // Population Variances are Involved", Biometrika 34 (1947)).
 func Next(past [][]float64, next []float64) Estimate {
 	n := float64(len(past))
