@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // requestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
@@ -103,12 +105,28 @@ func (c *Collector) asked() asked {
 	return asked{h.Began(), seconds(h.Config.Duration), h.Config.Goodput, c.requestCap()}
 }
 
-// AddSample keeps a sample in the Trace, if there is a Trace. Samples of one URL must come in
-// order.
+// AddSample adds a sample, and keeps it in the Trace, if there is a Trace. Samples of one URL must
+// come in order.
 func (c *Collector) AddSample(s *Sample) {
+	c.addClocks(s)
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.add(s))
 	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
+	}
+}
+
+// addClocks counts what slowed GPUs down, unless the load had not begun.
+func (c *Collector) addClocks(s *Sample) {
+	for _, g := range s.GPUs {
+		if g.Reasons == nil || s.At < c.header.Began() {
+			continue
+		}
+		at := slices.IndexFunc(c.sum.Clocks, func(k gpu.Clocks) bool { return k.Index == g.Index })
+		if at < 0 {
+			at = len(c.sum.Clocks)
+			c.sum.Clocks = append(c.sum.Clocks, gpu.Clocks{Index: g.Index})
+		}
+		c.sum.Clocks[at].Add(*g.Reasons)
 	}
 }
 
@@ -256,6 +274,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = new(c.trace) // a pointer into c would keep all of c
 	}
+	s.Clocks = slices.Clone(s.Clocks)
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
 	s.Timings = slices.Clone(s.Timings)

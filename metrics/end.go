@@ -391,6 +391,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
+	c.sum.Clocks = append(c.sum.Clocks, other.sum.Clocks...) // of GPUs of another machine
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.sum.Carried.add(&other.sum.Carried)

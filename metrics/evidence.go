@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // Evidence is what a load generator noticed about itself and its machine during the measurement:
@@ -98,6 +100,9 @@ type Evidence struct {
 	// Repeated are requests with the same content as an earlier request of the run.
 	Repeated int64 `json:"repeated,omitempty"`
 
+	// GPU is what was seen of the GPUs, apart from samples; nil if nothing watched.
+	GPU *gpu.State `json:"gpu,omitempty"`
+
 	// OtherInFlight is the most requests in flight at once on the other targets of the process.
 	OtherInFlight int `json:"beside,omitempty"`
 
@@ -169,6 +174,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	}
 	e.Restarted = cmp.Or(e.Restarted, other.Restarted)
 	e.Repeated += other.Repeated
+	e.GPU = e.GPU.Add(other.GPU)
 	e.OtherInFlight += other.OtherInFlight
 	if !sameMachine {
 		e.Selftest = e.Selftest.together(other.Selftest)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // A Sample is what a server and its GPUs reported at one moment of a run. What they did not report
@@ -44,6 +46,8 @@ type GPUSample struct {
 	MemoryTotal *float64 `json:"memory_total,omitempty"` // MiB
 	Utilization *float64 `json:"utilization,omitempty"`  // share of time with a kernel running, 0 to 1
 	Power       *float64 `json:"power,omitempty"`        // W
+	// Reasons are why its clocks were below their most.
+	Reasons *gpu.Reasons `json:"reasons,omitempty"`
 }
 
 // Contradicts says why s and a later sample cannot be from one process: it restarted, or there are

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // A Summary is the result of a run, by the definitions of vLLM's serving benchmark client. When
@@ -68,6 +70,8 @@ type Summary struct {
 	Adapters []Adapter
 	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
 	Evidence *Evidence // what the load generator noticed; nil if nothing watched
+	// Clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
+	Clocks []gpu.Clocks
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
 	Age   Distribution
 	Trust *Trust // the verdict; nil before the run is judged

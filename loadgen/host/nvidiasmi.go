@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os/exec"
 	"slices"
@@ -28,6 +29,10 @@ const maxSMILine = 4096
 type NvidiaSMI struct {
 	Path string // of the program
 	Only string // indexes of the GPUs to look at, as 0,1; empty for all
+
+	// Reasons is the driver's name of the reasons that slow a GPU down: see WithReasons. Empty if they
+	// are not asked for.
+	Reasons string
 }
 
 // GPUs runs it once and returns what the GPUs of this machine do. There is at least one.
@@ -58,17 +63,25 @@ func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
 
 func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) error {
 	args := append(slices.Clone(smiArgs), more...)
-	if n.Only != "" {
-		args = append(args, "--id="+n.Only)
+	if n.Reasons != "" {
+		args[0] += "," + n.Reasons
 	}
-	cmd := exec.CommandContext(ctx, n.Path, args...)
-	cmd.Stdout, cmd.Stderr = lines, lines
-	// Do not wait for processes that it may have started.
-	cmd.WaitDelay = time.Second
+	cmd := n.command(ctx, lines, args...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("nvidia-smi: %w%s", err, lines.said())
 	}
 	return nil
+}
+
+func (n NvidiaSMI) command(ctx context.Context, to io.Writer, args ...string) *exec.Cmd {
+	if n.Only != "" {
+		args = append(args, "--id="+n.Only)
+	}
+	cmd := exec.CommandContext(ctx, n.Path, args...)
+	cmd.Stdout, cmd.Stderr = to, to
+	// Do not wait for processes that it may have started.
+	cmd.WaitDelay = time.Second
+	return cmd
 }
 
 // smiRound collects what nvidia-smi reports for one GPU after the other.
@@ -135,11 +148,11 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// parseSMI reads `0, 1024, 81559, 35, 120.50`. A value that nvidia-smi does not know, as [N/A] or
+// parseSMI reads `0, 1024, 81559, 35, 120.50`, and perhaps `, 0x0000000000000004`. A value that nvidia-smi does not know, as [N/A] or
 // [Not Supported], is nil.
 func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	fields := strings.Split(line, ",")
-	if len(fields) != 5 {
+	if len(fields) != 5 && len(fields) != 6 {
 		return g, false
 	}
 	index, err := strconv.Atoi(strings.TrimSpace(fields[0]))
@@ -155,6 +168,9 @@ func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	}
 	if g.Utilization != nil {
 		*g.Utilization /= 100
+	}
+	if len(fields) == 6 {
+		g.Reasons = parseReasons(fields[5])
 	}
 	return g, true
 }

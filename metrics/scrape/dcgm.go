@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // dcgmBlank is DCGM_INT32_BLANK, the least of the values by which DCGM says that a value is
@@ -64,6 +65,10 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 	}
 	if g.Utilization != nil {
 		*g.Utilization /= 100
+	}
+	// The second is the name up to DCGM 3.
+	if active := all.firstMean("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"); active != nil && *active >= 0 {
+		g.Reasons = new(gpu.Reasons(*active))
 	}
 	if free := all.first("DCGM_FI_DEV_FB_FREE"); g.MemoryTotal == nil && g.MemoryUsed != nil && free != nil {
 		// The total is not among the default counters.

@@ -1,0 +1,126 @@
+package host
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/metrics/gpu"
+)
+
+// appArgs are the arguments of nvidia-smi for the processes that compute.
+var appArgs = []string{"--query-compute-apps=gpu_uuid,pid,used_gpu_memory", "--format=csv,noheader,nounits"}
+
+// lastLook bounds the look at the processes after the load.
+const lastLook = 5 * time.Second
+
+// An AppWatch notes which processes compute on the GPUs of this machine.
+type AppWatch struct {
+	smi   NvidiaSMI
+	epoch time.Time
+	owner func(pid int) gpu.Owner
+	stop  context.CancelFunc
+	done  chan struct{}
+
+	mu      sync.Mutex
+	apps    []gpu.Process
+	trouble string
+}
+
+// StartAppWatch begins to ask nvidia-smi at the interval, in one process. owner says whose a process
+// is; it is called once for each process of each GPU, when it is first seen. Call Stop.
+func StartAppWatch(smi NvidiaSMI, epoch time.Time, every time.Duration, owner func(pid int) gpu.Owner) *AppWatch {
+	ctx, stop := context.WithCancel(context.Background())
+	w := &AppWatch{smi: smi, epoch: epoch, owner: owner, stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		err := w.look(ctx, "-lms", strconv.FormatInt(every.Milliseconds(), 10))
+		if ctx.Err() == nil {
+			w.trouble = cmp.Or(err, errors.New("nvidia-smi ended")).Error()
+		}
+	}()
+	return w
+}
+
+// Stop looks once more, ends the watch, and returns the processes that were seen. The trouble says why
+// some may be missing; it is empty if nothing went wrong.
+func (w *AppWatch) Stop() (apps []gpu.Process, trouble string) {
+	w.stop()
+	<-w.done
+	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
+	defer cancel()
+	if err := w.look(ctx); err != nil {
+		w.trouble = cmp.Or(w.trouble, err.Error())
+	}
+	return w.apps, w.trouble
+}
+
+// look runs nvidia-smi until it ends, or until the end of ctx.
+func (w *AppWatch) look(ctx context.Context, more ...string) error {
+	out, in := io.Pipe()
+	var other head
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if app, ok := parseApp(lines.Text()); ok {
+				w.note(app)
+			} else {
+				fmt.Fprintln(&other, lines.Text())
+			}
+		}
+		io.Copy(io.Discard, out) // a line that is too long
+	}()
+	err := w.smi.command(ctx, in, slices.Concat(appArgs, more)...).Run()
+	in.Close()
+	<-read
+	if err != nil {
+		return fmt.Errorf("nvidia-smi: %w: %s", err, strings.Join(strings.Fields(string(other)), " "))
+	}
+	return nil
+}
+
+// note keeps a process that was seen now.
+func (w *AppWatch) note(seen gpu.Process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.IndexFunc(w.apps, func(p gpu.Process) bool { return p.GPU == seen.GPU && p.PID == seen.PID })
+	now := time.Since(w.epoch)
+	if at < 0 {
+		seen.Name, seen.Owner, seen.First, seen.Last = Program(seen.PID), w.owner(seen.PID), now, now
+		w.apps = append(w.apps, seen)
+		return
+	}
+	p := &w.apps[at]
+	p.Last = now
+	if seen.Memory != nil && (p.Memory == nil || *p.Memory < *seen.Memory) {
+		p.Memory = seen.Memory
+	}
+}
+
+// parseApp reads `GPU-74d43ed3-…, 4242, 1024`. Memory that nvidia-smi does not know, as [N/A], is nil.
+func parseApp(line string) (p gpu.Process, ok bool) {
+	fields := strings.Split(line, ",")
+	if len(fields) != 3 {
+		return p, false
+	}
+	p.GPU = strings.TrimSpace(fields[0])
+	pid, err := strconv.Atoi(strings.TrimSpace(fields[1]))
+	if err != nil || pid <= 0 || p.GPU == "" {
+		return p, false
+	}
+	p.PID = pid
+	if v, err := strconv.ParseUint(strings.TrimSpace(fields[2]), 10, 32); err == nil {
+		p.Memory = new(float64(v))
+	}
+	return p, true
+}

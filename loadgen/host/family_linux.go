@@ -1,0 +1,75 @@
+package host
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Family is processes that belong together: some known ones, the others in their process groups,
+// and all that these have started. The group of this process does not count: a script that started
+// both may have started anything.
+type Family struct {
+	fs     procFS
+	known  []int
+	groups []int
+}
+
+// FamilyOf is the family of these processes; those that are 0 are unknown.
+func FamilyOf(pids ...int) Family { return procFS("/proc").family(os.Getpid(), pids) }
+
+func (fs procFS) family(self int, pids []int) Family {
+	f := Family{fs: fs, known: slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return pid == 0 })}
+	_, own, _ := fs.parentage(self)
+	for _, pid := range f.known {
+		if _, group, there := fs.parentage(pid); there && group != own {
+			f.groups = append(f.groups, group)
+		}
+	}
+	return f
+}
+
+// Has reports whether a process is in the family, and whether this machine shows it at all.
+func (f Family) Has(pid int) (member, there bool) {
+	for at := pid; at > 0; {
+		parent, group, found := f.fs.parentage(at)
+		switch {
+		case !found:
+			return false, at != pid
+		case slices.Contains(f.known, at) || slices.Contains(f.groups, group):
+			return true, true
+		}
+		at = parent
+	}
+	return false, true
+}
+
+// Program is the name of a process's program, cut to 15 bytes; empty if it is unknown.
+func Program(pid int) string { return procFS("/proc").program(pid) }
+
+func (fs procFS) program(pid int) string {
+	return strings.TrimSpace(string(fs.read(strconv.Itoa(pid), "comm")))
+}
+
+// Environment is the environment with which a process started, as NAME=VALUE; empty if this user
+// may not see it.
+func Environment(pid int) []string { return procFS("/proc").environment(pid) }
+
+func (fs procFS) environment(pid int) []string {
+	return strings.FieldsFunc(string(fs.read(strconv.Itoa(pid), "environ")), func(r rune) bool { return r == 0 })
+}
+
+// parentage is the parent of a process and its process group.
+func (fs procFS) parentage(pid int) (parent, group int, there bool) {
+	stat := fs.read(strconv.Itoa(pid), "stat")
+	// The name of the program, in brackets, may hold anything. State, parent and group follow.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 3 {
+		return 0, 0, false
+	}
+	parent, err1 := strconv.Atoi(fields[1])
+	group, err2 := strconv.Atoi(fields[2])
+	return parent, group, err1 == nil && err2 == nil
+}

@@ -1,0 +1,18 @@
+//go:build !linux
+
+package host
+
+// A Family is known on Linux only.
+type Family struct{}
+
+// FamilyOf works on Linux only: no process is known to be in the family.
+func FamilyOf(...int) Family { return Family{} }
+
+// Has works on Linux only: both results are false.
+func (Family) Has(int) (member, there bool) { return false, false }
+
+// Program works on Linux only: the result is empty.
+func Program(int) string { return "" }
+
+// Environment works on Linux only: the result is empty.
+func Environment(int) []string { return nil }
