@@ -162,6 +162,10 @@ type Server struct {
 	// Summaries have no Evidence, because the evidence would include the server.
 	Handler http.Handler
 
+	// Environment is what the caller gave the server's process, as NAME=VALUE; nil if the caller has not
+	// started it.
+	Environment []string
+
 	// Dial, if set, opens connections instead of dialing the URL's host by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 

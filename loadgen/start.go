@@ -6,11 +6,13 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // introduction bounds the calls that ask a server for its version.
@@ -70,6 +72,29 @@ func (t *target) listener() (p host.Process, known bool) {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return host.Listener("tcp", net.JoinHostPort(u.Hostname(), port))
+}
+
+// pid is the process that listened at the target's address before the load; 0 if that is unknown.
+func (t *target) pid() int {
+	if t.header.Server == nil {
+		return 0
+	}
+	return t.header.Server.PID
+}
+
+// underMPS is what MPS says about the server; nil if the server's process is unknown, or is not to run
+// under MPS.
+func (t *target) underMPS(ctx context.Context, when string) []gpu.MPS {
+	pid := t.pid()
+	if pid == 0 {
+		return nil
+	}
+	m := host.UnderMPS(ctx, slices.Concat(t.Server.Environment, host.Environment(pid)), host.FamilyOf(pid))
+	if m == nil {
+		return nil
+	}
+	m.When = when
+	return []gpu.MPS{*m}
 }
 
 // restarted says that the process which listens now is another than before the load; empty if it may

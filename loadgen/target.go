@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // A target is one server and its load: prepare finds out what to send and whether it can be sent,
@@ -34,6 +35,7 @@ type target struct {
 	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
 	watches   []*host.Watch  // of the samplers
 	warmUp    warmUp
+	mps       []gpu.MPS       // what MPS said before the load; nil for a server without MPS
 	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // their results
 	profiling bool            // the server's profiler was started
@@ -143,6 +145,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 		t.witness.look(ctx)
 	}
 	t.header.Server = t.start(ctx, tr.inMemory())
+	t.mps = t.underMPS(ctx, gpu.Before)
 	return t.openSamplers(ctx)
 }
 

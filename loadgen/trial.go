@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // A trial is one load test: the loads of its targets, all on one clock.
@@ -25,6 +26,10 @@ type trial struct {
 	aborter    aborter
 	gpuSampler host.Sampler // nil if GPUs are not sampled
 	gpus       *host.Watch  // of the sampler
+
+	smi   *host.NvidiaSMI // that samples GPUs; nil if it does not
+	apps  *host.AppWatch  // by that program
+	state gpu.State       // what was seen of the GPUs of this machine, without MPS
 }
 
 // test is the load test, from the first look at the servers to the summaries, one for each target.
@@ -238,6 +243,7 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 		if seen != nil {
 			s.Evidence, s.Age = t.evidence(*seen), metrics.FromHistogram(t.tally.Ages())
 			s.Evidence.OtherInFlight = atOnce - s.Truth.PeakConcurrency
+			s.Evidence.GPU = tr.gpuState(context.WithoutCancel(ctx), t)
 		}
 		s.Probes, s.Incomplete = t.probes, append(s.Incomplete, t.short(s)...)
 		s.Warnings = append(append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...), t.short(s)...)

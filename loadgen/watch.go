@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // gpuEvery is the interval between samples of GPUs.
@@ -53,6 +56,12 @@ func (tr *trial) openGPUs(ctx context.Context) (err error) {
 		smi := host.NvidiaSMI{Only: t.Watch.GPUs}
 		if smi.Path, err = t.Watch.nvidiaSMI(); err != nil {
 			return err
+		}
+		var note string
+		smi, note = smi.WithReasons(limited)
+		tr.smi = &smi
+		if note != "" {
+			tr.state.Notes = append(tr.state.Notes, note)
 		}
 		var gpus []metrics.GPUSample
 		gpus, err = smi.GPUs(limited)
@@ -123,6 +132,7 @@ func (tr *trial) watch(epoch time.Time) {
 	if tr.gpuSampler != nil {
 		tr.gpus = host.StartWatch(epoch, tr.gpuSampler)
 	}
+	tr.watchApps(epoch)
 	for _, t := range tr.targets {
 		for _, sampler := range t.samplers {
 			t.watches = append(t.watches, host.StartWatch(epoch, sampler))
@@ -154,6 +164,9 @@ func (tr *trial) drain(do func(func())) {
 // unwatch ends the sampling.
 func (tr *trial) unwatch() {
 	tr.gpus.Stop()
+	if tr.apps != nil {
+		tr.state.Processes, tr.state.Notes = tr.apps.Stop(tr.state.Notes)
+	}
 	for _, t := range tr.targets {
 		for _, w := range t.watches {
 			w.Stop()
@@ -173,4 +186,31 @@ func (tr *trial) troubles(t *target) (said []string) {
 		said = append(said, "--gpu-metrics: "+text)
 	}
 	return said
+}
+
+// watchApps begins to note which processes compute on the GPUs. What this process has started, such
+// as the servers of a sweep, is a server's.
+func (tr *trial) watchApps(epoch time.Time) {
+	if tr.smi == nil {
+		return
+	}
+	servers, mps := []int{os.Getpid()}, false
+	for _, t := range tr.targets {
+		servers = append(servers, t.pid())
+		mps = mps || t.mps != nil
+	}
+	tr.apps = host.StartAppWatch(*tr.smi, epoch, gpuEvery, host.OwnerAmong(servers, mps))
+}
+
+// gpuState is what was seen of the GPUs and of t's MPS; nil if nothing was.
+func (tr *trial) gpuState(ctx context.Context, t *target) *gpu.State {
+	s := tr.state
+	s.MPS = t.mps
+	if after := t.underMPS(ctx, gpu.After); t.mps != nil {
+		s.MPS = append(slices.Clip(s.MPS), after...)
+	}
+	if s.Processes == nil && s.MPS == nil && s.Notes == nil {
+		return nil
+	}
+	return &s
 }

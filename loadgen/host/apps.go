@@ -50,9 +50,24 @@ func StartAppWatch(smi NvidiaSMI, epoch time.Time, every time.Duration, owner fu
 	return w
 }
 
-// Stop looks once more, ends the watch, and returns the processes that were seen. The trouble says why
-// some may be missing; it is empty if nothing went wrong.
-func (w *AppWatch) Stop() (apps []gpu.Process, trouble string) {
+// OwnerAmong says whose a process is, by the processes of the servers. Under MPS, its server may
+// compute for all of them.
+func OwnerAmong(servers []int, mps bool) func(pid int) gpu.Owner {
+	family := FamilyOf(servers...)
+	return func(pid int) gpu.Owner {
+		switch member, there := family.Has(pid); {
+		case member, there && mps && IsMPS(Program(pid)):
+			return gpu.Server
+		case there:
+			return gpu.Foreign
+		}
+		return gpu.Hidden
+	}
+}
+
+// Stop looks once more, ends the watch, and returns the processes that were seen. If some may be
+// missing, it adds a note.
+func (w *AppWatch) Stop(notes []string) ([]gpu.Process, []string) {
 	w.stop()
 	<-w.done
 	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
@@ -60,7 +75,10 @@ func (w *AppWatch) Stop() (apps []gpu.Process, trouble string) {
 	if err := w.look(ctx); err != nil {
 		w.trouble = cmp.Or(w.trouble, err.Error())
 	}
-	return w.apps, w.trouble
+	if w.trouble != "" {
+		notes = append(notes, "not all processes on the GPUs may have been seen: "+w.trouble)
+	}
+	return w.apps, notes
 }
 
 // look runs nvidia-smi until it ends, or until the end of ctx.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 // In this tree, 10 is a script that started this process, 11, a server, 12, with an engine, 13, and
@@ -54,5 +56,18 @@ func TestThisProcessIsInItsFamily(t *testing.T) {
 	}
 	if member, there := f.Has(os.Getppid()); member || !there {
 		t.Errorf("its parent: %v, %v", member, there)
+	}
+}
+
+func TestWhoOwnsAProcess(t *testing.T) {
+	me, parent := os.Getpid(), os.Getppid()
+	const absent = 1 << 30 // greater than any id of Linux
+	for _, mps := range []bool{false, true} {
+		owner := OwnerAmong([]int{me}, mps)
+		for pid, want := range map[int]gpu.Owner{me: gpu.Server, parent: gpu.Foreign, absent: gpu.Hidden} {
+			if got := owner(pid); got != want {
+				t.Errorf("MPS %v: %d is %s, want %s", mps, pid, got, want)
+			}
+		}
 	}
 }

@@ -40,7 +40,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	for _, p := range b.servers {
 		defer context.AfterFunc(p.Ended, func() { cancel(p.died()) })()
 	}
-	job.started = b.started
+	job.started, job.servers = b.started, b.servers
 	out, err := b.load(ctx, job)
 	if err != nil || slices.ContainsFunc(out.Sums, func(s *metrics.Summary) bool { return s.Failed > 0 }) {
 		b.lastBreath(ctx)

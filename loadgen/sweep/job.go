@@ -5,6 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +30,7 @@ type Job struct {
 	lost  error    // error that kept the records from being written
 
 	started *metrics.ServerStart // of the arm's servers; nil if the sweep has not started them
+	servers []*process           // that it has started
 }
 
 // An Outcome is the result of a run.
@@ -70,7 +74,7 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm})
 		target.Report.Metadata = append(target.Report.Metadata, s.Plan.Arms[job.cell.arm].Labels...)
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
-		target.Server.Start = job.startOf(target)
+		target.Server.Start, target.Server.Environment = job.startOf(target), job.environmentOf(target)
 		if q := s.Plan.Sequential; q != nil {
 			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
 		}
@@ -93,6 +97,23 @@ func (j *Job) startOf(target *loadgen.Plan) *metrics.ServerStart {
 	start := *j.started
 	start.ID += "-" + target.Target
 	return &start
+}
+
+// environmentOf is what the sweep gave the process of a target's server; nil if it has not started it.
+func (j *Job) environmentOf(target *loadgen.Plan) (environment []string) {
+	at, err := url.Parse(target.Server.BaseURL)
+	if err != nil {
+		return nil
+	}
+	for _, p := range j.servers {
+		if ready, err := url.Parse(p.server.Ready); err != nil || ready.Host != at.Host {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.server.Env)) {
+			environment = append(environment, name+"="+p.server.Env[name])
+		}
+	}
+	return environment
 }
 
 // reset makes a server forget the prompts of earlier runs, if the plan says so.

@@ -418,7 +418,7 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 }
 
 func TestEachFaultIsNamed(t *testing.T) {
-	faults := slices.Concat(faults, sessionFaults)
+	faults := slices.Concat(faults, sessionFaults, gpuFaults)
 	for i, f := range faults {
 		s := clean()
 		f.set(s, f.fine)

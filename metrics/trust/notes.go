@@ -32,6 +32,7 @@ func (j *judge) notes() []string {
 	j.noteConnections(&n)
 	j.noteServer(&n)
 	j.noteSessions(&n)
+	j.noteGPUs(&n)
 	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
 		showDigits(j.seen.WriteBlocked.Seconds())+" s")
 	return n

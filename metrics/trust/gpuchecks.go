@@ -1,0 +1,163 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
+)
+
+// This file checks the state of the GPUs: see docs/shared-gpus.md.
+
+// What to do about it.
+const (
+	cooler    = "let the GPU cool down, check its fans, or lower its clocks (nvidia-smi -lgc)"
+	powered   = "check the power supply of the machine"
+	uncapped  = "raise the power limit (nvidia-smi -pl), or lower the clocks for all runs (nvidia-smi -lgc)"
+	exclusive = "end these processes, or choose another GPU"
+	restarted = "stop the servers and the MPS daemon (echo quit | nvidia-cuda-mps-control), and start all again"
+	daemon    = "start the MPS daemon before the server, as the same user and with the same CUDA_MPS_PIPE_DIRECTORY"
+)
+
+// worstClocks is the GPU with the largest share of samples that count counts, in percent.
+func (j *judge) worstClocks(count func(*gpu.Clocks) int) (worst *gpu.Clocks, share float64) {
+	for i := range j.Clocks {
+		c := &j.Clocks[i]
+		if s := percent(count(c), c.Samples); c.Samples > 0 && (worst == nil || s > share) {
+			worst, share = c, s
+		}
+	}
+	return worst, share
+}
+
+func (j *judge) slowedGPU() (metrics.Check, bool) {
+	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Slowed })
+	if worst == nil {
+		return metrics.Check{}, false
+	}
+	reasons := worst.Reasons & gpu.Slowdown
+	c := metrics.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)), Remedy: powered}
+	if reasons.Hot() {
+		c.Remedy = cooler
+	}
+	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, showPercent(share), metrics.Counted(worst.Samples, "sample"))
+	if reasons != 0 {
+		c.Text += ": " + reasons.String()
+	}
+	return c, true
+}
+
+func (j *judge) cappedGPU() (metrics.Check, bool) {
+	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Capped })
+	if worst == nil {
+		return metrics.Check{}, false
+	}
+	c := metrics.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
+	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, showPercent(share), metrics.Counted(worst.Samples, "sample"))
+	return c, true
+}
+
+// foreignProcesses counts processes on the GPUs of the server that are not the server's.
+func (j *judge) foreignProcesses() (metrics.Check, bool) {
+	foreign := j.seen.GPU.Beside(gpu.Foreign)
+	c := metrics.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit, Remedy: exclusive}
+	c.Text = fmt.Sprintf("%s on the GPU of the server", processes(len(foreign), "foreign "))
+	if len(foreign) > 0 {
+		c.Text += ": " + named(foreign)
+	}
+	return c, len(j.seen.GPU.Beside(gpu.Server)) > 0
+}
+
+// processes are n processes of a kind, in words.
+func processes(n int, kind string) string {
+	if n == 1 {
+		return "1 " + kind + "process"
+	}
+	return fmt.Sprintf("%d %sprocesses", n, kind)
+}
+
+// named lists processes: the first three, and how many more.
+func named(all []gpu.Process) string {
+	const most = 3
+	var said []string
+	for _, p := range all[:min(len(all), most)] {
+		text := fmt.Sprintf("%d", p.PID)
+		if p.Name != "" {
+			text += " " + p.Name
+		}
+		if p.Memory != nil {
+			text += fmt.Sprintf(" with %.0f MiB", *p.Memory)
+		}
+		said = append(said, fmt.Sprintf("%s, seen from %.1f to %.1f s", text, p.First.Seconds(), p.Last.Seconds()))
+	}
+	text := strings.Join(said, "; ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// mpsFaults counts servers of MPS that a client brought down: its other clients went down with it.
+func (j *judge) mpsFaults() (metrics.Check, bool) {
+	c := metrics.Check{Name: "MPS fault", Unit: "servers", Limit: faultsLimit, Remedy: restarted, Text: "no MPS server is in fault"}
+	found := false
+	for _, m := range j.mps() {
+		found = found || len(m.Servers) > 0
+		if faults := m.Faults(); len(faults) > 0 {
+			c.Figure = max(c.Figure, float64(len(faults)))
+			c.Text = fmt.Sprintf("MPS server %d was in fault %s the load: its clients fail", faults[0].PID, m.When)
+		}
+	}
+	return c, found
+}
+
+// mpsClients counts the processes of the server that are clients of MPS: the fewest of those before
+// the load and those after it.
+func (j *judge) mpsClients() (c metrics.Check, found bool) {
+	for _, m := range j.mps() {
+		ours, all := m.Clients()
+		if !m.Known() || len(m.Faults()) > 0 || found && float64(ours) >= c.Figure {
+			continue
+		}
+		found = true
+		c = metrics.Check{Name: "MPS clients", Figure: float64(ours), Unit: "clients", Limit: clientsLimit, AtLeast: true, Remedy: daemon}
+		c.Text = fmt.Sprintf("%d of %s of the MPS daemon at %s were the server's %s the load", ours, metrics.Counted(all, "client"), m.Pipe, m.When)
+		if m.Absent != "" {
+			c.Text = fmt.Sprintf("no MPS daemon answered at %s %s the load (%s)", m.Pipe, m.When, m.Absent)
+		}
+		if ours < clientsLimit {
+			c.Text += ": the server ran without MPS in spite of " + m.Variable
+		}
+	}
+	return c, found
+}
+
+// mps is what MPS said about the server, before the load and after it.
+func (j *judge) mps() []gpu.MPS {
+	if j.seen.GPU == nil {
+		return nil
+	}
+	return j.seen.GPU.MPS
+}
+
+// noteGPUs notes what nobody could see.
+func (j *judge) noteGPUs(n *notes) {
+	if j.seen.GPU == nil {
+		return
+	}
+	for _, text := range j.seen.GPU.Notes {
+		n.text(text)
+	}
+	s := j.seen.GPU
+	hidden, unplaced := append(s.Beside(gpu.Hidden), s.Unplaced(gpu.Hidden)...), s.Unplaced(gpu.Foreign)
+	n.add(len(hidden) > 0, "%s on the GPU with an id that this machine does not show, as of a container: nobody knows whose",
+		processes(len(hidden), ""))
+	n.add(len(unplaced) > 0, "no process on a GPU is known to be the server's, so nobody knows whether these are: %s", named(unplaced))
+	for _, m := range j.mps() {
+		ours, all := m.Clients()
+		n.add(m.Unknown != "", "%s the load, nobody knows whether the server ran under MPS (%s): %s", m.When, m.Variable, m.Unknown)
+		n.add(m.Unknown == "" && !m.Known(), "%s the load, %d of %s of MPS have ids that this machine does not show: nobody knows whether the server is one",
+			m.When, all-ours, metrics.Counted(all, "client"))
+	}
+}
