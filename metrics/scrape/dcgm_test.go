@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
 )
 
 func TestDCGMTellsOfEachGPU(t *testing.T) {
@@ -23,10 +24,13 @@ DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-a",GPU_I_PROFILE="3g.40gb",GPU_I_ID="2"} 
 DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-a"} 9223372036854775794
 DCGM_FI_DEV_POWER_USAGE{gpu="2",UUID="GPU-c"} 140737488355328
 DCGM_FI_DEV_POWER_USAGE{UUID="GPU-d"} 100
+DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu="0",UUID="GPU-a"} 4
+DCGM_FI_DEV_CLOCKS_EVENT_REASONS{gpu="1",UUID="GPU-b"} 72
+DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu="1",UUID="GPU-b"} 0
 `))
 	want := []metrics.GPUSample{
-		{Index: 0, MemoryUsed: new(300.0), MemoryTotal: new(80000.0)},
-		{Index: 1, MemoryUsed: new(1000.0), MemoryTotal: new(81000.0), Utilization: new(0.5), Power: new(350.25)},
+		{Index: 0, MemoryUsed: new(300.0), MemoryTotal: new(80000.0), Reasons: new(gpu.Reasons(4))},
+		{Index: 1, MemoryUsed: new(1000.0), MemoryTotal: new(81000.0), Utilization: new(0.5), Power: new(350.25), Reasons: new(gpu.Reasons(72))},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
