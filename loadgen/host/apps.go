@@ -55,8 +55,8 @@ func StartAppWatch(smi NvidiaSMI, epoch time.Time, every time.Duration, owner fu
 func OwnerAmong(servers []int, mps bool) func(pid int) gpu.Owner {
 	family := FamilyOf(servers...)
 	return func(pid int) gpu.Owner {
-		switch member, there := family.Has(pid); {
-		case member, there && mps && IsMPS(Program(pid)):
+		switch member, there := family.has(pid); {
+		case member, there && mps && isMPS(programOf(pid)):
 			return gpu.Server
 		case there:
 			return gpu.Foreign
@@ -114,7 +114,7 @@ func (w *AppWatch) note(seen gpu.Process) {
 	at := slices.IndexFunc(w.apps, func(p gpu.Process) bool { return p.GPU == seen.GPU && p.PID == seen.PID })
 	now := time.Since(w.epoch)
 	if at < 0 {
-		seen.Name, seen.Owner, seen.First, seen.Last = Program(seen.PID), w.owner(seen.PID), now, now
+		seen.Name, seen.Owner, seen.First, seen.Last = programOf(seen.PID), w.owner(seen.PID), now, now
 		w.apps = append(w.apps, seen)
 		return
 	}

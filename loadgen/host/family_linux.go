@@ -31,8 +31,8 @@ func (fs procFS) family(self int, pids []int) Family {
 	return f
 }
 
-// Has reports whether a process is in the family, and whether this machine shows it at all.
-func (f Family) Has(pid int) (member, there bool) {
+// has reports whether a process is in the family, and whether this machine shows it at all.
+func (f Family) has(pid int) (member, there bool) {
 	for at := pid; at > 0; {
 		parent, group, found := f.fs.parentage(at)
 		switch {
@@ -46,8 +46,8 @@ func (f Family) Has(pid int) (member, there bool) {
 	return false, true
 }
 
-// Program is the name of a process's program, cut to 15 bytes; empty if it is unknown.
-func Program(pid int) string { return procFS("/proc").program(pid) }
+// programOf is the name of a process's program, cut to 15 bytes; empty if it is unknown.
+func programOf(pid int) string { return procFS("/proc").program(pid) }
 
 func (fs procFS) program(pid int) string {
 	return strings.TrimSpace(string(fs.read(strconv.Itoa(pid), "comm")))

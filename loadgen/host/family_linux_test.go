@@ -33,7 +33,7 @@ func TestAFamilyIsGroupsAndDescendants(t *testing.T) {
 	f := fs.family(11, []int{0, 12, 20, 99})
 	var members []int
 	for pid := range 40 {
-		member, there := f.Has(pid)
+		member, there := f.has(pid)
 		if member {
 			members = append(members, pid)
 		}
@@ -51,10 +51,10 @@ func TestAFamilyIsGroupsAndDescendants(t *testing.T) {
 
 func TestThisProcessIsInItsFamily(t *testing.T) {
 	f := FamilyOf(os.Getpid())
-	if member, there := f.Has(os.Getpid()); !member || !there || Program(os.Getpid()) == "" || Environment(os.Getpid()) == nil {
-		t.Errorf("this process: %v, %v, %q", member, there, Program(os.Getpid()))
+	if member, there := f.has(os.Getpid()); !member || !there || programOf(os.Getpid()) == "" || Environment(os.Getpid()) == nil {
+		t.Errorf("this process: %v, %v, %q", member, there, programOf(os.Getpid()))
 	}
-	if member, there := f.Has(os.Getppid()); member || !there {
+	if member, there := f.has(os.Getppid()); member || !there {
 		t.Errorf("its parent: %v, %v", member, there)
 	}
 }

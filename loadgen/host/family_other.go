@@ -8,11 +8,11 @@ type Family struct{}
 // FamilyOf works on Linux only: no process is known to be in the family.
 func FamilyOf(...int) Family { return Family{} }
 
-// Has works on Linux only: both results are false.
-func (Family) Has(int) (member, there bool) { return false, false }
+// has works on Linux only: both results are false.
+func (Family) has(int) (member, there bool) { return false, false }
 
-// Program works on Linux only: the result is empty.
-func Program(int) string { return "" }
+// programOf works on Linux only: the result is empty.
+func programOf(int) string { return "" }
 
 // Environment works on Linux only: the result is empty.
 func Environment(int) []string { return nil }

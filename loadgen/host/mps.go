@@ -20,15 +20,15 @@ const (
 	defaultPipe = "/tmp/nvidia-mps"
 	// mpsLimit bounds one question to the control daemon.
 	mpsLimit = 5 * time.Second
-	// mpsServer is the server's program, as Program cuts it.
+	// mpsServer is the server's program, as programOf cuts it.
 	mpsServer = "nvidia-cuda-mps"
 )
 
 // mpsVariables say that a process is to run under MPS, by their values.
 var mpsVariables = []string{"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_MPS_SM_PARTITION", mpsPipe}
 
-// IsMPS reports whether a program is a server of MPS, to which nvidia-smi may put what its clients do.
-func IsMPS(program string) bool { return program == mpsServer }
+// isMPS reports whether a program is a server of MPS, to which nvidia-smi may put what its clients do.
+func isMPS(program string) bool { return program == mpsServer }
 
 // UnderMPS looks at whether MPS serves a family that has this environment; nil if the environment
 // does not say that it is to run under MPS.
@@ -90,7 +90,7 @@ func askMPS(ctx context.Context, m *gpu.MPS, of Family) {
 		}
 		for _, client := range numbers(clients) {
 			s.Clients++
-			member, there := of.Has(client)
+			member, there := of.has(client)
 			if member {
 				s.Ours++
 			}

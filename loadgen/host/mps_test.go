@@ -60,7 +60,7 @@ esac
 			}
 		})
 	}
-	if !IsMPS("nvidia-cuda-mps-server"[:15]) || IsMPS(strings.ToUpper(mpsServer)) {
+	if !isMPS("nvidia-cuda-mps-server"[:15]) || isMPS(strings.ToUpper(mpsServer)) {
 		t.Error("the server of MPS is not recognised")
 	}
 }

@@ -31,16 +31,16 @@ func TestReasonsThatSlowAGPU(t *testing.T) {
 	}
 }
 
-func TestAProcessIsBesideTheServerOnItsGPU(t *testing.T) {
+func TestAProcessSharesTheGPUOfTheServer(t *testing.T) {
 	s := &State{Processes: []Process{{"A", 1, "", Foreign, nil, 0, 0}, {"A", 2, "", Server, nil, 0, 0}, {"B", 3, "", Foreign, nil, 0, 0}, {"A", 4, "", Hidden, nil, 0, 0}}}
-	if beside := s.Beside(Foreign); len(beside) != 1 || beside[0].PID != 1 || s.Unplaced(Foreign) != nil {
-		t.Errorf("beside %v, unplaced %v", beside, s.Unplaced(Foreign))
+	if sharing := s.Sharing(Foreign); len(sharing) != 1 || sharing[0].PID != 1 || s.Unplaced(Foreign) != nil {
+		t.Errorf("sharing %v, unplaced %v", sharing, s.Unplaced(Foreign))
 	}
 	s.Processes = s.Processes[2:3]
-	if unplaced := s.Unplaced(Foreign); len(unplaced) != 1 || unplaced[0].PID != 3 || s.Beside(Foreign) != nil {
-		t.Errorf("beside %v, unplaced %v", s.Beside(Foreign), unplaced)
+	if unplaced := s.Unplaced(Foreign); len(unplaced) != 1 || unplaced[0].PID != 3 || s.Sharing(Foreign) != nil {
+		t.Errorf("sharing %v, unplaced %v", s.Sharing(Foreign), unplaced)
 	}
-	if (*State)(nil).Beside(Foreign) != nil {
+	if (*State)(nil).Sharing(Foreign) != nil {
 		t.Error("nothing was watched, and there is a process")
 	}
 }

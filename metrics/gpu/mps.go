@@ -42,7 +42,8 @@ func (m *MPS) Faults() (found []MPSServer) {
 	return found
 }
 
-// Clients are all clients of the daemon: those of the server under test, and all.
+// Clients are how many clients of the daemon are processes of the server under test, and how many
+// clients it has.
 func (m *MPS) Clients() (ours, all int) {
 	for _, s := range m.Servers {
 		ours += s.Ours

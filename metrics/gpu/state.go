@@ -39,9 +39,9 @@ type Process struct {
 	Last   time.Duration `json:"last"`             // and last
 }
 
-// Beside are the processes of an owner on the GPUs on which the server was seen. On other GPUs
-// nobody is in its way.
-func (s *State) Beside(o Owner) []Process { return s.where(o, true) }
+// Sharing are the processes of an owner that share a GPU with the server. On other GPUs nobody is in
+// its way.
+func (s *State) Sharing(o Owner) []Process { return s.where(o, true) }
 
 // Unplaced are the processes of an owner, if the server was seen on no GPU.
 func (s *State) Unplaced(o Owner) []Process {

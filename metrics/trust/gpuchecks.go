@@ -60,13 +60,13 @@ func (j *judge) cappedGPU() (metrics.Check, bool) {
 
 // foreignProcesses counts processes on the GPUs of the server that are not the server's.
 func (j *judge) foreignProcesses() (metrics.Check, bool) {
-	foreign := j.seen.GPU.Beside(gpu.Foreign)
+	foreign := j.seen.GPU.Sharing(gpu.Foreign)
 	c := metrics.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit, Remedy: exclusive}
 	c.Text = fmt.Sprintf("%s on the GPU of the server", processes(len(foreign), "foreign "))
 	if len(foreign) > 0 {
 		c.Text += ": " + named(foreign)
 	}
-	return c, len(j.seen.GPU.Beside(gpu.Server)) > 0
+	return c, len(j.seen.GPU.Sharing(gpu.Server)) > 0
 }
 
 // processes are n processes of a kind, in words.
@@ -150,7 +150,7 @@ func (j *judge) noteGPUs(n *notes) {
 		n.text(text)
 	}
 	s := j.seen.GPU
-	hidden, unplaced := append(s.Beside(gpu.Hidden), s.Unplaced(gpu.Hidden)...), s.Unplaced(gpu.Foreign)
+	hidden, unplaced := append(s.Sharing(gpu.Hidden), s.Unplaced(gpu.Hidden)...), s.Unplaced(gpu.Foreign)
 	n.add(len(hidden) > 0, "%s on the GPU with an id that this machine does not show, as of a container: nobody knows whose",
 		processes(len(hidden), ""))
 	n.add(len(unplaced) > 0, "no process on a GPU is known to be the server's, so nobody knows whether these are: %s", named(unplaced))
