@@ -3,9 +3,12 @@ package sweep
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/servebench/servebench/loadgen"
 )
 
 func TestTailIsReadable(t *testing.T) {
@@ -33,5 +36,18 @@ func TestTailOfMegabytesIsShort(t *testing.T) {
 	}
 	if got := p.tail(); len(got) > tailBytes+len(p.log)+100 || !utf8.ValidString(got) || !strings.HasSuffix(got, "模型!") {
 		t.Errorf("%d bytes, from %.200q", len(got), got)
+	}
+}
+
+// Of the servers of an arm, a target has the one that is ready at its address.
+func TestATargetHasTheEnvironmentOfItsServer(t *testing.T) {
+	j := &Job{servers: []*process{
+		{server: &Server{Ready: "http://127.0.0.1:8100/v1/models", Env: map[string]string{"B": "2", "A": "1"}}},
+		{server: &Server{Ready: "http://127.0.0.1:8101/v1/models", Env: map[string]string{"A": "other"}}},
+	}}
+	for url, want := range map[string][]string{"http://127.0.0.1:8100": {"A=1", "B=2"}, "http://127.0.0.1:8102": nil, "::": nil} {
+		if got := j.environmentOf(&loadgen.Plan{Server: loadgen.Server{BaseURL: url}}); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", url, got, want)
+		}
 	}
 }
