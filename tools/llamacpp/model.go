@@ -23,7 +23,7 @@ const (
 	byteTok int32 = 6
 )
 
-// A vocabulary is that of a SentencePiece model.
+// A vocabulary is what a SentencePiece model has.
 type vocabulary struct {
 	pieces []string
 	scores []float32

@@ -36,7 +36,7 @@ func designs() []design {
 	}
 }
 
-// pairs are pairs of starts in the order old, new, new, old. Each run of a start has a seed of its own.
+// pairs are pairs of starts in the order old, new, new, old. Each run of a start has another seed.
 func pairs(n, runs int) (slots []slot) {
 	for i := range 2 * n {
 		for run := range runs {
