@@ -273,6 +273,8 @@ func (p *Plan) Config() metrics.Config {
 		OwnLength:   p.Sampling.ownLength(),
 		Label:       p.Report.Label,
 		Metadata:    p.Report.Metadata,
+		Price:       p.Report.Price,
+		NumGPUs:     p.Report.GPUs,
 		Goodput:     p.Report.Goodput,
 		Metrics:     p.Report.Metrics,
 		Percentiles: p.Report.Percentiles,

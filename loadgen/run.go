@@ -178,7 +178,9 @@ func (r *run) check() error {
 func (r *run) lend(p *Plan) {
 	p.Shard, p.Abort, p.Version, p.Selftest = r.Shard, r.Abort, r.Version, r.Selftest
 	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
-	p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
+	if !p.Watch.OwnGPU {
+		p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
+	}
 	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail
 }
 

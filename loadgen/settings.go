@@ -222,6 +222,10 @@ type Watch struct {
 
 	// GPUs are the indexes to ask nvidia-smi for, as 0,1; empty for all GPUs.
 	GPUs string
+
+	// OwnGPU says that GPU and GPUs are of this target alone. All other targets of a run share the
+	// GPUs of the whole plan.
+	OwnGPU bool
 }
 
 // NvidiaSMI is the program that reports on GPUs, and its name in Watch.GPU.
@@ -268,6 +272,11 @@ type Report struct {
 
 	// Goodput are the limits that a good request keeps.
 	Goodput []metrics.SLO
+
+	// Price is what a GPU costs in dollars an hour; 0 if unknown. GPUs is how many GPUs the server has;
+	// 0 for one, unless the Metadata says.
+	Price float64
+	GPUs  int
 
 	// Definitions are the rules by which a release of vLLM counts answers; empty means the latest.
 	Definitions metrics.Definitions

@@ -35,7 +35,11 @@ type target struct {
 	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
 	watches   []*host.Watch  // of the samplers
 	warmUp    warmUp
-	mps       []gpu.MPS       // what MPS said before the load; nil for a server without MPS
+	mps       []gpu.MPS // what MPS said before the load; nil for a server without MPS
+
+	gpuSampler host.Sampler // of the target's own GPUs; nil if it has none
+	gpus       *host.Watch  // of the sampler
+
 	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // their results
 	profiling bool            // the server's profiler was started

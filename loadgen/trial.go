@@ -238,6 +238,7 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
 	}
+	metrics.Split(sums)
 	for i, t := range tr.targets {
 		s := sums[i]
 		if seen != nil {

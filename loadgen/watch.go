@@ -37,40 +37,71 @@ func (w *Watch) nvidiaSMI() (string, error) {
 	return path, nil
 }
 
-// openGPUs checks that GPUs can be sampled, if the plan asks for it.
+// openGPUs checks that GPUs can be sampled, if the plan asks for it: once for all targets, but
+// apart for those that have their own.
 func (tr *trial) openGPUs(ctx context.Context) (err error) {
-	t := tr.targets[0]
+	for _, t := range tr.targets {
+		switch {
+		case t.Watch.OwnGPU:
+			t.gpuSampler, err = tr.openGPUsOf(ctx, t)
+		case tr.gpuSampler == nil:
+			tr.gpuSampler, err = tr.openGPUsOf(ctx, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openGPUsOf is the sampler of the GPUs that the target's plan names; nil without any.
+func (tr *trial) openGPUsOf(ctx context.Context, t *target) (sampler host.Sampler, err error) {
 	if t.Watch.GPU == "" {
-		return nil
+		return nil, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, t.Limits.Call)
 	defer cancel()
 	if t.Watch.GPU != NvidiaSMI {
-		exporter := &openai.Server{URL: t.Watch.GPU, Limit: t.Limits.Call}
-		transport := wire.Connections{Timeout: t.Limits.Connect}.Transport()
-		exporter.Transport = transport
-		_, err = exporter.GPUs(limited)
-		transport.CloseIdleConnections()
-		tr.gpuSampler = closing(transport, openai.SampleDCGM(exporter, gpuEvery))
+		sampler, err = t.exporter(limited)
 	} else {
-		smi := host.NvidiaSMI{Only: t.Watch.GPUs}
+		smi := host.NvidiaSMI{Only: t.Watch.GPUs, Instant: true}
 		if smi.Path, err = t.Watch.nvidiaSMI(); err != nil {
-			return err
+			return nil, err
 		}
 		var note string
 		smi, note = smi.WithReasons(limited)
-		tr.smi = &smi
-		if note != "" {
+		if note != "" && !slices.Contains(tr.state.Notes, note) {
 			tr.state.Notes = append(tr.state.Notes, note)
 		}
 		var gpus []metrics.GPUSample
 		gpus, err = smi.GPUs(limited)
-		tr.gpuSampler = smi.Sample(len(gpus), gpuEvery)
+		if !slices.ContainsFunc(gpus, func(g metrics.GPUSample) bool { return g.Power != nil }) {
+			smi.Instant = false
+			gpus, err = smi.GPUs(limited)
+		}
+		sampler = smi.Sample(len(gpus), gpuEvery)
+		if tr.smi != nil && tr.smi.Only != smi.Only {
+			smi.Only = "" // processes are looked for on all GPUs
+		}
+		tr.smi = &smi
 	}
 	if err != nil {
-		return &FailedError{fmt.Errorf("--gpu-metrics: %w", err)}
+		return nil, &FailedError{fmt.Errorf("--gpu-metrics: %w", err)}
 	}
-	return nil
+	return sampler, nil
+}
+
+// exporter is the sampler of a DCGM exporter, which must answer.
+func (t *target) exporter(ctx context.Context) (host.Sampler, error) {
+	connections := wire.Connections{Timeout: t.Limits.Connect}
+	if t.Watch.GPU == t.Server.BaseURL { // the server has these metrics, too, as the simulated one
+		connections.Dial = t.Server.Dial
+	}
+	transport := connections.Transport()
+	exporter := &openai.Server{URL: t.Watch.GPU, Limit: t.Limits.Call, Transport: transport}
+	_, err := exporter.GPUs(ctx)
+	transport.CloseIdleConnections()
+	return closing(transport, openai.SampleDCGM(exporter, gpuEvery)), err
 }
 
 // openSamplers checks that the server reports metrics, if the plan asks for it. Only the first of
@@ -134,6 +165,9 @@ func (tr *trial) watch(epoch time.Time) {
 	}
 	tr.watchApps(epoch)
 	for _, t := range tr.targets {
+		if t.gpuSampler != nil {
+			t.gpus = host.StartWatch(epoch, t.gpuSampler)
+		}
 		for _, sampler := range t.samplers {
 			t.watches = append(t.watches, host.StartWatch(epoch, sampler))
 		}
@@ -148,10 +182,15 @@ func (tr *trial) drain(do func(func())) {
 	}
 	for _, s := range tr.gpus.Drain() {
 		for _, t := range tr.targets {
-			keep(t, s)
+			if !t.Watch.OwnGPU {
+				keep(t, s)
+			}
 		}
 	}
 	for _, t := range tr.targets {
+		for _, s := range t.gpus.Drain() {
+			keep(t, s)
+		}
 		for _, w := range t.watches {
 			for _, s := range w.Drain() {
 				s.Error = t.Server.Secrets.Mask(s.Error)
@@ -168,6 +207,7 @@ func (tr *trial) unwatch() {
 		tr.state.Processes, tr.state.Notes = tr.apps.Stop(tr.state.Notes)
 	}
 	for _, t := range tr.targets {
+		t.gpus.Stop()
 		for _, w := range t.watches {
 			w.Stop()
 		}
@@ -182,7 +222,11 @@ func (tr *trial) troubles(t *target) (said []string) {
 			said = append(said, "--server-metrics: "+t.Server.Secrets.Mask(text))
 		}
 	}
-	if text := tr.gpus.Trouble(); text != "" {
+	gpus := tr.gpus
+	if t.Watch.OwnGPU {
+		gpus = t.gpus
+	}
+	if text := gpus.Trouble(); text != "" {
 		said = append(said, "--gpu-metrics: "+text)
 	}
 	return said

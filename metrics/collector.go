@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/gpu"
 )
 
@@ -36,9 +37,10 @@ type Collector struct {
 	sessions    sessionCollector
 	adapters    adapters
 	processes   processes // that were sampled
-	foreign     bool      // AddOutcome was called: the Truth is unknown
-	evened      int       // completed requests with unknown single chunk times
-	refused     int       // requests whose times are impossible
+	meter       cost.Meter
+	foreign     bool // AddOutcome was called: the Truth is unknown
+	evened      int  // completed requests with unknown single chunk times
+	refused     int  // requests whose times are impossible
 	firstErrors []firstError
 	scratch     []float64
 	kept        int  // bytes that Outcomes and the Trace took
@@ -109,6 +111,9 @@ func (c *Collector) asked() asked {
 // come in order.
 func (c *Collector) AddSample(s *Sample) {
 	c.addClocks(s)
+	for _, g := range s.GPUs {
+		c.meter.Add(g.Index, s.At, g.Power, g.Energy)
+	}
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.add(s))
 	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
@@ -286,6 +291,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		s.totals = c.totals()
 		s.totals.Sessions, s.totals.Adapters = s.Sessions.totals(flights), s.Adapters
 	}
+	s.power = c.meter.Curve()
 	s.Warnings = c.warnings()
 	return &s
 }

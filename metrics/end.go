@@ -414,6 +414,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	}
 	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
 	c.trace.merge(&other.trace, later)
+	c.meter.Merge(&other.meter, later)
 }
 
 // mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.

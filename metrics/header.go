@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -116,6 +117,11 @@ type Config struct {
 	Label     string `json:"label,omitempty"`
 	Metadata  []KV   `json:"metadata,omitempty"`
 
+	// Price is what a GPU costs in dollars an hour; 0 if unknown. NumGPUs is how many GPUs the server
+	// has; 0 if the metadata may say so.
+	Price   float64 `json:"price_per_gpu_hour,omitempty"`
+	NumGPUs int     `json:"gpus,omitempty"`
+
 	Goodput []SLO `json:"goodput,omitempty"`
 	// Metrics are names of the package's Metrics; others are ignored.
 	Metrics []string `json:"percentile_metrics,omitempty"`
@@ -136,10 +142,13 @@ type KV struct {
 	Value string `json:"value"`
 }
 
-// GPUs is how many GPUs the server has, by the run's metadata: num_gpus or gpu_count, or else the
-// product of the tensor, pipeline and data parallel sizes under the names of vLLM's flags, as
-// vLLM's sweep counts them. It is 1 if the metadata does not say.
+// GPUs is how many GPUs the server has: NumGPUs, or else by the run's metadata, num_gpus or
+// gpu_count, or else the product of the tensor, pipeline and data parallel sizes under the names of
+// vLLM's flags, as vLLM's sweep counts them. It is 1 if nothing says so.
 func (c *Config) GPUs() float64 {
+	if c.NumGPUs > 0 {
+		return float64(c.NumGPUs)
+	}
 	size := func(names ...string) float64 {
 		for _, kv := range c.Metadata {
 			if slices.Contains(names, strings.ReplaceAll(kv.Key, "-", "_")) {
@@ -201,6 +210,8 @@ type Ask struct {
 	Metrics     []string  // --percentile-metrics
 	Percentiles []float64 // --metric-percentiles
 	Goodput     []SLO     // --goodput
+	Price       float64   // --price; 0 leaves it
+	NumGPUs     int       // --gpus; 0 leaves it
 	Outcomes    bool      // keep Outcomes, for a detailed result file
 	Timings     bool      // keep Timings, for any result file
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
@@ -225,6 +236,8 @@ func (a Ask) Apply(h *Header) *Header {
 	if a.Goodput != nil {
 		asked.Config.Goodput = a.Goodput
 	}
+	asked.Config.Price = cmp.Or(a.Price, asked.Config.Price)
+	asked.Config.NumGPUs = cmp.Or(a.NumGPUs, asked.Config.NumGPUs)
 	return &asked
 }
 
@@ -297,5 +310,5 @@ func Value(pairs []KV, key string) string {
 var OutputFlags = []string{
 	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
 	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog", "vllm-version", "window", "slice", "extended",
-	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
+	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config", "price", "gpus",
 }

@@ -84,6 +84,12 @@ func (c *slicer) fill(s *Summary) {
 		}
 	}
 	c.see(s.Trace.Samples, s.WhyMixed() == "")
+	for i := range c.slices {
+		slice := &c.slices[i]
+		if e := s.power.Energy(slice.From, slice.To); len(s.power) > 0 && e.Unknown == "" {
+			slice.Seen.GPUEnergy = &e.Joules
+		}
+	}
 }
 
 // at is the slice of a time; a time outside the run is in the nearest slice.

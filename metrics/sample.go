@@ -48,6 +48,7 @@ type GPUSample struct {
 	Power       *float64 `json:"power,omitempty"`        // W
 	// Reasons are why its clocks were below their most.
 	Reasons *gpu.Reasons `json:"reasons,omitempty"`
+	Energy  *float64     `json:"energy,omitempty"` // counter of energy taken, J
 }
 
 // Contradicts says why s and a later sample cannot be from one process: it restarted, or there are
@@ -144,6 +145,7 @@ type Seen struct {
 	GPUMemory        *float64 // MiB in use, of all GPUs
 	GPUUtilization   *float64 // share of the time, 0 to 1, as mean over GPUs
 	GPUPower         *float64 // W, of all GPUs
+	GPUEnergy        *float64 // J in the slice, of all GPUs
 }
 
 // see puts samples into the slices in which they were requested. Samples from outside the run tell

@@ -277,6 +277,27 @@ func (f *inFlight) peak() int {
 	return most
 }
 
+// any is the time in which at least one request was in flight.
+func (f *inFlight) any() (sum time.Duration) {
+	if f.folded != nil {
+		return f.folded.any()
+	}
+	starts, ends := slices.Sorted(slices.Values(f.starts)), slices.Sorted(slices.Values(f.ends))
+	for i, n := 0, 0; i < len(ends); i++ {
+		// The gap after the i-th end is idle if all that began has ended.
+		for n < len(starts) && starts[n] <= ends[i] {
+			n++
+		}
+		if n == i+1 && n < len(starts) {
+			sum -= starts[n] - ends[i]
+		}
+	}
+	if len(ends) > 0 {
+		sum += ends[len(ends)-1] - starts[0]
+	}
+	return sum
+}
+
 // A flights counts starts and ends separately, in steps of the same width. In one sum they would
 // cancel out within a wide step.
 type flights struct{ starts, ends steps }
@@ -319,4 +340,22 @@ func (f *flights) peak() int {
 		most = max(most, n)
 	}
 	return most
+}
+
+// any is the time of the steps that a request touched.
+func (f *flights) any() (sum time.Duration) {
+	n, ended := 0, 0
+	for i, started := range f.starts.counts {
+		for ; ended < len(f.ends.counts) && f.ends.origin+int64(ended) < f.starts.origin+int64(i); ended++ {
+			n -= int(f.ends.counts[ended])
+		}
+		if n += int(started); n > 0 {
+			sum += f.starts.width()
+		}
+	}
+	for ; ended < len(f.ends.counts) && n > 0; ended++ { // after the last start
+		n -= int(f.ends.counts[ended])
+		sum += f.starts.width()
+	}
+	return sum
 }

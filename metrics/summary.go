@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/gpu"
 )
 
@@ -95,6 +96,9 @@ type Summary struct {
 	Slices   []Slice        // if requested
 	Spans    []Distribution // by Span, if requested; empty without a Trace
 	Watched  *Slice         // the whole run, if it was sampled and has no Slices
+
+	power cost.Curve // of the GPUs, if they were sampled
+	split *split     // with the other targets of its group; nil for no others
 
 	Interrupted bool   // stopped before all requests were sent and answered
 	StoppedBy   string // by what, unless it was an interrupt

@@ -36,6 +36,8 @@ type Truth struct {
 	// End, and MeanConcurrency their mean over the run's duration.
 	PeakConcurrency int
 	MeanConcurrency float64
+	// Busy is the time in which any measured request was in flight.
+	Busy time.Duration
 
 	Ramp Ramp // how the load began, if all requests are due at once
 	Pace Pace // achieved rate and requested rate, if requests are due one after the other

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/cost"
 )
 
 // A Window is a part of a run, from one offset of its clock to another, both included.
@@ -32,6 +34,74 @@ func (s *Summary) Whole() Window {
 		return Window{s.Began, s.Began}
 	}
 	return Window{s.Began, s.Began + seconds(s.Seconds)}
+}
+
+// A split says which part of what the GPUs did is put to one of several targets, by the time in
+// which any of its measured requests was in flight.
+type split struct {
+	share float64 // of the sum of these times over all targets
+	whole Window  // of all targets together
+}
+
+// Split divides what GPUs cost over the targets that shared them: the runs of one group that were not
+// alone and have the same --gpu-metrics. Call it once all Summaries of a group are there.
+func Split(sums []*Summary) {
+	type shared struct{ group, gpus string }
+	keys, by := By(sums, func(s *Summary) shared {
+		return shared{s.Header.Group, Value(s.Header.Flags, "gpu-metrics")}
+	})
+	for _, key := range keys {
+		all := slices.DeleteFunc(by[key], func(s *Summary) bool { return s.Header.Solo || s.Truth == nil })
+		if key.group == "" || len(all) < 2 {
+			continue
+		}
+		busy, whole := time.Duration(0), all[0].Whole()
+		for _, s := range all {
+			busy += s.Truth.Busy
+			whole = Window{min(whole.From, s.Whole().From), max(whole.To, s.Whole().To)}
+		}
+		for _, s := range all {
+			s.split = &split{float64(s.Truth.Busy) / float64(max(busy, 1)), whole}
+		}
+	}
+}
+
+// Energy is what the run took from its GPUs, in its measured part; nil if they were not sampled. For
+// a target that shared GPUs with others it is an estimate: its share of all energy in the measured
+// parts of all of them. See Split.
+func (s *Summary) Energy() *cost.Energy {
+	if len(s.power) == 0 {
+		return nil
+	}
+	span := s.Whole()
+	if s.split == nil {
+		return new(s.power.Energy(span.From, span.To))
+	}
+	if s.Part == nil {
+		span = s.split.whole
+	}
+	e := s.power.Energy(span.From, span.To)
+	e.Joules *= s.split.share
+	e.Share = s.split.share
+	return &e
+}
+
+// Tokens are the prompt and output tokens of completed requests together.
+func (s *Summary) Tokens() int { return max(s.TotalInput, 0) + max(s.TotalOutput, 0) }
+
+// Dollars is what the GPUs of the run cost while it was measured, by Config.Price; NaN without a
+// price. A target that shared its GPUs with others pays its share: see Split.
+func (s *Summary) Dollars() float64 {
+	c := &s.Header.Config
+	switch {
+	case !(c.Price > 0):
+		return math.NaN()
+	case s.split == nil:
+		return cost.Dollars(c.Price, c.GPUs(), s.Seconds)
+	case s.Part == nil:
+		return cost.Dollars(c.Price, c.GPUs(), s.split.whole.Seconds()) * s.split.share
+	}
+	return cost.Dollars(c.Price, c.GPUs(), s.Seconds) * s.split.share
 }
 
 // Loaded is the window with the full load, by the Trace: from the first measured request sent to
@@ -92,7 +162,7 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
+	e := excerpt{Collector: NewCollector(s.Header), of: s, part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
 	for r := range s.Measured() {
 		e.take(r)
 	}
@@ -102,6 +172,7 @@ func (s *Summary) Within(w Window) *Summary {
 // An excerpt builds the Summary of a window. Its Collector gets the requests wholly inside.
 type excerpt struct {
 	*Collector
+	of       *Summary // the whole run
 	part     Part
 	busy     buckets // from the window's start
 	output   int     // tokens that came inside
@@ -190,6 +261,7 @@ func (e *excerpt) summary() *Summary {
 	}
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
+	s.power, s.split = e.of.power, e.of.split
 	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}

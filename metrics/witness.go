@@ -193,7 +193,7 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 		t.MeanITL = float64(w.afterFirst) / w.afterTokens / float64(time.Millisecond)
 	}
 	t.PeakTokens, t.PeakStep = w.tokens.busiestSecond(), w.tokens.width()
-	t.PeakConcurrency = w.inFlight.peak()
+	t.PeakConcurrency, t.Busy = w.inFlight.peak(), w.inFlight.any()
 	if seconds > 0 {
 		t.MeanConcurrency = w.inFlight.busy.Seconds() / seconds
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/cost"
 )
 
 // A column is one number of a run.
@@ -14,6 +16,7 @@ type column struct {
 	key  string // in CSV and JSON, with the unit
 	of   func(*metrics.Summary) float64
 	few  func(*metrics.Summary) bool // it rests on too few samples; nil if it never does
+	fine bool                        // it has four decimals instead of two
 }
 
 var runColumns = []column{
@@ -40,6 +43,38 @@ var sessionColumns = []column{
 		return s.Sessions.JobTime.Median() / 1000
 	}},
 	{head: "cached %", key: "cached_percent", of: func(s *metrics.Summary) float64 { return 100 * s.Sessions.Cache.CachedShare() }},
+}
+
+// costColumns are the energy and the money that runs cost. A table has those that a run knows.
+var costColumns = []column{
+	{head: "W", key: "mean_power_w", of: ofEnergy((*cost.Energy).Watts)},
+	numbered("J/output tok", "joules_per_output_token"),
+	numbered("J/tok", "joules_per_token"),
+	{head: "output tok/s/W", key: "output_tokens_per_joule", fine: true, of: func(s *metrics.Summary) float64 {
+		return ofEnergy(func(e *cost.Energy) float64 { return e.TokensPerJoule(s.TotalOutput) })(s)
+	}},
+	numbered("$/M input", "usd_per_million_input_tokens"),
+	numbered("$/M output", "usd_per_million_output_tokens"),
+	numbered("$/M tok", "usd_per_million_tokens"),
+}
+
+// numbered is a column of a number of compare.Metrics, with four decimals.
+func numbered(head, name string) column {
+	return column{head: head, key: name, fine: true, of: func(s *metrics.Summary) float64 {
+		m, _ := compare.Find(name)
+		return m.Of(s)
+	}}
+}
+
+// ofEnergy is a number of a run's energy, NaN if the GPUs were not sampled.
+func ofEnergy(number func(*cost.Energy) float64) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		e := s.Energy()
+		if e == nil {
+			return math.NaN()
+		}
+		return number(e)
+	}
 }
 
 // ofSessions is c for runs that may have no sessions.
@@ -73,6 +108,11 @@ func (t Table) columns() []column {
 	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.Sessions != nil }) {
 		for _, c := range sessionColumns {
 			columns = append(columns, ofSessions(c))
+		}
+	}
+	for _, c := range costColumns {
+		if slices.ContainsFunc(t, func(r Row) bool { return r.number(c) != "" }) {
+			columns = append(columns, c)
 		}
 	}
 	reasons := slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.TTFO() != nil })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -69,6 +70,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	payloadFacts(&o, s.Carried)
 	poolingFacts(&o, s)
 	loadFacts(&o, t)
+	costFacts(&o, s)
 	o.Set("samples", samples(s))
 	return o
 }
@@ -255,6 +257,39 @@ func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("mean_held_ms", metrics.Milliseconds(t.Held.Mean))
 	o.Set("held_percent", t.Held.Share*100)
 	o.Set("mean_held_unread_ms", metrics.Milliseconds(t.Held.Unread))
+}
+
+// costFacts are the energy and the money that the run cost.
+func costFacts(o *pyjson.Object, s *metrics.Summary) {
+	e := s.Energy()
+	switch {
+	case e == nil:
+	case e.Unknown != "":
+		o.Set("energy_unknown", e.Unknown)
+	default:
+		o.Set("energy_j", e.Joules)
+		o.Set("energy_by_counter", e.Counted)
+		o.Set("mean_power_w", e.Watts())
+		setKnown(o, "joules_per_output_token", e.PerToken(s.TotalOutput))
+		setKnown(o, "joules_per_token", e.PerToken(s.Tokens()))
+		setKnown(o, "output_tokens_per_joule", e.TokensPerJoule(s.TotalOutput))
+		if e.Share != 1 {
+			o.Set("share_of_busy_time", e.Share)
+		}
+	}
+	if dollars := s.Dollars(); dollars > 0 {
+		o.Set("cost_usd", dollars)
+		setKnown(o, "usd_per_million_input_tokens", cost.PerMillion(dollars, s.TotalInput))
+		setKnown(o, "usd_per_million_output_tokens", cost.PerMillion(dollars, s.TotalOutput))
+		setKnown(o, "usd_per_million_tokens", cost.PerMillion(dollars, s.Tokens()))
+	}
+}
+
+// setKnown sets a number unless it is unknown.
+func setKnown(o *pyjson.Object, key string, v float64) {
+	if !math.IsNaN(v) {
+		o.Set(key, v)
+	}
 }
 
 // samples is the number of samples of each percentile, and its 95 % confidence interval. An end is

@@ -83,6 +83,7 @@ var seenColumns = []sliceColumn{
 	{"server_preemptions", "|preemptions", func(s *metrics.Slice) any { return s.Seen.Preemptions }, 1},
 	{"server_gpu_memory_mib", "GPU memory|MiB", func(s *metrics.Slice) any { return s.Seen.GPUMemory }, 1},
 	{"server_gpu_utilization", "GPU busy|%", func(s *metrics.Slice) any { return s.Seen.GPUUtilization }, 100},
+	{"server_gpu_energy_j", "GPU energy|J", func(s *metrics.Slice) any { return s.Seen.GPUEnergy }, 1},
 	{"server_gpu_power_w", "GPU power|W", func(s *metrics.Slice) any { return s.Seen.GPUPower }, 1},
 }
 

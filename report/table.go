@@ -117,6 +117,8 @@ func (r *Row) number(c column) string {
 		return ""
 	case c.key == "completed" || c.key == "failed":
 		return strconv.Itoa(int(v))
+	case c.fine:
+		return strconv.FormatFloat(v, 'f', 4, 64)
 	default:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}

@@ -38,7 +38,7 @@ var factLines = parseFactLines(truthText)
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
 		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return vllm.Decimal(float64(bytes) / 1e6) }, "join": strings.Join, "otherwise": otherwise,
-		"known": func(v any) bool { return v != nil },
+		"known": func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
 		label, text, _ := strings.Cut(fact, "\n")

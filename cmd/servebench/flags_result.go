@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
@@ -53,6 +54,8 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
 	f.BoolVar(&r.Parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
+	f.Var(argv.Parsed(&g.Report.Price, "", cost.ParsePrice), "price", "`PRICE` what a GPU costs in dollars an hour, as 2.10/h. The run then says what a million tokens cost")
+	f.IntVar(&g.Report.GPUs, "gpus", 0, "`N` number of GPUs of the server (default what --metadata says, or else 1)")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
 	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
@@ -70,6 +73,9 @@ func (g *resultFlags) define(f *argv.Flags) {
 
 func (g *resultFlags) resolve(f *argv.Flags) error {
 	r := &g.Results
+	if f.Changed("gpus") && g.Report.GPUs < 1 {
+		return fmt.Errorf("argument --gpus: %d: it must be 1 or more", g.Report.GPUs)
+	}
 	g.Report.Metrics = strings.Split(g.metrics, ",")
 	if g.metrics == "" || !f.Changed("percentile-metrics") {
 		g.Report.Metrics = g.Plan.Latencies()

@@ -144,6 +144,7 @@ func (t *target) options(args []string) (*options, error) {
 		return nil, err
 	}
 	f.Target = t.name
+	f.Watch.OwnGPU = t.has(f.flags, "gpu-metrics")
 	f.rename(cmp.Or(f.Report.Label, f.Server.Backend), t.name)
 	f.Report.Metadata = append(f.Report.Metadata, metrics.KV{Key: "target", Value: t.name})
 	return f.options, nil
@@ -170,10 +171,11 @@ func (t *target) check(flags *argv.Flags) error {
 }
 
 // ofWhole reports whether a flag is about a whole run, not about a target. Each target may have its
-// own replicas to watch.
+// own replicas and GPUs to watch.
 func ofWhole(flag *pflag.Flag) bool {
 	whole := []string{"Targets", "Shards", "Monitoring", "Results", "Other"}
-	return flag.Name != "server-metrics" && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
+	each := []string{"server-metrics", "gpu-metrics", "price", "gpus"}
+	return !slices.Contains(each, flag.Name) && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
 }
 
 // wholeLimits are time limits of a run, not of a target.

@@ -33,6 +33,9 @@ type NvidiaSMI struct {
 	// Reasons is the driver's name of the reasons that slow a GPU down: see WithReasons. Empty if they
 	// are not asked for.
 	Reasons string
+	// Instant asks for the power of the moment, power.draw.instant. Many drivers report the mean of the
+	// last second as power.draw; older ones have only that.
+	Instant bool
 }
 
 // GPUs runs it once and returns what the GPUs of this machine do. There is at least one.
@@ -63,6 +66,9 @@ func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
 
 func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) error {
 	args := append(slices.Clone(smiArgs), more...)
+	if n.Instant {
+		args[0] = strings.Replace(args[0], "power.draw", "power.draw.instant", 1)
+	}
 	if n.Reasons != "" {
 		args[0] += "," + n.Reasons
 	}

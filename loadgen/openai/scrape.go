@@ -47,12 +47,24 @@ func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
 	})
 }
 
-// SampleDCGM is like SampleServer, for the GPUs of a DCGM exporter.
+// lastWithin bounds the last sample of GPUs.
+const lastWithin = 2 * time.Second
+
+// SampleDCGM is like SampleServer, for the GPUs of a DCGM exporter. It takes a last sample after the
+// end of ctx, so that counters are known at the end of a run.
 func SampleDCGM(s *Server, every time.Duration) host.Sampler {
-	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
+	ask := func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.GPUs, err = s.GPUs(ctx)
 		return err
-	})
+	}
+	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+		periodically(every, ask)(ctx, epoch, take)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
+		defer cancel()
+		if to := sampled(last, epoch, ask); to.Error == "" {
+			take(to)
+		}
+	}
 }
 
 func periodically(every time.Duration, ask func(context.Context, *metrics.Sample) error) host.Sampler {
@@ -61,17 +73,23 @@ func periodically(every time.Duration, ask func(context.Context, *metrics.Sample
 			if engine.Sleep(ctx, epoch.Add(n*every)) != nil {
 				return
 			}
-			asked := time.Now()
-			s := &metrics.Sample{At: asked.Sub(epoch)}
-			err := ask(ctx, s)
+			s := sampled(ctx, epoch, ask)
 			if ctx.Err() != nil {
 				return
-			}
-			s.Took = time.Since(asked)
-			if err != nil {
-				s.Error = metrics.Shorten(err.Error())
 			}
 			take(s)
 		}
 	}
+}
+
+// sampled is one sample.
+func sampled(ctx context.Context, epoch time.Time, ask func(context.Context, *metrics.Sample) error) *metrics.Sample {
+	asked := time.Now()
+	s := &metrics.Sample{At: asked.Sub(epoch)}
+	err := ask(ctx, s)
+	s.Took = time.Since(asked)
+	if err != nil {
+		s.Error = metrics.Shorten(err.Error())
+	}
+	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 )
 
 // A Metric is a number by which runs are compared.
@@ -32,7 +33,29 @@ var Metrics = slices.Concat([]Metric{
 }, latencies("ttft"), latencies(ttfo), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
 	{Name: "session_throughput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
 	{Name: "session_goodput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
-}, latencies(job))
+}, latencies(job), []Metric{
+	{Name: "joules_per_output_token", Unit: "J", Of: ofEnergy(func(s *metrics.Summary) int { return s.TotalOutput })},
+	{Name: "joules_per_token", Unit: "J", Of: ofEnergy((*metrics.Summary).Tokens)},
+	{Name: "usd_per_million_input_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalInput })},
+	{Name: "usd_per_million_output_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalOutput })},
+	{Name: "usd_per_million_tokens", Unit: "$", Of: ofMoney((*metrics.Summary).Tokens)},
+})
+
+// ofEnergy is the energy for each of the run's tokens, NaN if it is unknown.
+func ofEnergy(tokens func(*metrics.Summary) int) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		e := s.Energy()
+		if e == nil {
+			return math.NaN()
+		}
+		return e.PerToken(tokens(s))
+	}
+}
+
+// ofMoney is the price of a million of the run's tokens, NaN without a price.
+func ofMoney(tokens func(*metrics.Summary) int) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 { return cost.PerMillion(s.Dollars(), tokens(s)) }
+}
 
 // ttfo is the latency up to the first output that is not reasoning.
 const ttfo = "ttfo"

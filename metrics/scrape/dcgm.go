@@ -23,7 +23,8 @@ type dcgmField struct {
 
 // ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in the order of their
 // indexes. The error is ErrNoSample if the text has nothing from it. It knows the names and units
-// of etc/default-counters.csv. The memory of a GPU is the sum over its MIG instances.
+// of etc/default-counters.csv. The memory of a GPU is the sum over its MIG instances; power and
+// energy are of the whole board.
 func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 	// A GPU that several containers share occurs once for each.
 	fields := map[dcgmField]float64{}
@@ -62,6 +63,10 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 		MemoryTotal: all.first("DCGM_FI_DEV_FB_TOTAL"),
 		Utilization: all.firstMean("DCGM_FI_DEV_GPU_UTIL"),
 		Power:       all.firstMean("DCGM_FI_DEV_POWER_USAGE"),
+		Energy:      all.firstMean("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"),
+	}
+	if g.Energy != nil {
+		*g.Energy /= 1000 // from mJ
 	}
 	if g.Utilization != nil {
 		*g.Utilization /= 100

@@ -34,6 +34,7 @@ func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 		}
 		sums = append(sums, s)
 	}
+	metrics.Split(sums)
 	if n := len(sums); n > 0 {
 		sums[n-1].Warnings = append(sums[n-1].Warnings, stream.warnings()...)
 	}

@@ -33,6 +33,7 @@ func (j *judge) notes() []string {
 	j.noteServer(&n)
 	j.noteSessions(&n)
 	j.noteGPUs(&n)
+	j.noteEnergy(&n)
 	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
 		showDigits(j.seen.WriteBlocked.Seconds())+" s")
 	return n
@@ -83,6 +84,21 @@ func (j *judge) noteServer(n *notes) {
 	_, known := j.reused()
 	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
 		showPercent(percent(hits, cmp.Or(of, hits))))
+}
+
+// shortEnergy is the shortest run for which the energy of a GPU means something. The sensors of the
+// A100 and the H100 see a quarter of the time: arXiv 2312.02741.
+const shortEnergy = 60 // s
+
+// noteEnergy notes how far the energy can be used.
+func (j *judge) noteEnergy(n *notes) {
+	e := j.Energy()
+	if e == nil {
+		return
+	}
+	n.add(e.Unknown != "", "the energy is unknown: %s. A DCGM exporter reports each 30 s unless it is started with -c 1000", e.Unknown)
+	n.add(e.Unknown == "" && e.Seconds < shortEnergy, "the energy is of %.1f s: the sensors of some GPUs see a quarter of the time, so take runs of a minute or more", e.Seconds)
+	n.add(e.Unknown == "" && e.Share != 1, "the targets shared the GPUs: this energy is an estimate, by share of busy time")
 }
 
 func (j *judge) noteInterrupted() string {
