@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -273,9 +274,9 @@ type Report struct {
 	// Goodput are the limits that a good request keeps.
 	Goodput []metrics.SLO
 
-	// Price is what a GPU costs in dollars an hour; 0 if unknown. GPUs is how many GPUs the server has;
+	// Price is what a GPU costs. GPUs is how many GPUs the server has;
 	// 0 for one, unless the Metadata says.
-	Price float64
+	Price cost.Price
 	GPUs  int
 
 	// Definitions are the rules by which a release of vLLM counts answers; empty means the latest.

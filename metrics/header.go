@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/metrics/cost"
 )
 
 // A Header describes a run. It is the first line of the run's record stream.
@@ -117,10 +119,10 @@ type Config struct {
 	Label     string `json:"label,omitempty"`
 	Metadata  []KV   `json:"metadata,omitempty"`
 
-	// Price is what a GPU costs in dollars an hour; 0 if unknown. NumGPUs is how many GPUs the server
+	// Price is what a GPU costs. NumGPUs is how many GPUs the server
 	// has; 0 if the metadata may say so.
-	Price   float64 `json:"price_per_gpu_hour,omitempty"`
-	NumGPUs int     `json:"gpus,omitempty"`
+	Price   cost.Price `json:"price_per_gpu_hour,omitempty"`
+	NumGPUs int        `json:"gpus,omitempty"`
 
 	Goodput []SLO `json:"goodput,omitempty"`
 	// Metrics are names of the package's Metrics; others are ignored.
@@ -207,14 +209,14 @@ func (c *Config) Selected(metric string) bool {
 
 // An Ask changes what a report contains. Its zero value leaves everything as the run had it.
 type Ask struct {
-	Metrics     []string  // --percentile-metrics
-	Percentiles []float64 // --metric-percentiles
-	Goodput     []SLO     // --goodput
-	Price       float64   // --price; 0 leaves it
-	NumGPUs     int       // --gpus; 0 leaves it
-	Outcomes    bool      // keep Outcomes, for a detailed result file
-	Timings     bool      // keep Timings, for any result file
-	Trace       bool      // keep the Trace, which runs of a Group have in any case
+	Metrics     []string   // --percentile-metrics
+	Percentiles []float64  // --metric-percentiles
+	Goodput     []SLO      // --goodput
+	Price       cost.Price // --price; 0 leaves it
+	NumGPUs     int        // --gpus; 0 leaves it
+	Outcomes    bool       // keep Outcomes, for a detailed result file
+	Timings     bool       // keep Timings, for any result file
+	Trace       bool       // keep the Trace, which runs of a Group have in any case
 
 	// Definitions are the rules to count by, if the stream has requests; empty for the run's.
 	Definitions Definitions

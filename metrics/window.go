@@ -92,16 +92,14 @@ func (s *Summary) Tokens() int { return max(s.TotalInput, 0) + max(s.TotalOutput
 // Dollars is what the GPUs of the run cost while it was measured, by Config.Price; NaN without a
 // price. A target that shared its GPUs with others pays its share: see Split.
 func (s *Summary) Dollars() float64 {
-	c := &s.Header.Config
-	switch {
-	case !(c.Price > 0):
-		return math.NaN()
-	case s.split == nil:
-		return cost.Dollars(c.Price, c.GPUs(), s.Seconds)
-	case s.Part == nil:
-		return cost.Dollars(c.Price, c.GPUs(), s.split.whole.Seconds()) * s.split.share
+	seconds, share := s.Seconds, 1.0
+	if s.split != nil {
+		share = s.split.share
 	}
-	return cost.Dollars(c.Price, c.GPUs(), s.Seconds) * s.split.share
+	if s.split != nil && s.Part == nil {
+		seconds = s.split.whole.Seconds()
+	}
+	return s.Header.Config.Price.Dollars(s.Header.Config.GPUs(), seconds) * share
 }
 
 // Loaded is the window with the full load, by the Trace: from the first measured request sent to

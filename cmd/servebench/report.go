@@ -40,7 +40,7 @@ type reportCommand struct {
 	metrics     string
 	percentiles []float64
 	goodput     []string
-	price       float64
+	price       cost.Price
 	gpus        int
 	strict      bool
 	parts       report.Parts

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
@@ -125,6 +126,9 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.DurationVar(&o.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, as 2ms")
 		f.Var(argv.Parsed(&o.Slow, "", spans.Parse), "slow", "`LIST` time to add to spans of each request, as queue=5ms,network=2ms. The spans are "+strings.Join(spans.Names, ", ")+". The steps stay as they are")
 		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
+	})
+	f.Group("Power: what its GPU takes", func(f *argv.Flags) {
+		f.Var(argv.Parsed(&o.Board, "", board.Parse), "gpu-power", "`W,W` let /metrics report power and energy as a DCGM exporter does, by a model: the first number of watts while no server has requests, and the second while one has, as 90,650")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/board"
 )
 
 // An engine is the goroutine that runs the steps.
@@ -12,6 +14,7 @@ type engine struct {
 	watch stopwatch
 	hold  int // hold back one token in so many; 0 for none
 	stats *stats
+	board *board.Board // nil for none
 	trace func(Trace)
 	over  func(*sequence) // called in a dry run when a sequence has left the engine
 	timer *time.Timer
@@ -47,6 +50,7 @@ func newEngine(cfg *Config, st *stats) *engine {
 		watch: newStopwatch(cfg.Profile, cfg.GPU, cfg.Seed),
 		hold:  cfg.Profile.Hold,
 		stats: st,
+		board: cfg.Board,
 		trace: cfg.Trace,
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
@@ -97,8 +101,8 @@ func (e *engine) close() {
 func (e *engine) run() {
 	defer close(e.done)
 	defer e.abandon()
-	e.watch.gpu.work()
-	defer e.watch.gpu.rest()
+	e.work()
+	defer e.pause()
 	start := time.Now()
 	for {
 		if e.idle() {
@@ -129,14 +133,25 @@ func (e *engine) run() {
 
 // rest waits until something arrives; false means that the engine must stop.
 func (e *engine) rest() bool {
-	e.watch.gpu.rest()
-	defer e.watch.gpu.work()
+	e.pause()
+	defer e.work()
 	select {
 	case <-e.wake:
 		return true
 	case <-e.quit:
 		return false
 	}
+}
+
+// work tells the GPU that the engine has requests, until pause.
+func (e *engine) work() {
+	e.watch.gpu.work()
+	e.board.Work()
+}
+
+func (e *engine) pause() {
+	e.watch.gpu.rest()
+	e.board.Rest()
 }
 
 func (e *engine) idle() bool {

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/numbers"
 	"github.com/servebench/servebench/loadgen/sim/responses"
@@ -52,6 +53,9 @@ type Config struct {
 	Profile *Profile
 
 	GPU *GPU // shared with other servers; nil for a separate GPU
+
+	// Board is the power of the GPU, which /metrics then reports as a DCGM exporter does; nil for none.
+	Board *board.Board
 
 	MaxNumSeqs          int // requests in the batch at most; 256
 	MaxNumBatchedTokens int // tokens in a step at most; 2048

@@ -178,5 +178,5 @@ func (s *stats) speculation(x *exposition) {
 // metrics answers GET /metrics.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text(s.engine.kv))
+	io.WriteString(w, s.stats.text(s.engine.kv)+s.cfg.Board.Exposition())
 }

@@ -106,7 +106,7 @@ func TestNothingIsKnownWithoutTokens(t *testing.T) {
 }
 
 func TestPriceOfAMillionTokens(t *testing.T) {
-	for text, want := range map[string]float64{"2.10/h": 2.1, "$2.10/h": 2.1, " 3 ": 3, "0.5": 0.5} {
+	for text, want := range map[string]Price{"2.10/h": 2.1, "$2.10/h": 2.1, " 3 ": 3, "0.5": 0.5} {
 		if got, err := ParsePrice(text); got != want || err != nil {
 			t.Errorf("%q is %v, %v", text, got, err)
 		}
@@ -117,7 +117,7 @@ func TestPriceOfAMillionTokens(t *testing.T) {
 		}
 	}
 	// 2 GPUs at $1.80/h for 10 s are $0.01; 500 tok/s are $2 a million: 3.6/h / (500 · 3600) · 10⁶.
-	if dollars := Dollars(1.8, 2, 10); math.Abs(dollars-0.01) > 1e-15 || math.Abs(PerMillion(dollars, 5000)-2) > 1e-12 {
+	if dollars := Price(1.8).Dollars(2, 10); math.Abs(dollars-0.01) > 1e-15 || math.Abs(PerMillion(dollars, 5000)-2) > 1e-12 {
 		t.Errorf("%v, %v", dollars, PerMillion(dollars, 5000))
 	}
 }

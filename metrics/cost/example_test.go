@@ -14,7 +14,7 @@ func Example() {
 	}
 	e := m.Curve().Energy(time.Second, 3*time.Second)
 	fmt.Printf("%.0f J, %.0f W, %.1f J per token\n", e.Joules, e.Watts(), e.PerToken(2000))
-	fmt.Printf("$%.2f per million tokens\n", cost.PerMillion(cost.Dollars(3.60, 1, e.Seconds), 2000))
+	fmt.Printf("$%.2f per million tokens\n", cost.PerMillion(cost.Price(3.60).Dollars(1, e.Seconds), 2000))
 	// Output:
 	// 800 J, 400 W, 0.4 J per token
 	// $1.00 per million tokens
