@@ -344,18 +344,17 @@ func (f *flights) peak() int {
 
 // any is the time of the steps that a request touched.
 func (f *flights) any() (sum time.Duration) {
-	n, ended := 0, 0
-	for i, started := range f.starts.counts {
-		for ; ended < len(f.ends.counts) && f.ends.origin+int64(ended) < f.starts.origin+int64(i); ended++ {
-			n -= int(f.ends.counts[ended])
+	n := int32(0)
+	for step := f.starts.origin; step < f.ends.origin+int64(len(f.ends.counts)); step++ {
+		if i := step - f.starts.origin; i < int64(len(f.starts.counts)) {
+			n += f.starts.counts[i]
 		}
-		if n += int(started); n > 0 {
+		if n > 0 {
 			sum += f.starts.width()
 		}
-	}
-	for ; ended < len(f.ends.counts) && n > 0; ended++ { // after the last start
-		n -= int(f.ends.counts[ended])
-		sum += f.starts.width()
+		if i := step - f.ends.origin; i >= 0 {
+			n -= f.ends.counts[i]
+		}
 	}
 	return sum
 }

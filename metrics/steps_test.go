@@ -109,6 +109,37 @@ func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 	}
 }
 
+func TestBusyIsTheTimeWithRequestsInFlight(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for round := range 50 {
+		var exact, folded inFlight
+		busy, touched := map[int]bool{}, map[int]bool{} // ms, and steps of 10 ms
+		for range 1 + random.IntN(12) {
+			start := random.IntN(300)
+			end := start + random.IntN(40)
+			for at := start; at <= end; at++ {
+				busy[at] = busy[at] || at < end
+				touched[at/10] = true
+			}
+			from, to := time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
+			exact.add(from, to, 1000)
+			folded.add(from, to, 0)
+		}
+		want, steps := time.Duration(0), time.Duration(len(touched))*10*time.Millisecond
+		for _, is := range busy {
+			if is {
+				want += time.Millisecond
+			}
+		}
+		if exact.any() != want || folded.any() != steps {
+			t.Fatalf("round %d: %v and, past the cap, %v, want %v and %v", round, exact.any(), folded.any(), want, steps)
+		}
+	}
+	if n := new(inFlight).any(); n != 0 {
+		t.Errorf("busy for %v without a request", n)
+	}
+}
+
 // Wide steps must not let starts and ends of a burst cancel each other out.
 func TestABurstIsNotForgottenOnceStepsWiden(t *testing.T) {
 	var f inFlight

@@ -49,6 +49,17 @@ func TestNvidiaSMIIsAskedForSomeGPUs(t *testing.T) {
 	}
 }
 
+func TestNvidiaSMIIsAskedForThePowerOfTheMoment(t *testing.T) {
+	smi := playSMI(t, `
+test "$*" = "--query-gpu=index,memory.used,memory.total,utilization.gpu,power.draw.instant --format=csv,noheader,nounits" || exit 3
+echo "0, 1024, 81559, 35, 650.50"
+`)
+	smi.Instant = true
+	if got, err := smi.GPUs(t.Context()); err != nil || len(got) != 1 || *got[0].Power != 650.5 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestBrokenNvidiaSMISaysWhy(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo NVIDIA-SMI has failed; echo no driver >&2; exit 9": "nvidia-smi: exit status 9: NVIDIA-SMI has failed no driver",

@@ -83,9 +83,6 @@ func (m *Meter) Merge(other *Meter, later time.Duration) {
 	}
 }
 
-// Empty reports that no GPU reported its power or its energy.
-func (m *Meter) Empty() bool { return len(m.gpus) == 0 }
-
 // Curve is the power of all GPUs over time, as their readings tell it.
 func (m *Meter) Curve() Curve {
 	var c Curve

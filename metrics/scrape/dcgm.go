@@ -14,6 +14,21 @@ import (
 // missing; its exporter passes them on.
 const dcgmBlank = 0x7ffffff0
 
+// dcgmEnergy is the counter of energy in mJ, an int64 that outgrows dcgmBlank within hours. It is
+// missing from DCGM_FP64_BLANK on, which is 2⁴⁷.
+const (
+	dcgmEnergy      = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"
+	dcgmEnergyBlank = 1 << 47
+)
+
+// blank is the least value by which DCGM says that a value of that name is missing.
+func blank(name string) float64 {
+	if name == dcgmEnergy {
+		return dcgmEnergyBlank
+	}
+	return dcgmBlank
+}
+
 // dcgmField identifies one value of a GPU or of a part of it.
 type dcgmField struct {
 	gpu      int
@@ -33,7 +48,7 @@ func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 			return nil, err
 		}
 		index, err := strconv.Atoi(s.label("gpu"))
-		if err == nil && s.value < dcgmBlank {
+		if err == nil && s.value < blank(s.name) {
 			fields[dcgmField{index, s.label("GPU_I_ID"), s.name}] = s.value
 		}
 	}
@@ -63,7 +78,7 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 		MemoryTotal: all.first("DCGM_FI_DEV_FB_TOTAL"),
 		Utilization: all.firstMean("DCGM_FI_DEV_GPU_UTIL"),
 		Power:       all.firstMean("DCGM_FI_DEV_POWER_USAGE"),
-		Energy:      all.firstMean("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"),
+		Energy:      all.firstMean(dcgmEnergy),
 	}
 	if g.Energy != nil {
 		*g.Energy /= 1000 // from mJ

@@ -16,7 +16,7 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 	first := testHeader("r")
 	first.Shards = 2
 	server := &metrics.Sample{At: 1500 * time.Millisecond, Took: time.Millisecond, Server: &metrics.ServerSample{Running: new(2.0), Waiting: new(0.0)}}
-	gpus := &metrics.Sample{At: 700 * time.Millisecond, GPUs: []metrics.GPUSample{{Index: 0}, {Index: 1, Power: new(99.5)}}}
+	gpus := &metrics.Sample{At: 700 * time.Millisecond, GPUs: []metrics.GPUSample{{Index: 0}, {Index: 1, Power: new(99.5), Energy: new(1234.5)}}}
 	broken := &metrics.Sample{At: 2 * time.Second, Error: strings.Repeat("no \"answer\" ", 50)}
 	for _, maxLine := range []int{0, PipeLine, 200} {
 		var buf bytes.Buffer

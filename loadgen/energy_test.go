@@ -1,0 +1,165 @@
+package loadgen
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/board"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// powered is a plan of six requests, one each 700 ms, on a server in memory that takes 100 ms for each
+// of its tokens, on a board of 100 W that takes 600 W under load. The server reports both.
+func powered(t *testing.T, b *board.Board, name string, out int) *Plan {
+	t.Helper()
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 100 * time.Millisecond}, Board: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return &Plan{
+		Target:   name,
+		Server:   Server{Handler: server, Tokenizer: "stub-32000"},
+		Workload: Workload{NumPrompts: 6, Random: dataset.Random{InputLen: 20, OutputLen: out}},
+		Traffic:  Traffic{RequestRate: 10. / 7, Burstiness: math.Inf(1)},
+		Watch:    Watch{GPU: "http://handler"},
+		Report:   Report{Price: 3.60, GPUs: 2},
+	}
+}
+
+// joules is what the board takes in a window in which the server has requests for that long.
+func joules(window float64, busy time.Duration) float64 { return 100*window + 500*busy.Seconds() }
+
+func near(got, want float64) bool { return math.Abs(got-want) <= 1e-5*want }
+
+func TestEnergyIsWhatTheServerTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := powered(t, board.New(100, 600), "", 3)
+		plan.Keep.Requests = true
+		sums, err := plan.Run(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sums[0]
+		e, want := s.Energy(), joules(s.Seconds, s.Truth.Busy)
+		if e == nil || e.Unknown != "" || !e.Counted || !near(e.Joules, want) {
+			t.Fatalf("%+v, want %v J in %v s, busy for %v", e, want, s.Seconds, s.Truth.Busy)
+		}
+		if s.Truth.Busy < 1800*time.Millisecond || s.Truth.Busy > 1810*time.Millisecond || s.TotalOutput != 18 {
+			t.Errorf("busy for %v, %d tokens", s.Truth.Busy, s.TotalOutput)
+		}
+		if got := e.PerToken(s.TotalOutput); !near(got, want/18) {
+			t.Errorf("%v J for each of %d tokens, want %v", got, s.TotalOutput, want/18)
+		}
+		if got := s.Dollars(); !near(got, 2*s.Seconds/1000) {
+			t.Errorf("$%v for %v s", got, s.Seconds)
+		}
+		// Slices of a second begin and end at readings.
+		parts, err := s.Slice(time.Second)
+		if err != nil || len(parts) != 5 {
+			t.Fatal(len(parts), err)
+		}
+		sum := 0.0
+		for i := range parts {
+			busy := time.Duration(0) // no two requests overlap
+			for r := range s.Measured() {
+				w := parts[i].Meet(metrics.Window{From: r.Sent, To: r.End})
+				busy += max(0, w.To-w.From)
+			}
+			got, want := parts[i].Seen.GPUEnergy, joules(parts[i].Seconds(), busy)
+			if got == nil || !near(*got, want) {
+				t.Fatalf("slice %d: %v J, want %v", i, got, want)
+			}
+			sum += *got
+		}
+		if !near(sum, e.Joules) {
+			t.Errorf("the slices have %v J, the run %v", sum, e.Joules)
+		}
+		if part := s.Within(metrics.Window{From: time.Second, To: 2 * time.Second}); !near(part.Energy().Joules, *parts[1].Seen.GPUEnergy) || !near(part.Dollars(), 0.002) {
+			t.Errorf("%+v, $%v", part.Energy(), part.Dollars())
+		}
+	})
+}
+
+// Two servers share a board. Both have requests at the same times, but the second has twice as long
+// answers.
+func TestTargetsShareEnergyByBusyTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := board.New(100, 600)
+		plan := &Plan{Targets: []*Plan{powered(t, b, "a", 3), powered(t, b, "b", 6)}, Watch: Watch{GPU: "http://handler"}}
+		sums, err := plan.Run(t.Context(), nil)
+		if err != nil || len(sums) != 2 {
+			t.Fatal(err, len(sums))
+		}
+		x, y := sums[0], sums[1]
+		all := joules(y.Seconds, y.Truth.Busy) // b is busy whenever a is
+		share := x.Truth.Busy.Seconds() / (x.Truth.Busy + y.Truth.Busy).Seconds()
+		if math.Abs(share-1./3) > 0.001 || x.Energy().Share != share || !near(x.Energy().Joules, all*share) || !near(y.Energy().Joules, all*(1-share)) {
+			t.Errorf("share %v of %v J: %+v and %+v", share, all, x.Energy(), y.Energy())
+		}
+		if got := x.Dollars() + y.Dollars(); !near(got, 2*y.Seconds/1000) {
+			t.Errorf("$%v together in %v s", got, y.Seconds)
+		}
+	})
+}
+
+// A target that has its own GPUs takes no part in the split, and no sample of theirs counts for
+// another.
+func TestTargetsOnTheirOwnGPUsShareNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := board.New(100, 600), board.New(10, 60)
+		plan := &Plan{Targets: []*Plan{powered(t, one, "a", 3), powered(t, two, "b", 3)}}
+		for i, p := range plan.Targets {
+			p.Watch.OwnGPU = true
+			p.Watch.GPU = []string{"http://handler", "http://handler-2"}[i]
+			p.Flags = []metrics.KV{{Key: "gpu-metrics", Value: p.Watch.GPU}}
+		}
+		sums, err := plan.Run(t.Context(), nil)
+		if err != nil || len(sums) != 2 {
+			t.Fatal(err, len(sums))
+		}
+		a, b := sums[0], sums[1]
+		if e := a.Energy(); e.Share != 1 || !near(e.Joules, joules(a.Seconds, a.Truth.Busy)) {
+			t.Errorf("%+v", e)
+		}
+		if e := b.Energy(); e.Share != 1 || !near(e.Joules, joules(b.Seconds, b.Truth.Busy)/10) {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// The energy of the same work on a board that takes a tenth more is a regression, and nothing else is.
+func TestCompareFindsATenthMoreEnergy(t *testing.T) {
+	limit, found := compare.Find("joules_per_output_token")
+	if !found {
+		t.Fatal("no such metric")
+	}
+	gate := compare.Gate{Unit: compare.PerRun, Limits: []compare.Limit{{Metric: limit, Relative: 0.05}}}
+	side := func(watts float64) (runs []*metrics.Summary) {
+		for seed := range 6 {
+			synctest.Test(t, func(t *testing.T) {
+				plan := powered(t, board.New(watts/6, watts), "", 3)
+				plan.Workload.Seed = int64(seed)
+				plan.Traffic.Burstiness = 1
+				sums, err := plan.Run(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				runs = append(runs, sums...)
+			})
+		}
+		return runs
+	}
+	for watts, want := range map[float64]compare.Verdict{600: compare.Pass, 660: compare.Regressed} {
+		c := compare.Compare(compare.Runs(side(600)), compare.Runs(side(watts)), gate)
+		if c.Verdict != want {
+			t.Errorf("%v W: %s: %q", watts, c.Verdict, c.Reasons)
+		}
+	}
+}
