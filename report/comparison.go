@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/template"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 )
@@ -56,7 +54,7 @@ func columns(p *compare.Point) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r.Old.Center), bounded(r.New.Center), percent(r.Effect.Share), r.Effect.Interval(percent), r.Chance())
+		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r, r.Old.Center), bounded(r, r.New.Center), percent(r.Effect.Share), r.Effect.Interval(percent), r.Chance())
 	}
 	return rendered(g, (*grid).text)
 }
@@ -70,7 +68,7 @@ func marked(p *compare.Point) string {
 		if r.Gated {
 			name += " *"
 		}
-		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding))
+		g.add(name, r.Unit, r.Text(r.Old.Center), r.Text(r.New.Center), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding))
 	}
 	return rendered(g, (*grid).markdown)
 }
@@ -95,11 +93,11 @@ func mark(r *compare.Row) string {
 	return " "
 }
 
-// center is a median with as many digits as the block gives.
-func center(s benchmath.Summary) string { return fmt.Sprintf("%.2f", s.Center) }
-
 // bounded is a number in at most seven characters, up to a million.
-func bounded(v float64) string {
+func bounded(r *compare.Row, v float64) string {
+	if v < 100 {
+		return r.Text(v)
+	}
 	digits := 2
 	for limit := 1e3; limit <= 1e4 && v >= limit; limit *= 10 {
 		digits--

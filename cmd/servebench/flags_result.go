@@ -55,7 +55,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
 	f.BoolVar(&r.Parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.Var(argv.Parsed(&g.Report.Price, "", cost.ParsePrice), "price", "`PRICE` what a GPU costs in dollars an hour, as 2.10/h. The run then says what a million tokens cost")
-	f.IntVar(&g.Report.GPUs, "gpus", 0, "`N` number of GPUs of the server (default what --metadata says, or else 1)")
+	f.Var(argv.Parsed(&g.Report.GPUs, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default what --metadata says, or else 1)")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
 	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
@@ -73,9 +73,6 @@ func (g *resultFlags) define(f *argv.Flags) {
 
 func (g *resultFlags) resolve(f *argv.Flags) error {
 	r := &g.Results
-	if f.Changed("gpus") && g.Report.GPUs < 1 {
-		return fmt.Errorf("argument --gpus: %d: it must be 1 or more", g.Report.GPUs)
-	}
 	g.Report.Metrics = strings.Split(g.metrics, ",")
 	if g.metrics == "" || !f.Changed("percentile-metrics") {
 		g.Report.Metrics = g.Plan.Latencies()
@@ -163,6 +160,15 @@ func parseAbort(text string) (rule loadgen.AbortRule, err error) {
 		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", pyjson.Quote(text))
 	}
 	return rule, nil
+}
+
+// parseGPUs reads a number of GPUs.
+func parseGPUs(text string) (int, error) {
+	n, err := argv.ParseInt(text)
+	if err == nil && n < 1 {
+		err = fmt.Errorf("%d: it must be 1 or more", n)
+	}
+	return n, err
 }
 
 // parsePercentiles reads the value of --metric-percentiles.

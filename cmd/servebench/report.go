@@ -87,7 +87,7 @@ the numbers goes to stderr.
 	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
 	f.Var(argv.Parsed(&r.price, "", cost.ParsePrice), "price", "`PRICE` what a GPU costs in dollars an hour, as 2.10/h (default as in the run)")
-	f.IntVar(&r.gpus, "gpus", 0, "`N` number of GPUs of the server (default as in the run)")
+	f.Var(argv.Parsed(&r.gpus, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default as in the run)")
 	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
 	f.BoolVar(&r.parts.Waterfall, "waterfall", false, "also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
@@ -180,9 +180,6 @@ func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
 	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.percentiles, Price: r.price, NumGPUs: r.gpus}
-	if r.gpus < 0 {
-		return ask, fmt.Errorf("argument --gpus: %d: it must be 1 or more", r.gpus)
-	}
 	if r.parts.Extended && r.format != "block" {
 		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}

@@ -250,7 +250,7 @@ func (j *judge) bounds(p *Point) {
 		default:
 			continue
 		}
-		j.regress(p, "%s is %.2f %s, %s", b.Metric.Name, center, b.Metric.Unit, broken)
+		j.regress(p, "%s is %s %s, %s", b.Metric.Name, b.Metric.Text(center), b.Metric.Unit, broken)
 		if r := p.find(b.Metric.Name); r != nil {
 			r.Finding = Worse
 		}

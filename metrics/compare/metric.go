@@ -127,6 +127,15 @@ func known(latency string, number func(*metrics.Distribution) float64) func(*met
 	}
 }
 
+// Text is a value with the digits of a report: two decimals, and four of energy and money, of which a
+// token takes little.
+func (m *Metric) Text(v float64) string {
+	if m.Unit == "J" || m.Unit == "$" {
+		return strconv.FormatFloat(v, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
 var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)
 
 // Find is the metric of that name: one of Metrics, or any percentile of a latency, as p95_ttft. The

@@ -69,14 +69,14 @@ const rounding = 1e-6
 // worsening says by how much a number got worse, also at least.
 func (r *Row) worsening() string {
 	if math.IsInf(r.Margin, 1) {
-		return fmt.Sprintf("%s went from %.2f to %.2f %s (medians; margin %g %s; %s)", r.Name, r.Old.Center, r.New.Center, r.Unit, r.amount, r.Unit, r.chance())
+		return fmt.Sprintf("%s went from %s to %s %s (medians; margin %g %s; %s)", r.Name, r.Text(r.Old.Center), r.Text(r.New.Center), r.Unit, r.amount, r.Unit, r.chance())
 	}
 	least := ""
 	if down := math.Floor(r.Least*1000+rounding) / 10; down > 0 {
 		least = fmt.Sprintf(", by at least %.1f %%", down)
 	}
-	return fmt.Sprintf("%s %s%s (medians %.2f → %.2f %s; margin %.3g %%; %s)",
-		r.Name, Percent(r.Effect.Share), least, r.Old.Center, r.New.Center, r.Unit, r.Margin*100, r.chance())
+	return fmt.Sprintf("%s %s%s (medians %s → %s %s; margin %.3g %%; %s)",
+		r.Name, Percent(r.Effect.Share), least, r.Text(r.Old.Center), r.Text(r.New.Center), r.Unit, r.Margin*100, r.chance())
 }
 
 // chance is the p value as in a sentence.

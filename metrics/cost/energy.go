@@ -50,7 +50,7 @@ func per(v, of float64) float64 {
 // use it.
 type Meter struct{ gpus map[int][]reading }
 
-// A reading is what a GPU reported at one time; NaN is unknown.
+// A reading is what a GPU reported at an offset; NaN is unknown.
 type reading struct {
 	at            time.Duration
 	watts, joules float64

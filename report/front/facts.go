@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/report"
 )
 
@@ -28,6 +29,10 @@ func Facts(s *metrics.Summary) (all []Fact) {
 	add("Request throughput", "%.2f req/s", s.RequestThroughput, "")
 	add("Output throughput", "%.1f tok/s", s.OutputThroughput, "")
 	add("Goodput", "%.2f req/s", s.Goodput, "")
+	if e := s.Energy(); e != nil {
+		add("Energy", "%.4g J per output token", e.PerToken(s.TotalOutput), "")
+	}
+	add("Price", "$%.4g per million output tokens", cost.PerMillion(s.Dollars(), s.TotalOutput), "")
 	if of := s.Sessions; of != nil {
 		all = append(all, Fact{Name: "Sessions completed", Value: fmt.Sprintf("%d of %d", of.Completed, of.Begun)})
 		if d := &of.JobTime; d.Len() > 0 || d.Quoted != nil {
