@@ -113,7 +113,7 @@ var sweptFolder = regexp.MustCompile(`examples/\S+\.sweep`)
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
-	script.WriteString("env HF_HUB_CACHE=$DATA/../dataset/hf/testdata/hub\nserver\nenv URL2=$URL\nserver --lora-modules sql chat math\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\ncp $DATA/golden/inputs/a.png cat.png\ncp $DATA/golden/inputs/tone.wav speech.wav\n" +
+	script.WriteString("env HF_HUB_CACHE=$DATA/../dataset/hf/testdata/hub\nserver\nenv URL2=$URL\nserver --gpu-power 90,650 --lora-modules sql chat math\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\ncp $DATA/golden/inputs/a.png cat.png\ncp $DATA/golden/inputs/tone.wav speech.wav\n" +
 		"mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md testdata/seeds\n" +
 		"mkdir examples/agents examples/ci\ncp $DATA/../examples/agents/trace.jsonl examples/agents/trace.jsonl\ncp $DATA/../examples/ci/endpoint-gate.yml examples/ci/endpoint-gate.yml\n" +
 		"exec servebench compare --save-baseline baseline.jsonl before.json\n")
