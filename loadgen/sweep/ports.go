@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"regexp"
 	"slices"
@@ -45,7 +46,7 @@ func (p ports) server(s Server) (*Server, error) {
 			continue
 		}
 		// It stays open until all are found, so no port is found twice.
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := listenBelow()
 		if err != nil {
 			return nil, fmt.Errorf("finding a free port: %w", err)
 		}
@@ -57,6 +58,27 @@ func (p ports) server(s Server) (*Server, error) {
 		s.Env[name] = p.put(value)
 	}
 	return &s, nil
+}
+
+// Free ports are looked for from firstPort on, below those that kernels choose by themselves, for
+// connections and for listeners at port 0: these begin at 32768 on Linux, and at 49152 by RFC 6335.
+// So no other program gets a port by chance between our look and the start of the server, which may
+// take seconds to open it.
+const (
+	firstPort = 20000
+	portCount = 10000
+	portTries = 100
+)
+
+// listenBelow listens at a random free port of the loopback interface.
+func listenBelow() (l net.Listener, err error) {
+	for range portTries {
+		l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(portCount))))
+		if err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 // AnyPorts replaces each port name by some port, a different one for each name, so that texts can
