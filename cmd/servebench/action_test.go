@@ -195,7 +195,7 @@ func (j *workflowJob) wants(verdict string, code int, texts ...string) {
 	j.t.Helper()
 	all := j.log.String() + j.summary
 	if j.outputs["verdict"] != verdict || j.code != code {
-		j.t.Fatalf("%q with exit code %d, want %q with %d:\n%s", j.outputs["verdict"], j.code, verdict, code, all)
+		j.t.Fatalf("%q with exit code %d, want %q with %d; the sweep ended with %q:\n%s", j.outputs["verdict"], j.code, verdict, code, j.steps["measure"]["reason"], all)
 	}
 	if told := j.outputs["exit-code"]; verdict != "" && told != fmt.Sprint(code) {
 		j.t.Errorf("the output exit-code is %q, want %d", told, code)
