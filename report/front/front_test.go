@@ -86,7 +86,7 @@ func TestTwoArmsAreATableWithTheirIntervals(t *testing.T) {
 		rows[r.Cells[0]] = r
 	}
 	ttft, itl := rows["Median TTFT, ms"], rows["Median ITL, ms"]
-	if got := fmt.Sprint(ttft.Cells); got != "[Median TTFT, ms 40.40 50.50 +25.0 % +23.8 … +26.3 % 0.012 REGRESSED]" || ttft.More || ttft.Tone != Bad {
+	if got := fmt.Sprint(ttft.Cells); got != "[Median TTFT, ms 40.40 50.50 +25.0 % +23.5 … +26.5 % 0.012 REGRESSED]" || ttft.More || ttft.Tone != Bad {
 		t.Errorf("%s, %+v", got, ttft)
 	}
 	if s := ttft.Span; !(0.5 < s.To && s.To < s.Low && s.Low < s.Share && s.Share < s.High && s.High < 1) {
