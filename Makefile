@@ -81,7 +81,7 @@ slurm: ## run shards under Slurm
 .PHONY: bench waterfall power seeds kills soak fuzz
 bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) run ./tools/bench
-power: ## show how often compare is wrong, and how often it finds what is there; takes 15 minutes
+power: ## show how often compare is wrong, and how often it finds what is there; takes an hour of one core
 	$(GO) run ./tools/power
 # WITH="chrt --rr 10" keeps other work of the machine out of the figures of series and waterfall.
 SERIES ?= bin/series
