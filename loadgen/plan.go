@@ -36,13 +36,17 @@ type Plan struct {
 
 	// Targets are loaded together, on one clock, each by its own plan. Nil means that the Plan
 	// itself is the only target. These settings always come from the Plan itself: Shard, Abort,
-	// Repeat, SoloFirst, Version, Selftest, the limits Deadline and Drain, the GPUs to watch, and
+	// Repeat, SoloFirst, Pairs, Version, Selftest, the limits Deadline and Drain, the GPUs to watch, and
 	// where records go.
 	Targets []*Plan
 
 	// SoloFirst loads each target alone before all of them together; every second repeat reverses
 	// the order.
 	SoloFirst bool
+
+	// Pairs also loads each pair of targets, after the single ones, if SoloFirst is set. With two
+	// targets the only pair is all of them, which is loaded once.
+	Pairs bool
 
 	// Backward begins with the reversed order.
 	Backward bool

@@ -76,7 +76,11 @@ func (p *Plan) all() []*Plan {
 
 // Trials is the number of load tests of single targets in a run.
 func (p *Plan) Trials() int {
-	return max(p.Repeat, 1) * int(p.slots()) * max(len(p.Targets), 1)
+	n := 0
+	for _, s := range p.subsets() {
+		n += len(s)
+	}
+	return max(p.Repeat, 1) * n
 }
 
 // A run is a Plan in progress.
@@ -96,8 +100,8 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 		group = cmp.Or(r.Shard.RunID, newRunID())
 	}
 	first := len(r.done)
-	for _, only := range r.order(repeat) {
-		if err = r.trial(ctx, group, repeat, only); err != nil || ctx.Err() != nil {
+	for _, s := range r.order(repeat) {
+		if err = r.trial(ctx, group, repeat, s); err != nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -105,35 +109,23 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 	return err
 }
 
-// order is the order of the load tests: the index of the target that is loaded alone, or everyone.
-// Every second repeat reverses it. A drift during both repeats then slows down one load test as
-// much as it speeds up the other.
-func (r *run) order(repeat int) []int {
-	var order []int
-	if r.SoloFirst {
-		for i := range r.targets {
-			order = append(order, i)
-		}
-	}
-	order = append(order, everyone)
+// order is the order of the load tests. Every second repeat reverses it. A drift during both repeats
+// then slows down one load test as much as it speeds up the other.
+func (r *run) order(repeat int) []subset {
+	order := r.subsets()
 	if (repeat%2 == 1) != r.Backward {
 		slices.Reverse(order)
 	}
 	return order
 }
 
-// everyone is the index for all targets together.
-const everyone = -1
-
-// trial makes one load test of a target alone or of everyone, and reports the results. The error
-// says what prevented it.
-func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
-	tr := &trial{group: group, series: r.series, solo: only != everyone}
-	for i := range r.targets {
-		if tr.solo && i != only {
-			continue
-		}
-		t := &target{Plan: r.seeded(i, repeat, tr.solo), observer: r.observer}
+// trial makes one load test of some targets, and reports the results. The error says what prevented
+// it.
+func (r *run) trial(ctx context.Context, group string, repeat int, s subset) error {
+	tr := &trial{group: group, series: r.series}
+	for _, i := range s {
+		t := &target{Plan: r.seeded(i, repeat, s), observer: r.observer}
+		t.solo, t.with = r.among(i, s)
 		r.lend(t.Plan)
 		t.recorder = newRecorder(&t.Keep, r.log)
 		tr.targets = append(tr.targets, t)

@@ -1,22 +1,16 @@
 package loadgen
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/servebench/servebench/metrics"
 )
 
-// seeded is the nth target's plan for one trial. A server keeps the prompts that it has seen in its
-// prefix cache. So repeats get different seeds, and so do targets on one server, and a solo run of
-// such a target. Targets on different servers get the same prompts. A solo run keeps the arrival
-// times of the run with all targets.
-func (r *run) seeded(nth, repeat int, solo bool) *Plan {
-	var slot int64
-	if solo {
-		slot = 1
-	}
+// seeded is the nth target's plan for the load test of a subset. A server keeps the prompts that it
+// has seen in its prefix cache. So repeats get different seeds, and so do targets on one server, and
+// each subset with such a target. Targets on different servers get the same prompts. A subset keeps
+// the arrival times of the run with all targets.
+func (r *run) seeded(nth, repeat int, s subset) *Plan {
+	slot := r.slot(s)
 	together := r.seeds()[nth] + int64(repeat)*r.Seeds()
 	seeded := *r.targets[nth]
 	seeded.Workload.Seed = (together + slot*r.span()) % seedCircle
@@ -26,25 +20,16 @@ func (r *run) seeded(nth, repeat int, solo bool) *Plan {
 			seeded.Flags[i].Value = fmt.Sprint(seeded.Workload.Seed)
 		}
 	}
-	if solo {
+	if solo, with := r.among(nth, s); solo || with != "" {
 		arrivals := together % seedCircle
 		seeded.Traffic.Seed = &arrivals
-		seeded.Report.Label = cmp.Or(seeded.Report.SoloLabel, seeded.Report.Label)
-		seeded.Report.Metadata = append(slices.Clone(seeded.Report.Metadata), metrics.KV{Key: "alone", Value: "true"})
+		seeded.part(solo, with)
 	}
 	return &seeded
 }
 
 // Seeds is how many seeds a repeat uses, counted from the first seed of all its targets.
 func (p *Plan) Seeds() int64 { return p.slots() * p.span() }
-
-// slots is how many times a repeat uses the seeds of a trial.
-func (p *Plan) slots() int64 {
-	if p.SoloFirst {
-		return 2
-	}
-	return 1
-}
 
 // span is how many seeds a trial uses, from the first to the last: seeds are on a circle, and span
 // is the circle without its longest gap.

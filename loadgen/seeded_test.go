@@ -22,7 +22,7 @@ func several(repeats int, targets ...*Plan) *run {
 	for i, p := range targets {
 		p.Target = string(rune('a' + i))
 	}
-	p := &Plan{Targets: targets, SoloFirst: true, Repeat: repeats}
+	p := &Plan{Targets: targets, SoloFirst: true, Pairs: true, Repeat: repeats}
 	return &run{Plan: p, targets: targets}
 }
 
@@ -33,8 +33,14 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	seen := map[string]map[int64]bool{}
 	for repeat := range e.Repeat {
 		for i, target := range e.targets {
-			together, alone := e.seeded(i, repeat, false), e.seeded(i, repeat, true)
-			for _, s := range []*Plan{together, alone} {
+			var plans []*Plan
+			for _, s := range slices.Backward(e.subsets()) {
+				if slices.Contains(s, i) {
+					plans = append(plans, e.seeded(i, repeat, s))
+				}
+			}
+			together := plans[0]
+			for _, s := range plans {
 				if seen[s.Server.BaseURL] == nil {
 					seen[s.Server.BaseURL] = map[int64]bool{}
 				}
@@ -46,15 +52,18 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 					t.Errorf("seed %d is recorded as %s", s.Workload.Seed, s.Flags[i].Value)
 				}
 			}
-			if a, b := alone.arrivalSeed(), together.arrivalSeed(); a != b {
-				t.Errorf("%s arrives by seed %d alone and %d among others", target.Target, a, b)
+			for _, part := range plans[1:] {
+				if a, b := part.arrivalSeed(), together.arrivalSeed(); a != b {
+					t.Errorf("%s arrives by seed %d in a part and %d among all", target.Target, a, b)
+				}
 			}
 		}
 	}
-	if a, b := e.seeded(0, 1, false), e.seeded(1, 1, false); a.Workload.Seed != b.Workload.Seed {
+	all := e.subsets()[len(e.subsets())-1]
+	if a, b := e.seeded(0, 1, all), e.seeded(1, 1, all); a.Workload.Seed != b.Workload.Seed {
 		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
 	}
-	if first := e.seeded(0, 0, false); first.Workload.Seed != 5 {
+	if first := e.seeded(0, 0, all); first.Workload.Seed != 5 {
 		t.Errorf("the first seed is %d", first.Workload.Seed)
 	}
 }
@@ -72,7 +81,7 @@ func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 		seen := map[int64]bool{}
 		for repeat := range e.Repeat {
 			for i := range e.targets {
-				seen[e.seeded(i, repeat, false).Workload.Seed], seen[e.seeded(i, repeat, true).Workload.Seed] = true, true
+				seen[e.seeded(i, repeat, subset{0, 1}).Workload.Seed], seen[e.seeded(i, repeat, subset{i}).Workload.Seed] = true, true
 			}
 		}
 		if len(seen) != 16 {
@@ -90,8 +99,8 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		other := *one
 		other.Server.BaseURL += "/other"
 		e := several(1, one, &other)
-		due := func(solo bool) []float64 {
-			b := &target{Plan: e.seeded(0, 0, solo)}
+		due := func(s subset) []float64 {
+			b := &target{Plan: e.seeded(0, 0, s)}
 			var err error
 			if b.workload, err = openWorkload(t.Context(), b.Plan, tokenizerSource{say: t.Logf}); err != nil {
 				t.Fatal(err)
@@ -102,7 +111,7 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 			}
 			return slices.Collect(offsets)
 		}
-		if alone, together := due(true), due(false); !slices.Equal(alone, together) {
+		if alone, together := due(subset{0}), due(subset{0, 1}); !slices.Equal(alone, together) {
 			t.Errorf("rule %s: requests are due at %v alone and at %v among others", rule, alone, together)
 		}
 	}

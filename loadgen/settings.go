@@ -282,9 +282,9 @@ type Report struct {
 	// Definitions are the rules by which a release of vLLM counts answers; empty means the latest.
 	Definitions metrics.Definitions
 
-	// Label and Metadata name the run in result files. SoloLabel is the Label of a target that is
-	// loaded alone; empty for Label.
-	Label     string
-	SoloLabel string
-	Metadata  []metrics.KV
+	// Label and Metadata name the run in result files. PartLabels says that the Label of a target
+	// which is loaded without some others ends with Header.Part, as in openai-a-alone.
+	Label      string
+	PartLabels bool
+	Metadata   []metrics.KV
 }

@@ -28,6 +28,9 @@ type target struct {
 	config metrics.Config // of the whole run if it has shards
 	to     engine.Target
 
+	solo bool   // one of several targets, alone
+	with string // the other target, of two among more
+
 	header    *metrics.Header // of what this process sends: see streamed
 	live      *engine.Live
 	collector *metrics.Collector
@@ -135,7 +138,7 @@ func (t *target) load() (load engine.Load, err error) {
 // begin prepares what collects the trial's numbers.
 func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.header = &metrics.Header{
-		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: tr.solo,
+		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: t.solo, With: t.with,
 		Delay: t.Traffic.Delay, WarmUp: t.Traffic.WarmUp, StartAt: t.Shard.StartAt,
 		Compact: t.Keep.Detail == Compact, Sampled: t.Watch.any(),
 		Version: t.Version, Definitions: t.Report.Definitions, Flags: t.Flags, Config: t.Shard.part(t.config),

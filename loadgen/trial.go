@@ -21,7 +21,6 @@ type trial struct {
 	targets []*target // at least one
 	group   string    // id that several targets share; empty for a single one
 	series  string    // id that the repeats share; empty for a single repeat
-	solo    bool      // one of several targets, alone
 
 	aborter    aborter
 	gpuSampler host.Sampler // nil if GPUs are not sampled

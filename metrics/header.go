@@ -40,6 +40,8 @@ type Header struct {
 	Series string `json:"series,omitempty"`
 	// Solo says that the target was loaded alone, in a run of a group.
 	Solo bool `json:"solo,omitempty"`
+	// With is the other target of a run of a group in which only two of its targets were loaded.
+	With string `json:"with,omitempty"`
 	// Server is the start of the server that the run measured; nil if unknown, and for a target with
 	// several replicas.
 	Server *ServerStart `json:"server,omitempty"`
@@ -291,13 +293,20 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 // Start is when the run or its shard began, by the reference clock.
 func (h *Header) Start() time.Time { return h.Epoch.Add(-h.ClockOffset) }
 
-// TargetName is the run's target, and whether it was loaded alone; empty if there is only one
-// target.
-func (h *Header) TargetName() string {
-	if h.Solo {
-		return h.Target + " alone"
+// TargetName is the run's target, and whether it was loaded alone or with one other, as in "a with
+// b"; empty if there is only one target.
+func (h *Header) TargetName() string { return strings.TrimSpace(h.Target + " " + h.Part(" ")) }
+
+// Part says in which part of its group's targets the run was, its words joined by a separator:
+// alone, or with and the other target. It is empty if all were loaded.
+func (h *Header) Part(separator string) string {
+	switch {
+	case h.Solo:
+		return "alone"
+	case h.With != "":
+		return "with" + separator + h.With
 	}
-	return h.Target
+	return ""
 }
 
 // Value is the value of a key among pairs; empty if there is no such pair.

@@ -91,7 +91,7 @@ func (e *experiment) load(ctx context.Context, plan *loadgen.Plan) error {
 			return err
 		}
 		if e.SoloFirst {
-			if err := o.solo().checkFiles(); err != nil {
+			if err := o.part("alone").checkFiles(); err != nil {
 				return err
 			}
 		}
@@ -147,7 +147,7 @@ func (o *options) plan() *loadgen.Plan {
 	p.Version = version.Number()
 	p.Selftest = func() (*metrics.Selftest, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
-	p.Report.SoloLabel = o.solo().Report.Label
+	p.Report.PartLabels = o.Results.Filename == ""
 	p.Keep = loadgen.Keep{
 		Detail: loadgen.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
 		Requests: o.Results.Parts.Any() || o.Results.Plots.Any(),
@@ -262,11 +262,7 @@ func (o *options) rest() string {
 
 // results say what is reported of a run and where it goes.
 func (e *experiment) results(r *loadgen.Result) *resultOptions {
-	o := e.of(r.Plan.Target)
-	if r.Header.Solo {
-		o = o.solo()
-	}
-	return &o.Results
+	return &e.of(r.Plan.Target).part(r.Header.Part("-")).Results
 }
 
 // Why a run fails with --strict.

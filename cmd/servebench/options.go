@@ -65,11 +65,15 @@ func (o *options) rename(label, part string) {
 	r.Filename = strings.TrimSuffix(r.Filename, extension) + "-" + part + extension
 }
 
-// solo are the options of a target that is loaded alone.
-func (o *options) solo() *options {
-	alone := *o
-	alone.rename(o.Report.Label, "alone")
-	return &alone
+// part are the options of a target that is loaded in a part of the targets, which the words name as
+// alone or with-b do; the options themselves for all targets.
+func (o *options) part(words string) *options {
+	if words == "" {
+		return o
+	}
+	part := *o
+	part.rename(o.Report.Label, words)
+	return &part
 }
 
 // all are the options of each target.

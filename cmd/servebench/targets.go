@@ -26,6 +26,7 @@ type experimentFlags struct {
 func (g *experimentFlags) define(f *argv.Flags) {
 	f.ListVar(&g.targets, "target", argv.Gathered, "`NAME=URL,FLAG=VALUE` a server and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5. Several targets are loaded at the same time")
 	f.BoolVar(&g.SoloFirst, "solo-first", false, "load each target alone and all together, and compare. Every second repeat begins with all together")
+	f.BoolVar(&g.Pairs, "pairs", false, "also load each pair of targets, between alone and all together. It includes --solo-first")
 	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat", "`N` number of repeats of the whole run, each with other prompts (default 1, with --solo-first 2)")
 	f.Conceal("target", redactTarget)
 }
@@ -33,6 +34,7 @@ func (g *experimentFlags) define(f *argv.Flags) {
 // readTargets checks the flags and makes the options of each target: the command line's, with the
 // target's own flags.
 func (g *experimentFlags) readTargets(f *argv.Flags) error {
+	g.SoloFirst = g.SoloFirst || g.Pairs
 	switch {
 	case g.repeat != nil:
 		g.Repeat = *g.repeat
@@ -45,7 +47,7 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	case g.Repeat < 1 || g.Repeat > 1e6:
 		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", g.Repeat)
 	case g.SoloFirst && len(g.targets) < 2:
-		return fmt.Errorf("argument --solo-first: it needs --target twice or more")
+		return fmt.Errorf("argument --%s: it needs --target twice or more", g.first())
 	case g.repeat != nil && g.Repeat > 1 && g.Results.Filename != "" && !g.Results.Append:
 		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or take --append-result")
 	}
@@ -77,6 +79,14 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 		g.Warnings = append(g.Warnings, oneOrder)
 	}
 	return nil
+}
+
+// first is the flag that loads targets alone.
+func (g *experimentFlags) first() string {
+	if g.Pairs {
+		return "pairs"
+	}
+	return "solo-first"
 }
 
 // oneOrder is the warning about targets that are loaded alone first, and only once.

@@ -53,10 +53,8 @@ func (s *Search) judge(sums ...*metrics.Summary) (v vote, why string) {
 		switch {
 		case broken == "":
 			continue
-		case sum.Header.Solo:
-			broken = sum.Header.Target + " alone: " + broken
 		case sum.Header.Target != "":
-			broken = sum.Header.Target + ": " + broken
+			broken = sum.Header.TargetName() + ": " + broken
 		}
 		whys = append(whys, broken)
 	}

@@ -209,17 +209,17 @@ const (
 	usualSpeed   = "20 ms a token, 20000 prompt tokens a second"
 )
 
-// time is how long a run may take, including the solo runs of each target, if there are any.
-func (l *Load) time() time.Duration {
-	var alone, together time.Duration
-	for _, target := range l.targets() {
-		alone += lasting(target)
-		together = max(together, lasting(target))
+// time is how long a run may take, including the runs of each target alone and of each pair, if there
+// are any.
+func (l *Load) time() (all time.Duration) {
+	for _, plans := range l.Plan.Subsets() {
+		longest := time.Duration(0)
+		for _, target := range plans {
+			longest = max(longest, lasting(target))
+		}
+		all += longest
 	}
-	if l.Plan.SoloFirst {
-		return alone + together
-	}
-	return together
+	return all
 }
 
 // lasting is how long the load of one target may take.

@@ -16,6 +16,7 @@ type Group struct {
 	ID     string
 	Shared []*metrics.Summary // of the targets loaded together, on one clock
 	Solo   []*metrics.Summary // of the targets loaded alone, as far as they were
+	Pairs  []*metrics.Summary // of the targets loaded with one other, as far as they were
 }
 
 // Groups are the groups of the runs, in the order of their first runs. Runs on a single target have
@@ -33,9 +34,12 @@ func Groups(sums []*metrics.Summary) []Group {
 			groups = append(groups, Group{ID: id})
 		}
 		g := &groups[at[id]]
-		if s.Header.Solo {
+		switch {
+		case s.Header.Solo:
 			g.Solo = append(g.Solo, s)
-		} else {
+		case s.Header.With != "":
+			g.Pairs = append(g.Pairs, s)
+		default:
 			g.Shared = append(g.Shared, s)
 		}
 	}

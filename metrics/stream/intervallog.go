@@ -65,8 +65,8 @@ func tag(h *metrics.Header, name string) string {
 	switch {
 	case h.Target == "":
 		return name
-	case h.Solo:
-		return h.Target + ".alone." + name
+	case h.Part("") != "":
+		return h.Target + "." + h.Part(".") + "." + name
 	}
 	return h.Target + "." + name
 }

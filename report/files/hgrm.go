@@ -40,8 +40,8 @@ func hgrmName(h *metrics.Header, latency string) string {
 	if h.Target != "" {
 		parts = append(parts, h.Target)
 	}
-	if h.Solo {
-		parts = append(parts, "alone")
+	if part := h.Part("-"); part != "" {
+		parts = append(parts, part)
 	}
 	parts = append(parts, h.Run, latency)
 	return notInFileName.ReplaceAllString(strings.Join(parts, "-"), "_") + ".hgrm"

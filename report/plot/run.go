@@ -34,7 +34,7 @@ const (
 )
 
 // mute are flags that do not change a run, or that other labels cover.
-var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix"}, metrics.OutputFlags...)
+var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "pairs", "header", "request-id-prefix"}, metrics.OutputFlags...)
 
 // Label finds labels that distinguish the runs: arm, target, model, the flags in which they differ,
 // and if that is not enough the repeat, file, seed, URL and id. It leaves out a label that
