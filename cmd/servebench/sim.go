@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,8 @@ type simOptions struct {
 	ready     string
 	profile   string
 	servers   int
-	log       string // FILE of --request-log
+	log       string    // FILE of --request-log
+	sms       []float64 // of each server; nil without --sm-percent
 	given     func(flag string) bool
 }
 
@@ -89,7 +91,7 @@ func (o *simOptions) serve(ctx context.Context, cfg sim.Config, site sim.Site, o
 		cfg.Log = log.Add
 		defer func() { err = errors.Join(err, closed(errors.Join(log.Err(), file.Close()))) }()
 	}
-	servers, err := sim.Several(cfg, o.servers)
+	servers, err := sim.Several(cfg, o.servers, o.sms)
 	if err != nil {
 		return err
 	}
@@ -104,6 +106,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
 		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the others while it works")
+		f.Var(argv.Parsed(&o.sms, "", sim.ParseSMs), "sm-percent", "`LIST` most of the GPU's SMs that each server may use, in percent, as CUDA_MPS_ACTIVE_THREAD_PERCENTAGE caps them: 100,50. It is a model, which takes the place of what a profile says of neighbours")
 		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a line of JSON to for each complete answer. It has when the server received, queued and scheduled the request, and when its tokens came")
 		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
 	})
@@ -159,6 +162,12 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	name := o.tokenizer
 	if name == "" {
 		name = o.Model
+	}
+	if len(o.sms) == 1 {
+		o.sms = slices.Repeat(o.sms, o.servers)
+	}
+	if o.sms != nil && len(o.sms) != o.servers {
+		return cfg, fmt.Errorf("argument --sm-percent: it must be one percentage, or as many as --servers (%d)", o.servers)
 	}
 	words, err := tokenizer.Open(name)
 	if err != nil {

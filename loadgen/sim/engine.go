@@ -145,12 +145,12 @@ func (e *engine) rest() bool {
 
 // work tells the GPU that the engine has requests, until pause.
 func (e *engine) work() {
-	e.watch.gpu.work()
+	e.watch.gpu.work(&e.watch)
 	e.board.Work()
 }
 
 func (e *engine) pause() {
-	e.watch.gpu.rest()
+	e.watch.gpu.rest(&e.watch)
 	e.board.Rest()
 }
 

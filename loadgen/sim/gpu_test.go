@@ -57,3 +57,54 @@ func TestServerIsSlowOnlyWhileItsNeighbourWorks(t *testing.T) {
 		}
 	})
 }
+
+func TestServersShareTheSMs(t *testing.T) {
+	profile := func(share float64) *Profile {
+		return &Profile{Step: StepTime{Cost: testCost}, SMs: SMs{Share: share, Decode: .6}}
+	}
+	for name, row := range map[string]struct {
+		share        float64
+		neighbours   []float64 // their shares; each decodes
+		base, prompt float64   // how many times as long the first step takes, which has a prompt
+		decode       float64   // and the next ones
+	}{
+		"alone with all":             {share: 1, base: 1, prompt: 1, decode: 1},
+		"alone with half":            {share: .5, base: 1.2, prompt: 2, decode: 1.2},
+		"two with all":               {1, []float64{1}, 1.2, 2, 1.2},
+		"three with all":             {1, []float64{1, 1}, 1.8, 3, 1.8},
+		"all, and a quarter":         {1, []float64{.25}, 1, 1 / .75, 1},
+		"a quarter, and all":         {.25, []float64{1}, 2.4, 4, 2.4},
+		"two halves":                 {.5, []float64{.5}, 1.2, 2, 1.2},
+		"75 %, two tenths, and half": {.75, []float64{.1, .1, .5}, 1.5, 2.5, 1.5},
+	} {
+		gpu := new(GPU)
+		bubble(t, Config{Profile: profile(row.share), GPU: gpu}, func(h *harness) {
+			for _, share := range row.neighbours {
+				h.neighbour(profile(share), gpu, 1000)
+			}
+			time.Sleep(time.Second) // the neighbours decode
+			scaled := func(base, prompt float64, decoding, tokens int) time.Duration {
+				cost := testCost.step(decoding, 0)
+				return time.Duration(float64(cost)*base + float64(testCost.step(decoding, tokens)-cost)*prompt)
+			}
+			got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(100, 3)))
+			first, next := scaled(row.base, row.prompt, 0, 100), scaled(row.decode, 1, 1, 0)
+			for i, want := range []time.Duration{first, first + next, first + 2*next} {
+				if off := got[i] - want; off < -time.Microsecond || off > time.Microsecond {
+					t.Errorf("%s: token %d at %v, want %v", name, i, got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestSMsOfServersAreRead(t *testing.T) {
+	if got, err := ParseSMs("100,25"); err != nil || !slices.Equal(got, []float64{1, .25}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, text := range []string{"", "0", "101", "50,", "half", "-1"} {
+		if _, err := ParseSMs(text); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type Profile struct {
 	Stalls   Stalls        `yaml:"stalls"`
 	Spells   Spells        `yaml:"spells"`
 	Sharing  Sharing       `yaml:"sharing"`
+	SMs      SMs           `yaml:"sms"` // if it has a Share, it takes the place of Sharing
 
 	// Hold holds back about one token in Hold, as a server does with half a character: the token
 	// comes in one chunk with the next. 0 holds back none.
@@ -141,5 +142,5 @@ func (p *Profile) check() error {
 	case !(p.Sharing.Base >= 0) || !(p.Sharing.Prompt >= 0):
 		return fmt.Errorf("sharing must not be negative")
 	}
-	return errors.Join(p.Step.check(), p.OutputLen.check())
+	return errors.Join(p.Step.check(), p.SMs.check(), p.OutputLen.check())
 }

@@ -31,12 +31,15 @@ type Site struct {
 }
 
 // Several makes n servers of one Config, each with a different seed. If there are several, they
-// share a GPU.
-func Several(cfg Config, n int) (all []*Server, err error) {
+// share a GPU. Each may use the SMs listed for it; nil for what the Config says.
+func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 	if n > 1 {
 		cfg.GPU = new(GPU)
 	}
-	for range n {
+	for i := range n {
+		if sms != nil {
+			cfg.SMs = sms[i]
+		}
 		s, err := New(cfg)
 		if err != nil {
 			closeAll(all)

@@ -53,6 +53,8 @@ type Config struct {
 	Profile *Profile
 
 	GPU *GPU // shared with other servers; nil for a separate GPU
+	// SMs is the most that the server may use of the GPU, as a part of it; 0 for Profile.SMs.Share.
+	SMs float64
 
 	// Board is the power of the GPU, which /metrics then reports as a DCGM exporter does; nil for none.
 	Board *board.Board
@@ -188,6 +190,10 @@ func (c Config) complete() (Config, error) {
 		c.Profile = &Profile{FrontEnd: c.FrontEnd, Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
 	} else if c.Cost != (Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
 		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say it, too")
+	}
+	if c.SMs != 0 {
+		profile := *c.Profile
+		profile.SMs.Share, c.Profile = c.SMs, &profile
 	}
 	c.MaxNumSeqs = cmp.Or(c.MaxNumSeqs, c.Profile.MaxNumSeqs, 256)
 	c.MaxNumBatchedTokens = cmp.Or(c.MaxNumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)

@@ -1,9 +1,14 @@
 package sim
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,7 +31,7 @@ func newStopwatch(p *Profile, gpu *GPU, seed uint64) stopwatch {
 
 // step is the time of a step that starts at an instant.
 func (w *stopwatch) step(b batch, at time.Time) time.Duration {
-	t := w.profile.Step.of(b, w.gpu.sharing(w.profile.Sharing))
+	t := w.profile.Step.of(b, w.sharing(b))
 	if jitter := w.profile.Step.Jitter; jitter > 0 {
 		t *= math.Exp(jitter * w.rand.NormFloat64())
 	}
@@ -42,7 +47,7 @@ func (w *stopwatch) step(b batch, at time.Time) time.Duration {
 // mean is the mean time of a step in nanoseconds.
 func (w *stopwatch) mean(b batch) float64 {
 	p := w.profile
-	t := p.Step.of(b, w.gpu.sharing(p.Sharing)) * math.Exp(p.Step.Jitter*p.Step.Jitter/2)
+	t := p.Step.of(b, w.sharing(b)) * math.Exp(p.Step.Jitter*p.Step.Jitter/2)
 	t += p.Stalls.Probability * float64(p.Stalls.Mean)
 	on := 1 - math.Exp(-p.Spells.PerSecond*p.Spells.Last.Seconds())
 	return t * (1 + on*(p.Spells.Factor-1))
@@ -75,31 +80,116 @@ func (s *spells) gap() time.Duration {
 	return time.Duration(s.rand.ExpFloat64() / s.PerSecond * float64(time.Second))
 }
 
-// A GPU is shared by the servers whose Config names it. A server's step takes longer by its
-// profile's Sharing for each other server that has requests when the step begins. Without Sharing,
-// the servers take turns: with two servers, a step takes twice as long. The zero value is ready to
-// use.
-type GPU struct{ working atomic.Int64 }
+// A GPU is shared by the servers whose Config names it. It is a model, not a measurement.
+//
+// A server with SMs fills a part of them, its demand: all with a step that has prompt tokens, and
+// SMs.Decode with any other, but never more than its SMs.Share. The servers at work get what they
+// demand while that is there. If not, they get max-min fair shares: the SMs are divided evenly, and
+// what one does not need goes to the others (Bertsekas, Gallager, Data Networks, 6.5.2). A part of a
+// step takes as many times as long as it would fill times the SMs that it gets. What the others
+// demand is looked up when a step begins, and memory bandwidth is not modelled.
+//
+// A server without SMs takes longer by its profile's Sharing for each other server that has requests
+// when the step begins. Without Sharing, the servers take turns: with two servers, a step takes twice
+// as long.
+//
+// The zero value is ready to use.
+type GPU struct {
+	mu      sync.Mutex
+	demands map[*stopwatch]float64 // of the servers at work
+}
 
-// sharing is how much longer a step takes that begins now, for a server at work. Without a GPU, the
-// profile's value always holds.
-func (g *GPU) sharing(s Sharing) Sharing {
-	if g == nil {
+// SMs are the streaming multiprocessors of a GPU that a server can use, as parts of all of them.
+type SMs struct {
+	// Share is the most, as under CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; 0 for no model of SMs.
+	Share float64 `yaml:"share"`
+	// Decode is what a step without prompt tokens can fill; 0 means 1.
+	Decode float64 `yaml:"decode"`
+}
+
+// ParseSMs reads the SMs of several servers in percent, as 100,50.
+func ParseSMs(text string) (all []float64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		percent, err := strconv.ParseFloat(part, 64)
+		if err != nil || !(percent > 0 && percent <= 100) {
+			return nil, fmt.Errorf("invalid percentage: %q: it must be above 0 and at most 100, or one for each server, as 100,50", part)
+		}
+		all = append(all, percent/100)
+	}
+	return all, nil
+}
+
+func (s SMs) check() error {
+	if !(s.Share >= 0 && s.Share <= 1) || !(s.Decode >= 0 && s.Decode <= 1) {
+		return fmt.Errorf("the share of SMs, and what a decoding step fills of them, must be from 0 to 1")
+	}
+	return nil
+}
+
+// sharing is how much longer a step with b's work takes that begins now, for a server at work.
+// Without a GPU, the profile's Sharing always holds, and the SMs are for this server alone.
+func (w *stopwatch) sharing(b batch) Sharing {
+	sms, s := w.profile.SMs, w.profile.Sharing
+	switch {
+	case sms.Share > 0:
+		decode := orElse(sms.Decode, 1)
+		fills := decode
+		if b.prompt > 0 {
+			fills = 1
+		}
+		granted := w.gpu.grant(w, min(fills, sms.Share))
+		return Sharing{max(1, decode/granted), fills / granted}
+	case w.gpu == nil:
 		return Sharing{orElse(s.Base, 1), orElse(s.Prompt, 1)}
 	}
-	others := float64(g.working.Load() - 1)
+	others := w.gpu.others()
 	return Sharing{1 + others*(orElse(s.Base, 2)-1), 1 + others*(orElse(s.Prompt, 2)-1)}
 }
 
-// work counts an engine that has work, until rest.
-func (g *GPU) work() {
-	if g != nil {
-		g.working.Add(1)
+// grant is the part of the SMs that a server gets of its demand.
+func (g *GPU) grant(w *stopwatch, demand float64) float64 {
+	if g == nil {
+		return demand
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.demands[w] = demand
+	left, servers := 1.0, float64(len(g.demands))
+	for _, d := range slices.Sorted(maps.Values(g.demands)) {
+		fair := left / servers
+		if d > fair {
+			return min(demand, fair)
+		}
+		left, servers = left-d, servers-1
+	}
+	return demand
 }
 
-func (g *GPU) rest() {
-	if g != nil {
-		g.working.Add(-1)
+// others is how many other servers are at work.
+func (g *GPU) others() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return float64(len(g.demands) - 1)
+}
+
+// work counts a server that has work, until rest. Its demand is known once it makes a step.
+func (g *GPU) work(w *stopwatch) {
+	if g == nil {
+		return
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.demands == nil {
+		g.demands = map[*stopwatch]float64{}
+	}
+	g.demands[w] = 0
+}
+
+func (g *GPU) rest(w *stopwatch) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.demands, w)
 }
