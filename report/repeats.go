@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -18,7 +19,7 @@ import (
 // Repeats writes by how much targets slow each other down, if there are several, then a table of
 // the repeated runs. For a single target, and if Extended, it adds how much they differ. On a
 // terminal the table fits its width; elsewhere it is Markdown, with all numbers.
-func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary) error {
+func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary, experiments []sharing.Load) error {
 	var table Table
 	repeats := map[string]int{}
 	for _, s := range sums {
@@ -31,7 +32,7 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}), Summary: s})
 	}
 	var b bytes.Buffer
-	errs := []error{PairedBySeries(&b, sums)}
+	errs := []error{PairedBySeries(&b, sums), Sharing(&b, shown, experiments)}
 	b.WriteByte('\n')
 	if shown.IsTerminal() {
 		errs = append(errs, table.Text(&b, shown.Width, "a page (servebench report --html) and in --format json"))

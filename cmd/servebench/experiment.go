@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/screen"
@@ -33,6 +34,7 @@ type experiment struct {
 	withheld bool             // the caller writes the files
 	series   map[string]*exporter.Series
 	done     []*loadgen.Result
+	views    map[string]*sharing.View // of runs on several targets
 
 	// unwritten is the error that kept results from being printed and saved. The next run may
 	// succeed.
@@ -41,7 +43,7 @@ type experiment struct {
 
 func newExperiment(o *options, out, talk io.Writer) *experiment {
 	return &experiment{
-		options: o, series: map[string]*exporter.Series{},
+		options: o, series: map[string]*exporter.Series{}, views: map[string]*sharing.View{},
 		console: console{out: out, talk: talk, version: o.Results.VLLMVersion, several: o.Targets != nil},
 	}
 }
@@ -63,8 +65,12 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		return errors.Join(err, closed(plan.Keep.Records.Close(wait)))
 	}
 	err = e.load(ctx, plan)
+	shared := sharing.Loads(summaries(e.done), e.views)
+	if e.Repeat == 1 {
+		err = errors.Join(err, report.Sharing(e.out, screen.Screen{Width: reportWidth}, shared))
+	}
 	if e.Repeat > 1 && len(e.done) > 0 {
-		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done)); unprinted != nil {
+		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done), shared); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
 		if shared := report.SharedStart(summaries(e.done)); shared != "" {
@@ -163,7 +169,10 @@ func (o *options) plan() *loadgen.Plan {
 func (e *experiment) Step(s loadgen.Step) {
 	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
-	} else if e.several && s.Count > 0 && (e.Repeat == 1 || e.Results.Parts.Any()) {
+		return
+	}
+	sharing.Keep(e.views, summaries(e.done[len(e.done)-s.Count:]))
+	if e.several && s.Count > 0 && (e.Repeat == 1 || e.Results.Parts.Any()) {
 		if err := e.Results.Parts.Targets(e.out, summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
 			e.unwritten = errors.Join(e.unwritten, exitError{err, exitNo})
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
@@ -241,11 +242,18 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 			return err
 		}
 	}
-	if r.wanted() || r.format != "block" {
+	if r.wanted() {
 		return nil
 	}
-	return report.PairedBySeries(r.out, sums)
+	shared := sharing.Loads(sums, nil)
+	if r.format == "json" {
+		return report.SharingJSON(r.out, shared)
+	}
+	return errors.Join(report.PairedBySeries(r.out, sums), report.Sharing(r.out, screen.Screen{Width: reportWidth}, shared))
 }
+
+// reportWidth is the width of texts about several runs.
+const reportWidth = 80
 
 // end says below the block of a run what there is to know of it.
 func (r *reportCommand) end(s *metrics.Summary, name string) error {

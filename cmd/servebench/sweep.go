@@ -139,10 +139,10 @@ The folder has a journal of the runs that are done. The same command continues w
 it was killed or interrupted, tries failed runs again, and makes no run twice. More
 repeats continue in the folder; any other change needs another one. The folder also
 has records.jsonl, the record stream of all runs; blocks.txt; the table as table.md,
-table.csv and table.json; sweep.log with the output of single runs; and the logs of
-the servers. The files of --save-result and --append-result are written once a run
-is in the journal: they have no run twice, and lack one only if servebench was killed
-at that moment.
+table.csv and table.json; sharing.json, who slows whom of several targets; sweep.log
+with the output of single runs; and the logs of the servers. The files of --save-result
+and --append-result are written once a run is in the journal: they have no run twice,
+and lack one only if servebench was killed at that moment.
 
 With --sequential, it stops as soon as the runs decide which of two arms is worse.
 A pair is a repeat of both arms. From the third pair on, the tests of servebench

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
@@ -111,6 +112,15 @@ func (r *result) write() error {
 		}
 		shown.WriteString("\n" + verdict.String())
 	}
+	var shared strings.Builder
+	if err := report.SharingJSON(&shared, r.experiments()); err != nil {
+		return err
+	}
+	if shared.Len() > 0 {
+		if err := r.save("sharing.json", whole(shared.String())); err != nil {
+			return err
+		}
+	}
 	return errors.Join(r.folders(),
 		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
 		whole(blocks.String()+"\n"+shown.String())(r.Out))
@@ -135,7 +145,19 @@ func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Scre
 	if r.answers != nil {
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
-	return errors.Join(err, rows.Slowdowns(w, shown))
+	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()))
+}
+
+// experiments are the loads on several targets. The probes of a search are none.
+func (r *result) experiments() []sharing.Load {
+	if r.Plan.Search != nil {
+		return nil
+	}
+	var sums []*metrics.Summary
+	for _, e := range r.all() {
+		sums = append(sums, r.sums[e.Run]...)
+	}
+	return sharing.Loads(sums, nil)
 }
 
 // table has a row for each target of each run, in the order of the file.

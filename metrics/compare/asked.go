@@ -28,8 +28,8 @@ const (
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
-// asked is the parameters of a run, as far as known.
-func asked(s *metrics.Summary) map[string]string {
+// Asked is the parameters of a run by the names of flags, as far as known, and its arm, target and client.
+func Asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
 		"model": c.Model, backend: canonical(backend, c.Backend), "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
@@ -101,7 +101,7 @@ func rate(v float64) string {
 }
 
 // apart are flags that do not make a different load: where the server is, when and by which of its
-// shards a run begins, and what is sampled during it. So are those for which asked has another
+// shards a run begins, and what is sampled during it. So are those for which Asked has another
 // property. All other flags do, also new ones.
 var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",

@@ -46,9 +46,9 @@ func Groups(sums []*metrics.Summary) []Group {
 	return groups
 }
 
-// lead is how far the clock of a shared run is behind the clock of the first: what to add to its
+// Lead is how far the clock of a shared run is behind the clock of the first: what to add to its
 // times.
-func (g *Group) lead(s *metrics.Summary) time.Duration {
+func (g *Group) Lead(s *metrics.Summary) time.Duration {
 	first := g.Shared[0].Header
 	if first.Epoch.IsZero() || s.Header.Epoch.IsZero() {
 		return 0
@@ -60,7 +60,7 @@ func (g *Group) lead(s *metrics.Summary) time.Duration {
 func (g *Group) whole() metrics.Window {
 	var all metrics.Window
 	for i, s := range g.Shared {
-		w := s.Whole().Shift(g.lead(s))
+		w := s.Whole().Shift(g.Lead(s))
 		if i == 0 {
 			all = w
 		}
@@ -79,7 +79,7 @@ func (g *Group) Total() *metrics.Summary {
 	}
 	var records []*metrics.Record
 	for _, s := range g.Shared {
-		lead := g.lead(s)
+		lead := g.Lead(s)
 		for r := range s.Measured() {
 			moved := *r
 			moved.Shift(lead)
@@ -118,7 +118,7 @@ func (g *Group) Loaded() (metrics.Window, bool) {
 		if !ok {
 			return metrics.Window{}, false
 		}
-		w = w.Shift(g.lead(s))
+		w = w.Shift(g.Lead(s))
 		if i == 0 {
 			all = w
 		}
@@ -133,7 +133,7 @@ func (g *Group) Loaded() (metrics.Window, bool) {
 func (g *Group) Within(w metrics.Window) *Group {
 	part := &Group{ID: g.ID}
 	for _, s := range g.Shared {
-		part.Shared = append(part.Shared, s.Within(w.Shift(-g.lead(s))))
+		part.Shared = append(part.Shared, s.Within(w.Shift(-g.Lead(s))))
 	}
 	for _, s := range g.Solo {
 		if own, ok := s.Loaded(); ok {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -80,6 +81,38 @@ func (e *Sharing) Slowdown(m Measure) float64 {
 		return quotient(m.Of(e.Alone), m.Of(e.Shared))
 	}
 	return quotient(m.Of(e.Shared), m.Of(e.Alone))
+}
+
+// slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Metrics.
+var slowdownOf = map[string]Measure{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT, "output_slowdown": outputThroughput}
+
+// slowdownMetrics are the slowdowns of a target with others against itself alone, in the same repeat.
+func slowdownMetrics() (all []Metric) {
+	for _, name := range slices.Sorted(maps.Keys(slowdownOf)) {
+		all = append(all, Metric{Name: name, Unit: "×", Of: func(*metrics.Summary) float64 { return math.NaN() }})
+	}
+	return all
+}
+
+// slow adds the slowdowns to the runs of the summaries that were not alone.
+func slow(runs []*Run, sums []*metrics.Summary) {
+	for i, s := range sums {
+		if s.Header.Group == "" || s.Header.Solo {
+			continue
+		}
+		at := slices.IndexFunc(sums, func(solo *metrics.Summary) bool {
+			return solo.Header.Solo && solo.Header.Group == s.Header.Group && solo.Header.Target == s.Header.Target
+		})
+		if at < 0 {
+			continue
+		}
+		pair := Sharing{Shared: s, Alone: sums[at]}
+		for name, m := range slowdownOf {
+			if v := pair.Slowdown(m); v > 0 && !math.IsInf(v, 1) {
+				runs[i].Numbers[name] = v
+			}
+		}
+	}
 }
 
 // progress is the share of its solo output throughput that a target keeps.

@@ -39,7 +39,7 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "usd_per_million_input_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalInput })},
 	{Name: "usd_per_million_output_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalOutput })},
 	{Name: "usd_per_million_tokens", Unit: "$", Of: ofMoney((*metrics.Summary).Tokens)},
-})
+}, slowdownMetrics())
 
 // ofEnergy is the energy for each of the run's tokens, NaN if it is unknown.
 func ofEnergy(tokens func(*metrics.Summary) int) func(*metrics.Summary) float64 {

@@ -65,3 +65,28 @@ func TestWhatHasNoPairsHasNoSlowdown(t *testing.T) {
 		t.Errorf("of nothing: %v", mean)
 	}
 }
+
+// Each run with the other has its slowdown, from the run alone in the same repeat.
+func TestSlowdownIsANumberOfARun(t *testing.T) {
+	var sums []*metrics.Summary
+	for _, g := range drifting("a", "b", "both", "both", "b", "a") {
+		sums = append(append(sums, g.Solo...), g.Shared...)
+	}
+	for i, r := range Runs(sums) {
+		v, known := r.Numbers["mean_ttft_slowdown"]
+		if solo := sums[i].Header.Solo; known == solo {
+			t.Errorf("%s: slowdown known: %v", sums[i].Header.TargetName(), known)
+			continue
+		}
+		if !known {
+			continue
+		}
+		steps := map[string]float64{"a0": 2, "b0": 1, "a1": -2, "b1": -1}[sums[i].Header.Target+sums[i].Header.Group]
+		if want := math.Pow(1.05, steps); math.Abs(v-want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", sums[i].Header.TargetName(), v, want)
+		}
+	}
+	if _, ok := Find("mean_tpot_slowdown"); !ok {
+		t.Error("no gate can name mean_tpot_slowdown")
+	}
+}

@@ -60,7 +60,7 @@ func TestRunsKnowTheirStart(t *testing.T) {
 
 func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{Target: "a", Solo: true, Config: metrics.Config{RequestRate: math.NaN(), Burstiness: math.NaN()}}}
-	if got := asked(s); !maps.Equal(got, map[string]string{"target": "a alone"}) {
+	if got := Asked(s); !maps.Equal(got, map[string]string{"target": "a alone"}) {
 		t.Errorf("%v", got)
 	}
 }

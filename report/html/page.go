@@ -14,10 +14,12 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/front"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/screen"
 )
 
 //go:embed page.html page.css page.js uplot
@@ -170,6 +172,13 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	if pairs.Len() > 0 {
 		p.Groups = append(p.Groups, fact{"Slowdowns of all repeats", strings.TrimSpace(pairs.String())})
 	}
+	var shared strings.Builder
+	if err := report.Sharing(&shared, screen.Screen{Width: pageWidth}, sharing.Loads(sums, nil)); err != nil {
+		return err
+	}
+	if shared.Len() > 0 {
+		p.Groups = append(p.Groups, fact{"Who slows whom", strings.TrimSpace(shared.String())})
+	}
 	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {
 		p.TooMany = fmt.Sprintf("%d runs are too many for one chart. To overlay latencies and to see single requests, report %d runs or fewer.",
@@ -177,6 +186,9 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	}
 	return nil
 }
+
+// pageWidth is the width of texts about several runs.
+const pageWidth = 120
 
 func summaries(runs []plot.Run) (sums []*metrics.Summary) {
 	for _, r := range runs {
