@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
+	"github.com/servebench/servebench/loadgen/sweep/preflight"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -28,6 +29,7 @@ import (
 type sweepCommand struct {
 	dir       string
 	dryRun    bool
+	check     bool
 	printYAML bool
 	listen    string
 	vllm      vllmSweep
@@ -85,6 +87,7 @@ func newSweepCommand() *cobra.Command {
 	f.Other = emptyForm().flags
 	f.Instead = insteadFlags
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
+	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
 	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
@@ -151,9 +154,14 @@ so that all looks together err in at most 5 % of cases. The sweep stops with PAS
 REGRESSED; or with FUTILE, if more pairs would hardly decide; or after --max-pairs or
 --max-minutes. verdict.txt has the comparison.
 
+With --check, it says instead what is missing on this machine, with a remedy for
+each: programs and their versions, the GPU and its free memory, MPS and kvcached,
+ports, models, data, repeats for a verdict, disk and time. It starts no server and
+needs no GPU.
+
 At the end stdout gets the result blocks in the order of FILE, and a table. Exit code
 0: all runs are done, or the pairs PASS. 1: a run FAILED, its row has the reason; or the
-pairs have REGRESSED. 2: misuse. 3: no verdict of a search or of the pairs, or with
+pairs have REGRESSED; or --check misses something. 2: misuse. 3: no verdict of a search or of the pairs, or with
 --strict a run is SUSPECT or OVERLOADED. 130: interrupted.`
 
 // runFile runs the experiment of a file.
@@ -241,6 +249,9 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if err := findable(); err != nil {
 		return err
 	}
+	if c.check {
+		return c.preflight(ctx)
+	}
 	if err := c.plan.Check(file); err != nil {
 		return err
 	}
@@ -260,6 +271,18 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Out: c.out, Talk: c.talk}
 	result, err := s.Run(ctx)
 	return c.outcome(ctx, result, err)
+}
+
+// preflight says what this machine lacks.
+func (c *sweepCommand) preflight(ctx context.Context) error {
+	found := preflight.Run(ctx, c.plan, c.dir, preflight.This())
+	if err := found.Write(c.out); err != nil {
+		return err
+	}
+	if n := found.Count(preflight.Missing); n > 0 {
+		return exitError{fmt.Errorf("--check: %s missing", metrics.Counted(n, "thing")), exitNo}
+	}
+	return nil
 }
 
 // findable makes the commands of a file find this program as servebench, also if it is not in PATH.

@@ -22,9 +22,21 @@ func Folder(name string) (string, error) {
 	return filepath.Dir(name), nil
 }
 
-// cached returns the folder of the model called name, "org/name" or "name", in Hugging Face's local
-// cache. It downloads nothing: without a folder, the error says where it looked.
+// cached returns the Snapshot of the model called name, which must have a tokenizer.
 func cached(name string) (string, error) {
+	folder, err := Snapshot(name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(folder, tokenizerFile)); err != nil {
+		return "", fmt.Errorf("no %s in %s", tokenizerFile, folder)
+	}
+	return folder, nil
+}
+
+// Snapshot returns the folder of the model called name, "org/name" or "name", in Hugging Face's local
+// cache. It downloads nothing: without the model, the error says where it looked.
+func Snapshot(name string) (string, error) {
 	hub, err := hubCache()
 	if err != nil {
 		return "", err
@@ -35,11 +47,7 @@ func cached(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no %s", ref)
 	}
-	folder := filepath.Join(model, "snapshots", strings.TrimSpace(string(commit)))
-	if _, err := os.Stat(filepath.Join(folder, tokenizerFile)); err != nil {
-		return "", fmt.Errorf("no %s in %s", tokenizerFile, folder)
-	}
-	return folder, nil
+	return filepath.Join(model, "snapshots", strings.TrimSpace(string(commit))), nil
 }
 
 // hubCache is where Hugging Face's libraries keep models.

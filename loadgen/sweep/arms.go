@@ -62,6 +62,7 @@ func (p *parser) arm(node *yaml.Node) (*Arm, error) {
 	keys := single.keys()
 	keys["name"], keys["url"], keys["load"], keys["servers"] = &a.Name, &a.URL, &load, &servers
 	keys["grid"], keys["labels"] = &a.grid, a.label
+	keys["needs"] = a.Needs.read
 	if err := fields(node, "an arm", keys); err != nil {
 		return nil, err
 	}

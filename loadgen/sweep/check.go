@@ -51,15 +51,15 @@ func (s *Server) check() error {
 		if len(words) == 0 || portName.MatchString(words[0]) {
 			continue
 		}
-		if err := s.find(words[0]); err != nil {
+		if _, err := s.Find(words[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// find looks for a program where its holder will look.
-func (s *Server) find(name string) error {
+// Find looks for a program where the server's holder will look, and gives its path.
+func (s *Server) Find(name string) (string, error) {
 	path, own := s.Env["PATH"]
 	switch {
 	case filepath.Base(name) != name:
@@ -68,18 +68,52 @@ func (s *Server) find(name string) error {
 		}
 		var err error
 		if name, err = filepath.Abs(filepath.Join(s.Folder, name)); err != nil {
-			return err
+			return "", err
 		}
 	case own:
 		for _, dir := range filepath.SplitList(path) {
-			if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
-				return nil
+			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
+				return found, nil
 			}
 		}
-		return fmt.Errorf("%q is not in the PATH of its env, %s", name, path)
+		return "", fmt.Errorf("%q is not in the PATH of its env, %s", name, path)
 	}
-	_, err := exec.LookPath(name)
-	return err
+	return exec.LookPath(name)
+}
+
+// Needs are what servers and scripts need and no command says, for package preflight. A sweep does not
+// look at them.
+type Needs struct {
+	Programs []string // names, or paths from the folder of the file
+
+	// Python and Engine are packages as pip takes them, such as torch or vllm>=0.29,<0.31: of the
+	// Python that scripts use, and of the Python that runs vLLM.
+	Python, Engine []string
+
+	Models []string // names at Hugging Face, besides the models of vllm serve
+	Gated  []string // models whose licence has to be accepted first
+	Files  []string
+	Env    []string // names of variables
+
+	GPU GPUNeeds
+}
+
+// GPUNeeds is the least that the GPU has to have; 0 for anything.
+type GPUNeeds struct {
+	Memory float64 // 10⁹ bytes
+	SMs    int
+	Driver int // its first number
+}
+
+// read reads the needs of a file or of an arm.
+func (n *Needs) read(node *yaml.Node) error {
+	return fields(node, "needs", map[string]any{
+		"programs": &n.Programs, "python": &n.Python, "engine": &n.Engine,
+		"models": &n.Models, "gated": &n.Gated, "files": &n.Files, "env": &n.Env,
+		"gpu": func(gpu *yaml.Node) error {
+			return fields(gpu, "gpu", map[string]any{"memory": &n.GPU.Memory, "sms": &n.GPU.SMs, "driver": &n.GPU.Driver})
+		},
+	})
 }
 
 // stopTime is how long servers and commands may take to end after the sweep was killed.

@@ -39,6 +39,15 @@ keys may be left out:
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
     timeout: 10m                    # of the command
     pause: 5s
+  needs:              # what --check looks for, besides what the commands say; an arm may have it, too
+    programs: [jq]
+    engine: ["vllm>=0.29,<0.31"]    # packages of the Python that runs vLLM
+    python: [torch]                 # packages of python3, or of the Python in PYTHON
+    gpu: {memory: 40, sms: 132, driver: 590}   # at least; memory in GB
+    models: []                      # of Hugging Face, besides the models of vllm serve
+    gated: []                       # models whose licence has to be accepted
+    files: []
+    env: [NAME]
   vllm-folders: true  # also write the folders and the summary.csv of vllm bench sweep
   until:              # find the highest value at which probes pass, instead of one run a load
     flag: request-rate              # or max-concurrency

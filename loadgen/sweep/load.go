@@ -124,6 +124,15 @@ func (p *Plan) Any(has func(*loadgen.Plan) bool) bool {
 	return false
 }
 
+// LoadsOf are the plans of an arm's loads, one for each of their targets, of the first repeat. Ports
+// that the file names as ${port} are any ports in them: see AnyPorts.
+func (p *Plan) LoadsOf(arm int) (all []*loadgen.Plan) {
+	for _, point := range p.pointsOf(arm) {
+		all = append(all, p.loads[cell{arm: arm, point: point}].targets()...)
+	}
+	return all
+}
+
 // overwrites refuses a load that would overwrite the file of another run.
 func (p *Plan) overwrites(load *Load, taken map[string]bool) error {
 	for _, name := range load.Files {
@@ -225,10 +234,7 @@ func (l *Load) time() (all time.Duration) {
 // lasting is how long the load of one target may take.
 func lasting(p *loadgen.Plan) time.Duration {
 	t := &p.Traffic
-	in, out := usualLength, usualLength
-	if p.Workload.Dataset == "random" {
-		in, out = p.Workload.Random.InputLen+p.Workload.Random.PrefixLen, p.Workload.Random.OutputLen
-	}
+	in, out := lengths(p)
 	n, batch := float64(max(p.Workload.NumPrompts, 1)+t.Warmups), usualBatch
 	if t.MaxConcurrency != nil {
 		batch = *t.MaxConcurrency
@@ -249,6 +255,14 @@ func lasting(p *loadgen.Plan) time.Duration {
 		seconds = limit
 	}
 	return bounded(p, seconds)
+}
+
+// lengths are the tokens of a prompt and of an answer.
+func lengths(p *loadgen.Plan) (in, out int) {
+	if p.Workload.Dataset == "random" {
+		return p.Workload.Random.InputLen + p.Workload.Random.PrefixLen, p.Workload.Random.OutputLen
+	}
+	return usualLength, usualLength
 }
 
 // sessionTime is how many seconds sessions of that size may take, at a rate of sessions.

@@ -49,6 +49,9 @@ type Plan struct {
 	// Between is what is done before each run.
 	Between Between
 
+	// Needs is what its servers and scripts need besides what their commands say.
+	Needs Needs `json:"-"`
+
 	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
 	Folders bool `json:"-"`
 
@@ -77,6 +80,9 @@ type Arm struct {
 
 	// Labels say what its configuration is, in tables, charts and the metadata of its runs.
 	Labels []metrics.KV `json:",omitempty"`
+
+	// Needs is what only this arm needs, besides the Needs of the plan.
+	Needs Needs `json:"-"`
 
 	Line int `json:"-"` // where the file has it
 

@@ -1,11 +1,14 @@
 package sweep
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 )
@@ -64,7 +67,61 @@ func (p *Plan) TooFew() string {
 		takes = "takes"
 	}
 	return fmt.Sprintf("NO VERDICT with %s: to compare two arms, servebench compare needs %d; %d more %s about %s, also later: the same command with %d repeats makes only those",
-		metrics.Counted(p.Repeats, "repeat"), needed, more, takes, roughly(time.Duration(more)*p.repeatTime()), needed)
+		metrics.Counted(p.Repeats, "repeat"), needed, more, takes, Roughly(time.Duration(more)*p.repeatTime()), needed)
+}
+
+// A Cost is what the runs that are left may take.
+type Cost struct {
+	Runs     int
+	Time     time.Duration // with the starts of the servers
+	Assuming string        // what Time rests on
+	Bytes    int64         // of the record stream
+}
+
+// Record lines, measured with the usual settings: a request, and a token of its answer.
+const (
+	requestBytes = 300
+	tokenBytes   = 9
+)
+
+// Cost is what the runs may take that the folder dir does not have yet: by the times of the finished
+// runs, if there are any. A folder of another experiment is an error.
+func (p *Plan) Cost(dir string) (*Cost, error) {
+	done, err := p.done(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cost{Assuming: p.assumptions()}
+	for _, block := range p.blocks() {
+		block = slices.DeleteFunc(block, func(c cell) bool { return p.over(c, done) })
+		if len(block) > 0 {
+			c.Time += p.Arms[block[0].arm].startTime()
+		}
+		for _, cell := range block {
+			c.Runs += p.runs()
+			c.Time += p.cellTime(cell)
+			for _, target := range p.loads[cell].targets() {
+				c.Bytes += int64(p.runs()) * recorded(target)
+			}
+		}
+	}
+	if left, known := p.left(done); known {
+		c.Time, c.Assuming = left, "they take as long as the finished runs"
+	}
+	return c, nil
+}
+
+// recorded is about how many bytes of the record stream a run on one target takes.
+func recorded(p *loadgen.Plan) int64 {
+	if s, ok := p.Size(context.Background()); ok {
+		return int64(s.Sessions*requestBytes) + int64(s.Output*tokenBytes)
+	}
+	n := p.Workload.NumPrompts
+	if sized, err := p.Sized(); err == nil {
+		n = sized.Workload.NumPrompts
+	}
+	_, out := lengths(p)
+	return int64(n) * int64(requestBytes+out*tokenBytes)
 }
 
 // startTime is how long the arm's servers may take to start, one after the other. A
@@ -78,6 +135,13 @@ func (a *Arm) startTime() (total time.Duration) {
 		}
 	}
 	return total
+}
+
+// Simulated reports whether no arm has a server that is not servebench sim, as far as is known.
+func (p *Plan) Simulated() bool {
+	return !slices.ContainsFunc(p.Arms, func(a Arm) bool {
+		return a.Servers == nil || slices.ContainsFunc(a.Servers, func(s Server) bool { return !s.simulated() })
+	})
 }
 
 // simulated reports whether the command starts servebench sim.
@@ -96,8 +160,8 @@ func (p *Plan) repeatTime() (total time.Duration) {
 	return total
 }
 
-// roughly is a time in a round number of its unit.
-func roughly(d time.Duration) string {
+// Roughly is a time in a round number of its unit.
+func Roughly(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:
 		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
@@ -118,7 +182,7 @@ func (s *Sweep) progress(job *Job) string {
 	}
 	line := fmt.Sprintf("[%d of %s%d] %s", len(done)+1, some, max(len(s.Plan.loads)*s.Plan.runs(), len(done)+1), job.name)
 	if left, known := s.Plan.left(done); known && s.Plan.Sequential == nil {
-		line += fmt.Sprintf("; about %s left", roughly(left))
+		line += fmt.Sprintf("; about %s left", Roughly(left))
 	}
 	return line
 }

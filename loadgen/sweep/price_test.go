@@ -119,7 +119,7 @@ func TestWhatASearchFound(t *testing.T) {
 // A plan says how many repeats are missing, not how many there must be.
 func TestRepeatsThatAreMissing(t *testing.T) {
 	p := parse(t, "repeats: 2\narms: [{name: a}, {name: b}]\nload: {num-prompts: 100, request-rate: 10}")
-	if few := p.TooFew(); !strings.Contains(few, "servebench compare needs 3; 1 more takes about "+roughly(p.repeatTime())+", also later") {
+	if few := p.TooFew(); !strings.Contains(few, "servebench compare needs 3; 1 more takes about "+Roughly(p.repeatTime())+", also later") {
 		t.Errorf("%q, and a repeat takes %v", few, p.repeatTime())
 	}
 }

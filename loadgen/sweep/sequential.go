@@ -128,12 +128,12 @@ func (s *Sweep) futile(pairs int) bool {
 	case len(forecast) == 0:
 		s.decision.GiveUp(after + ", which are the most")
 	case left <= 0:
-		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", after, roughly(s.Plan.Sequential.Limit)))
+		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", after, Roughly(s.Plan.Sequential.Limit)))
 	case chance < unlikely:
 		s.decision.GiveUp(fmt.Sprintf("%s: the chance of a decision by %d is %.0f %%", after, pairs+left, math.Floor(100*chance)))
 	default:
 		more := cmp.Or(forecast[:left].Needed(), left)
-		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", after, metrics.Counted(more, "more pair"), roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
+		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", after, metrics.Counted(more, "more pair"), Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
 		return false
 	}
 	return true

@@ -119,6 +119,8 @@ func kindOf(place any) string {
 		return "a whole number"
 	case *float64:
 		return "a number"
+	case *[]string:
+		return "a list of texts"
 	case *map[string]string:
 		return "a mapping from names to texts"
 	}

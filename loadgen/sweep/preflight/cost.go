@@ -1,0 +1,83 @@
+package preflight
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics"
+)
+
+// repeats checks that servebench compare can give a verdict. Repeats of simulated servers cost no GPU,
+// so too few of them are only noted.
+func repeats(l *look) []Finding {
+	few := l.TooFew()
+	switch {
+	case few == "" && len(l.Arms) > 1 && l.Search == nil && l.Sequential == nil:
+		return []Finding{fine("repeats", "%d", l.Repeats)}
+	case few == "":
+		return nil
+	case l.Simulated():
+		return []Finding{note("repeats", "%s", few)}
+	}
+	return []Finding{missing("repeats", "raise repeats in the file", "%s", few)}
+}
+
+// spare is how much more of the disk has to be free than the records are expected to take.
+const spare = 2
+
+// disk checks that the records have room.
+func disk(l *look) []Finding {
+	cost, err := l.Cost(l.dir)
+	free, known := l.Disk(l.dir)
+	switch {
+	case err != nil:
+		return []Finding{missing("folder", "choose another one with -o", "%v", err)}
+	case !known:
+		return []Finding{note("disk", "the records take about %s; what is free is not known", size(cost.Bytes))}
+	case free < spare*cost.Bytes:
+		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and %s are free", size(cost.Bytes), size(free))}
+	}
+	return []Finding{fine("disk", "the records take about %s, %s are free", size(cost.Bytes), size(free))}
+}
+
+// size is a number of bytes.
+func size(bytes int64) string {
+	if bytes < 1e9 {
+		return fmt.Sprintf("%.0f MB", math.Ceil(float64(bytes)/1e6))
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+}
+
+// hostMemory checks that weights fit into the memory of this machine, where sleep level 1 puts them.
+func hostMemory(l *look) (all []Finding) {
+	for _, a := range l.Arms {
+		var weights int64
+		for _, s := range l.servers {
+			if s.arm == a.Name && s.has("enable-sleep-mode") {
+				if one, err := l.Model(s.model); err == nil {
+					weights += one
+				}
+			}
+		}
+		if free, known := l.Memory(); known && weights > free {
+			all = append(all, missing("memory", "take a machine with more, or sleep at level 2",
+				"arm %s: servers that sleep at level 1 put %s of weights into memory, and %s are free", a.Name, size(weights), size(free)))
+		}
+	}
+	return all
+}
+
+// duration forecasts the time of the runs that are left.
+func duration(l *look) []Finding {
+	cost, err := l.Cost(l.dir)
+	if err != nil || cost.Runs == 0 {
+		return nil
+	}
+	unknown := ""
+	if !l.Simulated() && !strings.Contains(cost.Assuming, "finished") {
+		unknown = "; how fast these servers are is not known before the first run"
+	}
+	return []Finding{note("time", "about %s for %s, assuming %s%s", sweep.Roughly(cost.Time), metrics.Counted(cost.Runs, "run"), cost.Assuming, unknown)}
+}

@@ -1,0 +1,284 @@
+package preflight
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// A gpu is what nvidia-smi says of one.
+type gpu struct {
+	index, uuid, name string
+	total, free       float64 // bytes
+	driver            string
+	mig, mode         string // as nvidia-smi writes them
+}
+
+const mebibyte = 1 << 20
+
+func (g gpu) String() string { return "GPU " + g.index }
+
+// wantsGPU reports whether the experiment is for a GPU: it says so, or it starts a vLLM that is not the
+// build for CPUs.
+func (l *look) wantsGPU() bool {
+	return slices.ContainsFunc(l.needs(), func(n need) bool { return n.GPU != sweep.GPUNeeds{} }) ||
+		slices.ContainsFunc(l.engines, func(e *engine) bool { return !strings.HasSuffix(e.Versions["vllm"], "+cpu") })
+}
+
+// readGPUs asks nvidia-smi, if the experiment is for a GPU.
+func (l *look) readGPUs() {
+	if !l.wantsGPU() {
+		return
+	}
+	path, err := l.Find(&sweep.Server{}, nvidiaSMI)
+	if err != nil {
+		l.noGPU = nvidiaSMI + " is " + reason(err)
+		return
+	}
+	out, err := l.Run(l.ctx, Command{Words: []string{path, "--format=csv,noheader,nounits",
+		"--query-gpu=index,uuid,name,memory.total,memory.free,driver_version,mig.mode.current,compute_mode"}})
+	if err != nil {
+		l.noGPU = nvidiaSMI + ": " + err.Error()
+		return
+	}
+	r := csv.NewReader(strings.NewReader(out))
+	r.TrimLeadingSpace = true
+	rows, err := r.ReadAll()
+	for _, row := range rows {
+		if len(row) == 8 {
+			g := gpu{index: row[0], uuid: row[1], name: row[2], driver: row[5], mig: row[6], mode: row[7]}
+			g.total, g.free = mebibytes(row[3]), mebibytes(row[4])
+			l.gpus = append(l.gpus, g)
+		}
+	}
+	if l.gpus == nil {
+		l.noGPU = fmt.Sprintf("%s names none (%v)", nvidiaSMI, err)
+	}
+}
+
+// mebibytes is a number of them in bytes; 0 if the driver does not know it.
+func mebibytes(text string) float64 {
+	n, _ := strconv.ParseFloat(text, 64) // or [N/A]
+	return n * mebibyte
+}
+
+// of are the GPUs that a server takes: from CUDA_VISIBLE_DEVICES, or the first ones.
+func (l *look) of(s *server) []gpu {
+	visible := l.gpus
+	if text := s.getenv("CUDA_VISIBLE_DEVICES"); text != "" {
+		visible = nil
+		for name := range strings.SplitSeq(text, ",") {
+			i := slices.IndexFunc(l.gpus, func(g gpu) bool { return g.index == name || strings.HasPrefix(g.uuid, name) })
+			if i >= 0 {
+				visible = append(visible, l.gpus[i])
+			}
+		}
+	}
+	n := int(s.number("tensor-parallel-size", s.number("tp", 1)) * s.number("pipeline-parallel-size", s.number("pp", 1)))
+	return visible[:min(len(visible), max(n, 1))]
+}
+
+// used are the GPUs of all servers, or the first one.
+func (l *look) used() []gpu {
+	var all []gpu
+	for _, s := range l.servers {
+		for _, g := range l.of(s) {
+			if !slices.Contains(all, g) {
+				all = append(all, g)
+			}
+		}
+	}
+	if all == nil {
+		all = l.gpus[:min(len(l.gpus), 1)]
+	}
+	return all
+}
+
+// gpuThere checks that there is a GPU, and its memory and driver.
+func gpuThere(l *look) (all []Finding) {
+	if !l.wantsGPU() {
+		return nil
+	}
+	if l.noGPU != "" {
+		remedy := "check again where a GPU and NVIDIA's driver are"
+		if wanted := l.wanted(); wanted != nil {
+			remedy += "; it is to have " + strings.Join(wanted, ", ")
+		}
+		return []Finding{missing("GPU", remedy, "no GPU is seen, as %s", l.noGPU)}
+	}
+	used := l.used()
+	if len(used) == 0 {
+		return []Finding{missing("GPU", "set CUDA_VISIBLE_DEVICES to indexes of nvidia-smi", "no server has a GPU that is there")}
+	}
+	for _, g := range used {
+		all = append(all, fine("GPU", "%v is %s with %.0f GB, driver %s", g, g.name, g.total/1e9, g.driver))
+		for _, n := range l.needs() {
+			if n.GPU.Memory > 0 && g.total < n.GPU.Memory*1e9 {
+				all = append(all, missing("GPU", "take a larger one", "%v has %.0f GB, %g GB are needed%s", g, g.total/1e9, n.GPU.Memory, n.who))
+			}
+			if n.GPU.Driver > 0 && numbers(g.driver)[0] < n.GPU.Driver {
+				all = append(all, missing("GPU", "update it", "%v has driver %s, %d or newer is needed%s", g, g.driver, n.GPU.Driver, n.who))
+			}
+		}
+	}
+	return all
+}
+
+// wanted is what the GPU has to have, in words.
+func (l *look) wanted() (all []string) {
+	for _, n := range l.needs() {
+		if n.GPU.Memory > 0 {
+			all = append(all, fmt.Sprintf("%g GB or more%s", n.GPU.Memory, n.who))
+		}
+		if n.GPU.SMs > 0 {
+			all = append(all, fmt.Sprintf("%d SMs%s", n.GPU.SMs, n.who))
+		}
+		if n.GPU.Driver > 0 {
+			all = append(all, fmt.Sprintf("driver %d or newer%s", n.GPU.Driver, n.who))
+		}
+	}
+	return all
+}
+
+// Shares of a GPU's memory that vLLM takes (0.33.0).
+const (
+	usualShare = 0.92 // without --gpu-memory-utilization
+	mostShare  = 0.94 // of several servers together, as each also has a context outside its share
+)
+
+// share is how much of the memory of its GPUs a server asks for; 0 with kvcached, which does not
+// reserve it, and for servers other than vLLM.
+func (s *server) share() float64 {
+	if s.vllm == "" || s.elastic() {
+		return 0
+	}
+	return s.number("gpu-memory-utilization", usualShare)
+}
+
+// asked is the share of a GPU that the servers of an arm ask for, and how many they are.
+func (l *look) asked(a *sweep.Arm, place string) (sum float64, n int) {
+	for _, s := range l.servers {
+		if s.arm == a.Name && s.share() > 0 && slices.Contains(l.places(s), place) {
+			sum += s.share()
+			n++
+		}
+	}
+	return sum, n
+}
+
+// tooMuch reports whether so many servers cannot have that share of any GPU together.
+func tooMuch(sum float64, n int) bool { return sum > 1 || n > 1 && sum > mostShare+1e-9 }
+
+// places name the GPUs of a server, also where there is none.
+func (l *look) places(s *server) []string {
+	var names []string
+	for _, g := range l.of(s) {
+		names = append(names, g.index)
+	}
+	if names == nil {
+		names = []string{s.getenv("CUDA_VISIBLE_DEVICES")}
+	}
+	return names
+}
+
+// shares checks that the servers of an arm fit together, whatever the GPU.
+func shares(l *look) (all []Finding) {
+	var places []string
+	for _, s := range l.servers {
+		for _, place := range l.places(s) {
+			if !slices.Contains(places, place) {
+				places = append(places, place)
+			}
+		}
+	}
+	for i := range l.Arms {
+		for _, place := range places {
+			if sum, n := l.asked(&l.Arms[i], place); l.wantsGPU() && tooMuch(sum, n) {
+				all = append(all, missing("GPU", fmt.Sprintf("lower --gpu-memory-utilization to %.2f each", math.Floor(mostShare/float64(n)*100)/100),
+					"the servers of arm %s ask for %.2f of its memory, at most %.2f fit", l.Arms[i].Name, sum, mostShare))
+			}
+		}
+	}
+	return all
+}
+
+// freeMemory checks that what an arm asks for is free now.
+func freeMemory(l *look) (all []Finding) {
+	for _, g := range l.used() {
+		arm, most := "", 0.0
+		for i := range l.Arms {
+			if sum, n := l.asked(&l.Arms[i], g.index); sum > most && !tooMuch(sum, n) {
+				arm, most = l.Arms[i].Name, sum
+			}
+		}
+		if bytes := most * g.total; bytes > g.free {
+			all = append(all, missing("GPU", "end what uses it: nvidia-smi names the processes",
+				"%v has %.1f of %.1f GB free, arm %s asks for %.1f GB", g, g.free/1e9, g.total/1e9, arm, bytes/1e9))
+		} else if most > 0 {
+			all = append(all, fine("GPU", "%v has %.1f GB free, arm %s asks for most: %.1f GB", g, g.free/1e9, arm, bytes/1e9))
+		}
+	}
+	return all
+}
+
+// gpuModes checks that processes may share the GPUs.
+func gpuModes(l *look) (all []Finding) {
+	for _, g := range l.used() {
+		if g.mig == "Enabled" {
+			all = append(all, missing("GPU", "as root: nvidia-smi -i "+g.index+" -mig 0", "%v is divided by MIG", g))
+		}
+		several := l.severalPlain(g)
+		if g.mode == "Prohibited" || g.mode == "Exclusive_Process" && several != "" {
+			all = append(all, missing("GPU", "as root: nvidia-smi -i "+g.index+" -c DEFAULT", "%v has compute mode %s%s", g, g.mode, several))
+		}
+	}
+	return all
+}
+
+// severalPlain names an arm with several servers on a GPU without MPS.
+func (l *look) severalPlain(g gpu) string {
+	for _, a := range l.Arms {
+		n := 0
+		for _, s := range l.servers {
+			if s.arm == a.Name && !s.underMPS() && slices.Contains(l.of(s), g) {
+				n++
+			}
+		}
+		if n > 1 {
+			return fmt.Sprintf(", and arm %s has %d servers on it without MPS", a.Name, n)
+		}
+	}
+	return ""
+}
+
+//go:embed multiprocessors.py
+var countSMs string
+
+// multiprocessors checks the number of SMs.
+func multiprocessors(l *look) (all []Finding) {
+	if len(l.gpus) == 0 || !slices.ContainsFunc(l.needs(), func(n need) bool { return n.GPU.SMs > 0 }) {
+		return nil
+	}
+	out, err := l.Run(l.ctx, Command{Words: []string{l.python(), "-c", countSMs}})
+	have, wrong := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil || wrong != nil {
+		return []Finding{note("GPU", "its SMs could not be counted: %v", err)}
+	}
+	for _, n := range l.needs() {
+		if n.GPU.SMs == 0 {
+			continue
+		}
+		if have < n.GPU.SMs {
+			all = append(all, missing("GPU", "take another one, or leave the arm out", "it has %d SMs, %d are needed%s", have, n.GPU.SMs, n.who))
+		} else {
+			all = append(all, fine("GPU", "it has %d SMs%s", have, n.who))
+		}
+	}
+	return all
+}
