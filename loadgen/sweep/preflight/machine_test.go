@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,8 +29,6 @@ type fake struct {
 	models   map[string]int64 // weights
 	busy     map[string]bool  // addresses
 	memory   int64            // free, and disk as well
-
-	ran []Command
 }
 
 func (f *fake) machine() *Machine {
@@ -76,8 +75,10 @@ func rooted(names []string, err error) ([]string, error) {
 }
 
 func (f *fake) run(_ context.Context, c Command) (string, error) {
-	f.ran = append(f.ran, c)
 	words := strings.Join(c.Words, " ")
+	if strings.Contains(words, mpsControl) && (c.Input != "get_server_list\n" || !slices.Equal(c.Env, []string{"CUDA_MPS_PIPE_DIRECTORY=/tmp/pipe"})) {
+		return "", fmt.Errorf("unknown command %q", c.Input)
+	}
 	for part, why := range f.failing {
 		if strings.Contains(words, part) {
 			return "", errors.New(why)

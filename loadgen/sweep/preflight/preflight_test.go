@@ -160,6 +160,24 @@ func TestEachAbsenceHasALineWithItsRemedy(t *testing.T) {
 	}
 }
 
+// A server takes the GPUs of CUDA_VISIBLE_DEVICES, or as many as it divides its model over.
+func TestServersOnSeveralGPUs(t *testing.T) {
+	const text = `
+arms:
+  - name: two
+    servers:
+      - {ready: "http://h:1", command: [vllm, serve, org/model], env: {CUDA_VISIBLE_DEVICES: "0"}}
+      - {ready: "http://h:2", command: [vllm, serve, org/model, -tp, "2", --gpu-memory-utilization, "0.9"], env: {CUDA_VISIBLE_DEVICES: "1,GPU-c"}}
+`
+	f := h100()
+	f.printed["nvidia-smi"] = "0, GPU-a, H100, 80000, 79000, 595.1, Disabled, Default\n1, GPU-b, H100, 80000, 79000, 595.1, Disabled, Default\n" +
+		"2, GPU-c, H100, 80000, 60000, 595.1, Disabled, Default\n"
+	want := []string{"GPU: GPU 2 has 62.9 of 83.9 GB free, arm two asks for 75.5 GB: end what uses it: nvidia-smi names the processes"}
+	if got := lines(Run(t.Context(), plan(t, text), t.TempDir(), f.machine()), Missing); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A vLLM for CPUs wants no GPU, and a script around vLLM is asked for its version.
 func TestWhatIsNotKnownIsANote(t *testing.T) {
 	f := h100()

@@ -68,13 +68,12 @@ func serveAt(call []string) int {
 // readFlags reads the words after vllm serve.
 func (s *server) readFlags(words []string) {
 	for i := 0; i < len(words); i++ {
-		name, isFlag := strings.CutPrefix(words[i], "--")
-		if !isFlag {
+		if !strings.HasPrefix(words[i], "-") {
 			s.model = cmp.Or(s.model, words[i])
 			continue
 		}
-		name, value, joined := strings.Cut(name, "=")
-		if !joined && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") {
+		name, value, joined := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
+		if !joined && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			i++
 			value = words[i]
 		}
