@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -283,18 +282,6 @@ func (c *sweepCommand) preflight(ctx context.Context) error {
 		return exitError{fmt.Errorf("--check: %s missing", metrics.Counted(n, "thing")), exitNo}
 	}
 	return nil
-}
-
-// findable makes the commands of a file find this program as servebench, also if it is not in PATH.
-func findable() error {
-	if _, err := exec.LookPath("servebench"); err == nil {
-		return nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
 }
 
 // enter goes to the folder of the experiment's file, to which the paths in it and the

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -198,6 +200,18 @@ func havingOwn(f *argv.Flags, flag string) (names []string) {
 		}
 	}
 	return names
+}
+
+// findable makes the commands of a file find this program as servebench, also if it is not in PATH.
+func findable() error {
+	if _, err := exec.LookPath("servebench"); err == nil {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
 }
 
 // vllmSweep are the flags of `vllm bench sweep serve`.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// What the header says, needs in the file says, too, so that --check looks for it.
+func TestExamplesNeedWhatTheirHeadersSay(t *testing.T) {
+	for _, file := range exampleFiles(t) {
+		header, _ := exampleHeader(t, file)
+		needs := examplePlan(t, file).Needs
+		if forSim(file) {
+			if !reflect.DeepEqual(needs, sweep.Needs{}) {
+				t.Errorf("%s needs %+v", file, needs)
+			}
+			continue
+		}
+		for _, want := range []struct {
+			text string
+			is   bool
+		}{
+			{fmt.Sprintf("GPU memory: %g GB", needs.GPU.Memory), true},
+			{"servebench sweep " + file + " --check", true},
+			{"HF_TOKEN: needed", len(needs.Gated) > 0},
+			{"vLLM: 0.30.0", slices.Contains(needs.Engine, "kvcached==0.1.6")},
+			{"vLLM: 0.33.0", slices.Contains(needs.Engine, "vllm>=0.33")},
+		} {
+			if strings.Contains(header, want.text) != want.is {
+				t.Errorf("%s: %q is in the header: %v, want %v by its needs", file, want.text, !want.is, want.is)
+			}
+		}
+	}
+}
+
+// On a machine without a GPU and without vLLM, --check names all that an example for a GPU lacks, and
+// nothing of the examples on the simulator.
+func TestExamplesAreCheckedWithoutAGPU(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands of the examples are for a shell")
+	}
+	files := exampleFiles(t)
+	bare := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bare, "servebench"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"PATH": bare, "HF_HOME": bare, "HF_HUB_CACHE": "", "HUGGINGFACE_HUB_CACHE": "", "HF_TOKEN": "", "HF_TOKEN_PATH": "", "PYTHON": ""} {
+		t.Setenv(name, value)
+	}
+	for _, file := range files {
+		cmd := newSweepCommand()
+		cmd.SetArgs([]string{file, "--check"})
+		var out strings.Builder
+		cmd.SetOut(&out)
+		cmd.SetErr(io.Discard)
+		err := cmd.ExecuteContext(t.Context())
+		if forSim(file) {
+			if err != nil {
+				t.Errorf("%s: %v\n%s", file, err, out.String())
+			}
+			continue
+		}
+		if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNo {
+			t.Errorf("%s: %v, want exit code 1", file, err)
+		}
+		for _, want := range absences(t, file) {
+			if n := len(regexp.MustCompile("(?m)^MISSING "+want).FindAllString(out.String(), -1)); n != 1 {
+				t.Errorf("%s: %d lines for %q, want one:\n%s", file, n, want, out.String())
+			}
+		}
+	}
+}
+
+// absences are the beginnings of the lines about what nothing but vLLM on a GPU has.
+func absences(t *testing.T, file string) []string {
+	t.Helper()
+	_, text := exampleHeader(t, file)
+	want := []string{"program +vllm ", "GPU +no GPU is seen"}
+	for _, of := range []struct{ text, line string }{
+		{"meta-llama/", "model +meta-llama/"}, {"meta-llama/", "model +there is no HF_TOKEN"}, {"Qwen/", "model +Qwen/"}, {"RedHatAI/", "model +RedHatAI/"},
+		{"sharegpt", "dataset +ShareGPT"}, {`ENABLE_KVCACHED: "true"`, "engine +kvcached is "},
+		{"CUDA_MPS_PIPE", "program +nvidia-cuda-mps-control "}, {"torch", "program +python3 "}, {"torch", "python +torch "},
+	} {
+		if strings.Contains(text, of.text) {
+			want = append(want, of.line)
+		}
+	}
+	return want
+}
