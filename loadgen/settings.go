@@ -227,13 +227,20 @@ type Watch struct {
 	// OwnGPU says that GPU and GPUs are of this target alone. All other targets of a run share the
 	// GPUs of the whole plan.
 	OwnGPU bool
+
+	// Pool is the name of the server's kvcached pool, KVCACHED_IPC_NAME, or the path of its file;
+	// empty for nothing. In it, TargetMark stands for the name of the target.
+	Pool string
 }
+
+// TargetMark stands for the name of the target in Watch.Pool.
+const TargetMark = "{target}"
 
 // NvidiaSMI is the program that reports on GPUs, and its name in Watch.GPU.
 const NvidiaSMI = "nvidia-smi"
 
 // any reports whether anything is sampled.
-func (w *Watch) any() bool { return w.Server || w.GPU != "" }
+func (w *Watch) any() bool { return w.Server || w.GPU != "" || w.Pool != "" }
 
 // Limits are limits of time; 0 means no limit.
 type Limits struct {

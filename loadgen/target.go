@@ -37,6 +37,10 @@ type target struct {
 	witness   witness
 	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
 	watches   []*host.Watch  // of the samplers
+	pool      *host.Watch    // of the poolSampler
+
+	poolSampler host.Sampler // nil if the pool is not sampled
+
 	warmUp    warmUp
 	mps       []gpu.MPS // what MPS said before the load; nil for a server without MPS
 

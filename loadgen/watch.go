@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
@@ -18,6 +19,9 @@ import (
 
 // gpuEvery is the interval between samples of GPUs.
 const gpuEvery = time.Second
+
+// poolEvery is the interval between samples of a pool.
+const poolEvery = 100 * time.Millisecond
 
 // Check checks that this machine can report on GPUs, if the plan asks for it.
 func (w *Watch) Check() error {
@@ -107,8 +111,8 @@ func (t *target) exporter(ctx context.Context) (host.Sampler, error) {
 // openSamplers checks that the server reports metrics, if the plan asks for it. Only the first of
 // several shards asks. If the plan names replicas, each of them must answer.
 func (t *target) openSamplers(ctx context.Context) error {
-	if !t.Watch.Server || t.Shard.Index > 0 {
-		return nil
+	if err := t.openPool(ctx); err != nil || !t.Watch.Server || t.Shard.Index > 0 {
+		return err
 	}
 	for _, r := range t.replicas() {
 		_, err := r.ServerSample(ctx)
@@ -121,6 +125,20 @@ func (t *target) openSamplers(ctx context.Context) error {
 		}
 		t.samplers = append(t.samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, t.Watch.Every)))
 	}
+	return nil
+}
+
+// openPool checks that the server's pool can be sampled, if the plan asks for it. Only the first of
+// several shards does.
+func (t *target) openPool(ctx context.Context) error {
+	if t.Watch.Pool == "" || t.Shard.Index > 0 {
+		return nil
+	}
+	pool := host.NewKVCached(strings.ReplaceAll(t.Watch.Pool, TargetMark, t.Target))
+	if err := pool.Check(ctx); err != nil {
+		return &FailedError{fmt.Errorf("--kvcached-metrics: %w", err)}
+	}
+	t.poolSampler = pool.Sample(poolEvery)
 	return nil
 }
 
@@ -171,6 +189,9 @@ func (tr *trial) watch(epoch time.Time) {
 		for _, sampler := range t.samplers {
 			t.watches = append(t.watches, host.StartWatch(epoch, sampler))
 		}
+		if t.poolSampler != nil {
+			t.pool = host.StartWatch(epoch, t.poolSampler)
+		}
 	}
 }
 
@@ -197,6 +218,9 @@ func (tr *trial) drain(do func(func())) {
 				keep(t, s)
 			}
 		}
+		for _, s := range t.pool.Drain() {
+			keep(t, s)
+		}
 	}
 }
 
@@ -211,6 +235,7 @@ func (tr *trial) unwatch() {
 		for _, w := range t.watches {
 			w.Stop()
 		}
+		t.pool.Stop()
 	}
 	tr.drain(func(collect func()) { collect() })
 }
@@ -221,6 +246,9 @@ func (tr *trial) troubles(t *target) (said []string) {
 		if text := w.Trouble(); text != "" {
 			said = append(said, "--server-metrics: "+t.Server.Secrets.Mask(text))
 		}
+	}
+	if text := t.pool.Trouble(); text != "" {
+		said = append(said, "--kvcached-metrics: "+text)
 	}
 	gpus := tr.gpus
 	if t.Watch.OwnGPU {

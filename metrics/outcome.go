@@ -175,6 +175,9 @@ func (s *Sample) size() int {
 	if s.Server != nil {
 		n += 2 * int(unsafe.Sizeof(*s.Server))
 	}
+	if s.Pool != nil {
+		n += int(unsafe.Sizeof(*s.Pool))
+	}
 	return n
 }
 

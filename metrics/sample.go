@@ -18,6 +18,7 @@ type Sample struct {
 	Took   time.Duration `json:"took,omitempty"` // until the answer came
 	Server *ServerSample `json:"server,omitempty"`
 	GPUs   []GPUSample   `json:"gpus,omitempty"`
+	Pool   *PoolSample   `json:"pool,omitempty"`
 	Error  string        `json:"error,omitempty"` // why something is missing
 }
 
@@ -34,6 +35,9 @@ type ServerSample struct {
 	PrefixQueries *float64 `json:"prefix_queries,omitempty"`
 	PrefixHits    *float64 `json:"prefix_hits,omitempty"`
 	Generated     *float64 `json:"generated,omitempty"` // counter of output tokens
+	// Blocks is the size of the KV cache in blocks, of all engines. Under kvcached it is a bound
+	// on addresses, not on memory.
+	Blocks *float64 `json:"kv_blocks,omitempty"`
 	// Start is when the process started, or its first counter was made, in seconds of Unix
 	// time.
 	Start *float64 `json:"start,omitempty"`
@@ -50,6 +54,21 @@ type GPUSample struct {
 	Reasons *gpu.Reasons `json:"reasons,omitempty"`
 	Energy  *float64     `json:"energy,omitempty"` // counter of energy taken, J
 }
+
+// A PoolSample is the state of a server's elastic pool of GPU memory for KV cache, as kvcached
+// publishes it. In a Sample with an Error, only the Name is known.
+type PoolSample struct {
+	Name string `json:"name"`
+	// Limit is how much the server may use, in bytes.
+	Limit int64 `json:"limit"`
+	// Used is what pages with KV cache take, in bytes.
+	Used int64 `json:"used"`
+	// Prealloc is what mapped pages without KV cache take, in bytes. It is not a part of Used.
+	Prealloc int64 `json:"prealloc"`
+}
+
+// Held is the GPU memory that the pool takes, in bytes.
+func (p *PoolSample) Held() int64 { return p.Used + p.Prealloc }
 
 // Contradicts says why s and a later sample cannot be from one process: it restarted, or there are
 // several replicas behind one URL. It is "" if they can.
@@ -88,7 +107,7 @@ type processes struct {
 // previous one; "" if it can.
 func (p *processes) add(s *Sample) string {
 	if s.Server == nil && s.From == "" {
-		return "" // it is about GPUs, or empty
+		return "" // it is about GPUs or a pool, or empty
 	}
 	if p.last == nil {
 		p.last = map[string]*ServerSample{}
@@ -185,6 +204,9 @@ func (s *Summary) Moments() (all []Moment) {
 	round, asked := -1, map[string]bool{} // the latest moment of the server, by Sample.From
 	same, replicas := each(s.Trace.Samples, func(sample *Sample, before *ServerSample) {
 		if !whole.holds(sample.At) {
+			return
+		}
+		if sample.Pool != nil {
 			return
 		}
 		server := sample.Server != nil || sample.GPUs == nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -14,7 +15,7 @@ import (
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
 // end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
-// "incomplete", "trust", "window", "slices" and "waterfall".
+// "incomplete", "trust", "window", "slices", "memory" and "waterfall".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
@@ -55,6 +56,9 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	}
 	if s.Slices != nil {
 		o.Set("slices", sliceObjects(s.Slices))
+	}
+	if c := pool.Of(s); c != nil {
+		o.Set("memory", memoryObject(c))
 	}
 	if s.Spans != nil {
 		o.Set("waterfall", waterfallObject(s))

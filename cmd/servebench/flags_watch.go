@@ -35,6 +35,7 @@ func (g *watchFlags) define(f *argv.Flags) {
 	f.ListVar(&g.replicas, "server-metrics", argv.Bare, "`URL` sample the server's /metrics during the run: requests running and waiting, KV cache, prefix hits, preemptions. For several replicas behind a router, give the URL of each, with commas between")
 	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval", "`TIME` time between two samples, in seconds or as 500ms (default 1)")
 	f.StringVar(&g.Watch.GPU, "gpu-metrics", "", "`SOURCE` sample memory, utilization and power of GPUs each second, what slows them down, and who else uses them. The source is nvidia-smi, nvidia-smi:0,1 for GPUs 0 and 1, or a DCGM exporter as http://HOST:9400/metrics")
+	f.StringVar(&g.Watch.Pool, "kvcached-metrics", "", "`NAME` sample the GPU memory that the server's kvcached pool holds, ten times a second. The name is the server's KVCACHED_IPC_NAME, or the path of the file if that is not in /dev/shm. "+loadgen.TargetMark+" in it stands for the name of the target")
 	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the run at this address, under /metrics; port 0 takes a free one")
 	f.Offer("gpu-metrics", loadgen.NvidiaSMI)
 	f.Offer("metrics-addr", "127.0.0.1:9464")

@@ -184,7 +184,7 @@ func (t *target) check(flags *argv.Flags) error {
 // own replicas and GPUs to watch.
 func ofWhole(flag *pflag.Flag) bool {
 	whole := []string{"Targets", "Shards", "Monitoring", "Results", "Other"}
-	each := []string{"server-metrics", "gpu-metrics", "price", "gpus"}
+	each := []string{"server-metrics", "gpu-metrics", "price", "gpus", "kvcached-metrics"}
 	return !slices.Contains(each, flag.Name) && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
 }
 

@@ -7,8 +7,10 @@
 package scrape
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -26,13 +28,19 @@ var ErrNoSample = errors.New("nothing in it is known to servebench")
 // servers.
 func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	all := totals{}
+	var blocks *float64
 	for s, err := range exposition(r) {
 		if err != nil {
 			return nil, err
 		}
 		all.add(s)
+		if n, err := strconv.Atoi(s.label("num_gpu_blocks")); err == nil && s.name == "vllm:cache_config_info" {
+			blocks = cmp.Or(blocks, new(float64))
+			*blocks += float64(n)
+		}
 	}
 	s := all.sample()
+	s.Blocks = blocks
 	if s == (metrics.ServerSample{}) {
 		return nil, ErrNoSample
 	}

@@ -30,8 +30,10 @@ vllm:prefix_cache_hits_total{engine="0"} 30.0
 vllm:prefix_cache_hits_created{engine="0"} 1.700000001e+09
 vllm:generation_tokens_total{engine="0"} 40
 vllm:generation_tokens_total{engine="1"} 2
+vllm:cache_config_info{engine="0",block_size="16",num_gpu_blocks="1000"} 1.0
+vllm:cache_config_info{engine="1",block_size="16",num_gpu_blocks="500"} 1.0
 `, &metrics.ServerSample{Running: new(7.0), Waiting: new(11.0), KVCache: new(0.5), Preemptions: new(2.0),
-			PrefixQueries: new(100.0), PrefixHits: new(30.0), Generated: new(42.0), Start: new(1.7e9)}},
+			PrefixQueries: new(100.0), PrefixHits: new(30.0), Generated: new(42.0), Start: new(1.7e9), Blocks: new(1500.0)}},
 		"vLLM that says when it started": {`process_start_time_seconds 1.69e9
 vllm:num_preemptions_created{engine="0"} 1.7e+09
 vllm:num_requests_running 1

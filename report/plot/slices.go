@@ -102,7 +102,7 @@ func overTime(runs []Run) (charts []Chart) {
 			charts = append(charts, c)
 		}
 	}
-	return charts
+	return append(charts, memory(runs, colors)...)
 }
 
 func (h *history) chart(courses []course) Chart {
