@@ -41,8 +41,8 @@ type target struct {
 
 	poolSampler host.Sampler // nil if the pool is not sampled
 
-	warmUp    warmUp
-	mps       []gpu.MPS // what MPS said before the load; nil for a server without MPS
+	warmUp warmUp
+	mps    []gpu.MPS // what MPS said before the load; nil for a server without MPS
 
 	gpuSampler host.Sampler // of the target's own GPUs; nil if it has none
 	gpus       *host.Watch  // of the sampler

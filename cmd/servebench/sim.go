@@ -18,6 +18,8 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/board"
+	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
@@ -33,6 +35,7 @@ type simOptions struct {
 	servers   int
 	log       string    // FILE of --request-log
 	sms       []float64 // of each server; nil without --sm-percent
+	pool      elastic.Model
 	given     func(flag string) bool
 }
 
@@ -46,7 +49,9 @@ func newSimCommand() *cobra.Command {
 Once the server accepts connections, it prints "listening on URL" on stdout.
 Ctrl-C ends it. --servers starts several on one simulated GPU, each at another
 port, which slow each other as the profile says. Without a profile they share
-time: while one other is busy, a step takes twice as long.
+time: while one other is busy, a step takes twice as long. With --kv-pool they
+lend each other memory for KV cache. Both are models, as is --enable-sleep-mode:
+docs/shared-gpus.md has their rules. None was measured on a GPU.
 
 --fault makes the server misbehave, as in --fault stall=3,crlf: in all
 requests, or in some with --fault-probability or --fault-every. The header
@@ -139,6 +144,10 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill a common prefix once. POST /reset_prefix_cache empties the cache")
 		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false, "let usage say how many prompt tokens were found in the cache, if any were")
 		f.BoolVar(&o.PerRequestMetrics, "enable-per-request-metrics", false, "let answers say how long the engine took, as vLLM does. A stream says it with its usage")
+		f.Var(argv.Parsed(&o.pool, "", elastic.Parse), "kv-pool", "`LIST` share the memory of the KV cache between --servers, page by page, as kvcached does, by a model. The list has "+elastic.Help)
+		f.ListVar(&o.PoolFiles, "kv-pool-files", argv.Some, "`PATH` files in which the servers publish what they hold, as kvcached does in /dev/shm; one for each of --servers")
+		f.BoolVar(&o.SleepMode, "enable-sleep-mode", false, "have vLLM's /sleep, /wake_up and /is_sleeping, by a model. Requests wait until the server is awake")
+		f.Var(argv.Parsed(&o.Sleep, "", sleep.Parse), "sleep-times", "`LIST` times of the calls of --enable-sleep-mode (default sleep=2.2s,weights=100ms,kv-cache=20ms,reload=1s)")
 		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens to draft in each decoding step; 0 means no speculation")
 		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance that a draft token is accepted, if those before it were")
 		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning or tool_calls")
@@ -175,6 +184,12 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	}
 	cfg = o.Config
 	cfg.Tokenizer = words
+	if o.pool != (elastic.Model{}) {
+		cfg.Memory = elastic.NewMemory(o.pool)
+	}
+	if !o.given("sleep-times") {
+		cfg.Sleep = sleep.Usual()
+	}
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
 		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/board"
+	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
 )
 
 // An engine is the goroutine that runs the steps.
@@ -15,6 +17,7 @@ type engine struct {
 	hold  int // hold back one token in so many; 0 for none
 	stats *stats
 	board *board.Board // nil for none
+	nap   *sleep.Mode
 	trace func(Trace)
 	over  func(*sequence) // called in a dry run when a sequence has left the engine
 	timer *time.Timer
@@ -33,8 +36,9 @@ type departure struct {
 	at  time.Time
 }
 
-func startEngine(cfg *Config, st *stats) *engine {
+func startEngine(cfg *Config, st *stats, pool *elastic.Pool) *engine {
 	e := newEngine(cfg, st)
+	e.kv.pool = pool
 	e.timer = time.NewTimer(0)
 	go e.run()
 	return e
@@ -51,6 +55,7 @@ func newEngine(cfg *Config, st *stats) *engine {
 		hold:  cfg.Profile.Hold,
 		stats: st,
 		board: cfg.Board,
+		nap:   sleep.New(cfg.Sleep),
 		trace: cfg.Trace,
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
@@ -88,12 +93,16 @@ func (e *engine) cancel(seq *sequence) {
 
 func (e *engine) close() {
 	e.mu.Lock()
-	if !e.closed {
+	again := e.closed
+	if !again {
 		e.closed = true
 		close(e.quit)
 	}
 	e.mu.Unlock()
 	<-e.done
+	if !again && e.kv.pool != nil {
+		e.kv.pool.Close() // what is wrong with its file has no reader any more
+	}
 }
 
 // run steps until it is stopped. A step starts when the previous one was due to end, so late timers
@@ -111,15 +120,18 @@ func (e *engine) run() {
 			}
 			start = time.Now()
 		}
-		if !e.sleep(start.Add(gather)) {
+		if !e.rise(&start) || !e.sleep(start.Add(gather)) {
 			return
 		}
 		b := e.prepare(time.Now())
 		if b == (batch{}) {
+			if !e.empty() && !e.sleep(time.Now().Add(starved)) {
+				return
+			}
 			start = time.Now()
 			continue
 		}
-		took := e.watch.step(b, start)
+		took := e.watch.step(b, start) + e.kv.mapped()
 		if !e.sleep(start.Add(took)) {
 			return
 		}
@@ -128,6 +140,28 @@ func (e *engine) run() {
 		if start = start.Add(took); now.Sub(start) > took {
 			start = now
 		}
+	}
+}
+
+// starved is how long an engine waits that has requests, and no memory for any of them because other
+// servers have it.
+const starved = time.Millisecond
+
+// rise waits while the server sleeps. The next step then starts when it has woken up. False means that
+// the engine must stop.
+func (e *engine) rise(start *time.Time) bool {
+	gate := e.nap.Gate()
+	select {
+	case <-gate:
+		return true
+	default:
+	}
+	select {
+	case <-gate:
+		*start = time.Now()
+		return true
+	case <-e.quit:
+		return false
 	}
 }
 

@@ -31,6 +31,10 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		p.write(w)
 		return
 	}
+	if s.engine.nap.Bare() {
+		newProblem(http.StatusInternalServerError, "the weights were dropped by sleep level 2 and not loaded again").write(w)
+		return
+	}
 	q.number = number
 	if !s.greet(r, q) {
 		panic(http.ErrAbortHandler)

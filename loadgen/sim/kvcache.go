@@ -3,6 +3,9 @@ package sim
 import (
 	"net/http"
 	"sync"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/elastic"
 )
 
 const (
@@ -21,8 +24,9 @@ const (
 // The blocks that it remembers are a tree of runs, so that a long text costs no more than the texts
 // that branch off it.
 type kvCache struct {
-	size      int  // blocks; 0 for no limit
-	remembers bool // share prefixes
+	size      int           // blocks; 0 for no limit
+	remembers bool          // share prefixes
+	pool      *elastic.Pool // has the memory of used blocks; nil if all of it is there from the start
 
 	mu            sync.Mutex
 	used          int             // blocks that a sequence uses
@@ -30,6 +34,7 @@ type kvCache struct {
 	idle          run             // heads the ring of runs that no sequence uses, last used first
 	idleBlocks    int             // in that ring
 	queries, hits int             // tokens looked up, and found
+	mapping       time.Duration   // of pages, which no step has spent yet
 }
 
 // A run is blocks in a row with known contents. A sequence uses all of a run, and all before it.
@@ -178,13 +183,32 @@ func (c *kvCache) extend(seq *sequence, tokens int) bool {
 	if more <= 0 {
 		return true
 	}
-	if c.size > 0 && c.used+more > c.size {
+	if c.size > 0 && c.used+more > c.size || !c.resize(c.used+more) {
 		return false
 	}
 	c.used += more
 	seq.kv.own += more
 	c.makeRoom()
 	return true
+}
+
+// resize gets memory for that many used blocks, or returns it. It reports whether there was any.
+func (c *kvCache) resize(blocks int) bool {
+	if c.pool == nil {
+		return true
+	}
+	took, ok := c.pool.Use(blocks)
+	c.mapping += took
+	return ok
+}
+
+// mapped is how long the pages took that were mapped since the last call.
+func (c *kvCache) mapped() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	took := c.mapping
+	c.mapping = 0
+	return took
 }
 
 // makeRoom forgets idle blocks whose room is needed.
@@ -261,6 +285,7 @@ func (c *kvCache) release(seq *sequence) {
 		c.idleBlocks += len(r.hashes)
 	}
 	seq.kv = holding{}
+	c.resize(c.used)
 	c.makeRoom()
 }
 

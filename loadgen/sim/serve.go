@@ -36,6 +36,12 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 	if n > 1 {
 		cfg.GPU = new(GPU)
 	}
+	switch files := len(cfg.PoolFiles); {
+	case files > 0 && (files != n || cfg.Memory == nil):
+		return nil, fmt.Errorf("%d servers cannot have %d files of pools: there must be one for each, and a pool", n, files)
+	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+blockSize-1)/blockSize:
+		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a request of max-model-len (%d)", cfg.MaxModelLen)
+	}
 	for i := range n {
 		if sms != nil {
 			cfg.SMs = sms[i]
@@ -47,6 +53,9 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 		}
 		all = append(all, s)
 		cfg.Seed++
+		if len(cfg.PoolFiles) > 0 {
+			cfg.PoolFiles = cfg.PoolFiles[1:]
+		}
 	}
 	return all, nil
 }

@@ -26,9 +26,11 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/board"
+	"github.com/servebench/servebench/loadgen/sim/elastic"
 	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/numbers"
 	"github.com/servebench/servebench/loadgen/sim/responses"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
@@ -82,6 +84,18 @@ type Config struct {
 	// PerRequestMetrics lets the last chunk with usage, and an answer that is not streamed, say how
 	// long the engine took. The names are vLLM's.
 	PerRequestMetrics bool
+
+	// Memory, if not nil, has the memory of the KV cache in pages, for all servers that name it, and
+	// NumGPUBlocks is all of it when zero. PoolFiles are the files in which the servers publish what
+	// they hold, as kvcached does: New takes the first, Several one for each; none without files.
+	// PoolLog is called with each state of the pool; it must not block.
+	Memory    *elastic.Memory
+	PoolFiles []string
+	PoolLog   func(elastic.State)
+
+	// SleepMode adds vLLM's calls that put the server to sleep and wake it up, which take Sleep.
+	SleepMode bool
+	Sleep     sleep.Times
 
 	// Log, if not nil, is called by a request's handler when its answer is complete. It must be safe for
 	// concurrent use.
@@ -137,6 +151,10 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	pool, err := cfg.pool()
+	if err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	st := newStats(&cfg)
 	st.started = began
@@ -145,7 +163,7 @@ func New(cfg Config) (*Server, error) {
 		vocabulary: newVocabulary(cfg.Tokenizer),
 		created:    began.Unix(),
 		mux:        http.NewServeMux(),
-		engine:     startEngine(&cfg, st),
+		engine:     startEngine(&cfg, st, pool),
 		stats:      st,
 	}
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
@@ -166,6 +184,9 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("GET /version", s.version)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("POST /reset_prefix_cache", s.resetPrefixCache)
+	if cfg.SleepMode {
+		s.engine.nap.Handle(s.mux)
+	}
 	return s, nil
 }
 
@@ -199,6 +220,9 @@ func (c Config) complete() (Config, error) {
 	c.MaxNumBatchedTokens = cmp.Or(c.MaxNumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)
 	c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Profile.MaxModelLen, 32768)
 	c.MeanOutputLen = orElse(c.MeanOutputLen, 128)
+	if c.Memory != nil {
+		c.NumGPUBlocks = cmp.Or(c.NumGPUBlocks, c.Memory.Pages*c.Memory.Blocks)
+	}
 	return c, c.check()
 }
 
@@ -211,6 +235,8 @@ func (c *Config) check() error {
 			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
 	case c.NumGPUBlocks < 0 || c.NumGPUBlocks > 0 && c.NumGPUBlocks*blockSize < c.MaxModelLen+c.Speculative.Tokens:
 		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)", c.NumGPUBlocks, blockSize, c.MaxModelLen)
+	case c.Memory != nil && c.PrefixCaching:
+		return fmt.Errorf("a pool of memory is not simulated together with prefix caching")
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
 		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
 	}
@@ -218,6 +244,18 @@ func (c *Config) check() error {
 		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", c.Lead.Tokens, c.Lead.Field, strings.Join(fields, ", "))
 	}
 	return errors.Join(c.Profile.check(), c.Faults.check())
+}
+
+// pool is the server's part of the memory; nil if it shares none.
+func (c *Config) pool() (*elastic.Pool, error) {
+	if c.Memory == nil {
+		return nil, nil
+	}
+	file := ""
+	if len(c.PoolFiles) > 0 {
+		file = c.PoolFiles[0]
+	}
+	return c.Memory.Open(file, c.PoolLog)
 }
 
 func orElse[T comparable](v, otherwise T) T {

@@ -156,6 +156,8 @@ func (s *stats) text(kv *kvCache) string {
 	}
 	if kv.size > 0 { // a cache without a size has no share in use
 		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
+		x.head("vllm:cache_config_info", "Information of the cache.", "gauge")
+		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, blockSize, kv.size), 1)
 	}
 	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
 	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
