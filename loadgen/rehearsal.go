@@ -19,7 +19,7 @@ import (
 // rehearse sends the first request once if the ready check is on, then the warm-up requests. All
 // are copies of the first request, as with vLLM's client.
 func (t *target) rehearse(ctx context.Context) error {
-	if t.Workload.Source != nil && t.Traffic.ReadyCheck <= 0 && t.Traffic.Warmups <= 0 {
+	if t.Workload.Source != nil && t.Traffic.ReadyCheck <= 0 && t.Traffic.Warmups <= 0 && t.Traffic.SleepFirst == 0 {
 		return ctx.Err() // do not read the caller's Source twice without need
 	}
 	first, err := t.firstRequest()
@@ -30,6 +30,11 @@ func (t *target) rehearse(ctx context.Context) error {
 	if t.Traffic.ReadyCheck > 0 {
 		if err := t.checkReady(ctx, first); err != nil {
 			return err
+		}
+	}
+	if t.Traffic.SleepFirst > 0 && t.Shard.Index == 0 {
+		if err := t.nap(ctx, first); err != nil {
+			return interrupted(ctx, &FailedError{fmt.Errorf("--sleep-first %d: %w%s", t.Traffic.SleepFirst, err, sleepAdvice(err))})
 		}
 	}
 	if n := t.Shard.Share(t.Traffic.Warmups); n > 0 {
@@ -97,6 +102,60 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 	}
 	for range run.Records(ctx) {
 	}
+}
+
+// wakeInterval is how often a server that wakes up is asked whether it still sleeps.
+const wakeInterval = 10 * time.Millisecond
+
+// nap puts the server to sleep, wakes it up and sends the first request, and notes how long that took.
+func (t *target) nap(ctx context.Context, first *engine.Request) error {
+	server := t.server.With(t.server.Transport, t.Limits.Total) // weights take long
+	woke := &metrics.Wake{Level: t.Traffic.SleepFirst}
+	began := time.Now()
+	if err := server.Sleep(ctx, woke.Level); err != nil {
+		return err
+	}
+	woke.Sleep = time.Since(began)
+	if asleep, err := server.IsSleeping(ctx); err != nil || !asleep {
+		return cmp.Or(err, errors.New("the server says that it does not sleep: start it with --enable-sleep-mode"))
+	}
+	began = time.Now()
+	if err := server.WakeUp(ctx, woke.Level); err != nil {
+		return err
+	}
+	for {
+		asleep, err := server.IsSleeping(ctx)
+		if err != nil {
+			return err
+		}
+		if !asleep {
+			break
+		}
+		if err := engine.Sleep(ctx, time.Now().Add(wakeInterval)); err != nil {
+			return err
+		}
+	}
+	woke.Ready = time.Since(began)
+	sent := time.Since(began)
+	rec := t.to.Once(ctx, first)
+	if rec.Class != metrics.OK {
+		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Error))
+	}
+	woke.FirstToken = sent + rec.TTFT()
+	if rec.Whole {
+		woke.FirstToken = sent + rec.E2EL()
+	}
+	t.woke = woke
+	t.say("slept at level %d; awake %.3f s after the call, first token after %.3f s", woke.Level, woke.Ready.Seconds(), woke.FirstToken.Seconds())
+	return nil
+}
+
+// sleepAdvice says what to do if a server has no sleep mode.
+func sleepAdvice(err error) string {
+	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
+		return ": start vLLM with VLLM_SERVER_DEV_MODE=1 in its environment, and with --enable-sleep-mode"
+	}
+	return ""
 }
 
 // findAdapters checks that the server has the plan's adapters. Some servers load an adapter when it

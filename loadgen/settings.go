@@ -75,6 +75,10 @@ type Traffic struct {
 	// Retries is how many times a failed request may be sent again.
 	Retries int
 
+	// SleepFirst is the level at which the server sleeps before the load, 1 or 2, to measure its
+	// wake; 0 for none.
+	SleepFirst int
+
 	// Profile makes the server profile the load.
 	Profile bool
 }

@@ -43,6 +43,7 @@ type target struct {
 
 	warmUp warmUp
 	mps    []gpu.MPS // what MPS said before the load; nil for a server without MPS
+	woke   *metrics.Wake // by SleepFirst
 
 	gpuSampler host.Sampler // of the target's own GPUs; nil if it has none
 	gpus       *host.Watch  // of the sampler
@@ -144,7 +145,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.header = &metrics.Header{
 		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: t.solo, With: t.with,
 		Delay: t.Traffic.Delay, WarmUp: t.Traffic.WarmUp, StartAt: t.Shard.StartAt,
-		Compact: t.Keep.Detail == Compact, Sampled: t.Watch.any(),
+		Compact: t.Keep.Detail == Compact, Sampled: t.Watch.any(), Wake: t.woke,
 		Version: t.Version, Definitions: t.Report.Definitions, Flags: t.Flags, Config: t.Shard.part(t.config),
 	}
 	t.to.Name, t.live = t.Target, new(engine.Live)

@@ -45,6 +45,8 @@ type Header struct {
 	// Server is the start of the server that the run measured; nil if unknown, and for a target with
 	// several replicas.
 	Server *ServerStart `json:"server,omitempty"`
+	// Wake is how the server woke up before the load; nil if it was not put to sleep.
+	Wake *Wake `json:"wake,omitempty"`
 	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after that took,
 	// before the measured part.
 	Delay  time.Duration `json:"delay,omitempty"`
@@ -63,6 +65,17 @@ type Header struct {
 	// former says that the stream is older than Definitions: its records only work with
 	// Definitions029.
 	former bool
+}
+
+// A Wake is how a server slept and woke up before the load, by vLLM's sleep mode.
+type Wake struct {
+	Level int `json:"level"` // 1 keeps the weights in the host's memory, 2 drops them
+	// Sleep is how long the call took that put it to sleep.
+	Sleep time.Duration `json:"sleep"`
+	// Ready is the time from the first call that woke it up until it said that it does not sleep, and
+	// FirstToken from that call until the first chunk of the next request, sent right after.
+	Ready      time.Duration `json:"ready"`
+	FirstToken time.Duration `json:"first_token"`
 }
 
 // A ServerStart is one start of a server. Runs on the same start share its process, with its caches,

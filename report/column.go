@@ -77,6 +77,22 @@ func ofEnergy(number func(*cost.Energy) float64) func(*metrics.Summary) float64 
 	}
 }
 
+// wakeColumns are the times of a server's wake, for tables in which a run has one.
+var wakeColumns = []column{
+	{head: "wake ready ms", key: "wake_ready_ms", of: func(s *metrics.Summary) float64 {
+		if s.Header.Wake == nil {
+			return math.NaN()
+		}
+		return metrics.Milliseconds(s.Header.Wake.Ready)
+	}},
+	{head: "wake first token ms", key: "wake_first_token_ms", of: func(s *metrics.Summary) float64 {
+		if s.Header.Wake == nil {
+			return math.NaN()
+		}
+		return metrics.Milliseconds(s.Header.Wake.FirstToken)
+	}},
+}
+
 // ofSessions is c for runs that may have no sessions.
 func ofSessions(c column) column {
 	of := c.of
@@ -114,6 +130,10 @@ func (t Table) columns() []column {
 		if slices.ContainsFunc(t, func(r Row) bool { return r.number(c) != "" }) {
 			columns = append(columns, c)
 		}
+}
+
+	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.Header.Wake != nil }) {
+		columns = append(columns, wakeColumns...)
 	}
 	reasons := slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.TTFO() != nil })
 	for _, metric := range []string{"ttft", "ttfo", "tpot", "itl", "e2el"} {

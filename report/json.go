@@ -15,7 +15,7 @@ import (
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
 // end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
-// "incomplete", "trust", "window", "slices", "memory" and "waterfall".
+// "incomplete", "trust", "window", "slices", "memory", "wake" and "waterfall".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
@@ -59,6 +59,12 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	}
 	if c := pool.Of(s); c != nil {
 		o.Set("memory", memoryObject(c))
+	}
+	if w := s.Header.Wake; w != nil {
+		o.Set("wake", pyjson.Object{
+			{Key: "level", Value: w.Level}, {Key: "sleep_ms", Value: metrics.Milliseconds(w.Sleep)},
+			{Key: "ready_ms", Value: metrics.Milliseconds(w.Ready)}, {Key: "first_token_ms", Value: metrics.Milliseconds(w.FirstToken)},
+		})
 	}
 	if s.Spans != nil {
 		o.Set("waterfall", waterfallObject(s))

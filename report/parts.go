@@ -92,7 +92,7 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if p.Extended {
 		errs = append(errs, writeExtended(out, s))
 	}
-	errs = append(errs, Window(out, s, v), writeSlices(out, s), writeMemory(out, s), Waterfall(out, s))
+	errs = append(errs, Window(out, s, v), writeSlices(out, s), writeWake(out, s), writeMemory(out, s), Waterfall(out, s))
 	if p.Request != "" && s.Trace != nil {
 		errs = append(errs, requestWaterfalls(out, s, p.Request))
 	}

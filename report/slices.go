@@ -196,6 +196,17 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 // adapterWidth is how many columns the name of an adapter has at most.
 const adapterWidth = 24
 
+// writeWake writes how long the server took to wake up before the load; nothing if it did not sleep.
+func writeWake(w io.Writer, s *metrics.Summary) error {
+	k := s.Header.Wake
+	if k == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nSleep level %d before the load: asleep after %.3f s; awake %.3f s after the wake-up call, first token after %.3f s\n",
+		k.Level, k.Sleep.Seconds(), k.Ready.Seconds(), k.FirstToken.Seconds())
+	return err
+}
+
 // writeMemory writes what the server's pool of GPU memory held, how fast it took and returned memory,
 // and what the first requests after that paid. It writes nothing without samples of a pool.
 func writeMemory(w io.Writer, s *metrics.Summary) error {

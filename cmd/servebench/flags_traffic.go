@@ -43,6 +43,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay", "`TIME` wait this long before the first request, in seconds or as 500ms; for use in a --target")
 	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` also send requests of one token, one after another, with a pause of 1/RATE seconds between. 0 sends none")
 	f.IntVar(&t.Retries, "retries", 0, "`N` resend a failed request up to N times. Only failures before the first chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
+	f.IntVar(&t.SleepFirst, "sleep-first", 0, "`LEVEL` put vLLM to sleep before the load, wake it up and measure that. Level 1 keeps the weights in the host's memory, level 2 drops them; 0 does nothing")
 	f.BoolVar(&t.Profile, "profile", false, "have the server profile the run, by its /start_profile and /stop_profile")
 	f.BoolVar(&t.Warm, "warm-connections", false, "open connections before the requests that need them, so that TTFT does not include connecting")
 	f.Offer("request-rate", "inf")
@@ -65,6 +66,8 @@ func (g *trafficFlags) resolve(*argv.Flags) error {
 		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.RequestRate))
 	case !(t.Burstiness > 0):
 		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.Burstiness))
+	case t.SleepFirst < 0 || t.SleepFirst > 2:
+		return fmt.Errorf("argument --sleep-first: %d: it must be level 1 or 2, or 0 for none", t.SleepFirst)
 	case t.Warmups < 0:
 		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
 	case t.Retries < 0 || t.Retries > maxRetries:

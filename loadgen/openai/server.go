@@ -70,6 +70,46 @@ func (s *Server) StopProfile(ctx context.Context) error {
 	return err
 }
 
+// Sleep puts vLLM to sleep, by POST /sleep: level 1 keeps the weights in the host's memory, level 2
+// drops them. The server needs --enable-sleep-mode and VLLM_SERVER_DEV_MODE=1; without them, the error
+// is a metrics.Failure of class Status with status 404.
+func (s *Server) Sleep(ctx context.Context, level int) error {
+	_, err := s.read(ctx, "/sleep?level="+strconv.Itoa(level), nothing)
+	return err
+}
+
+// WakeUp wakes the server from sleep at a level, by POST /wake_up. After level 2, it makes room for the
+// weights, loads them again and then makes room for the KV cache, as vLLM's documentation says:
+// docs.vllm.ai/en/latest/features/sleep_mode.html.
+func (s *Server) WakeUp(ctx context.Context, level int) error {
+	if level < 2 {
+		_, err := s.read(ctx, "/wake_up", nothing)
+		return err
+	}
+	_, err := s.read(ctx, "/wake_up?tags=weights", nothing)
+	if err == nil {
+		_, err = s.read(ctx, "/collective_rpc", pyjson.Object{{Key: "method", Value: "reload_weights"}})
+	}
+	if err == nil {
+		_, err = s.read(ctx, "/wake_up?tags=kv_cache", nothing)
+	}
+	return err
+}
+
+// IsSleeping asks the server whether it sleeps, by GET /is_sleeping.
+func (s *Server) IsSleeping(ctx context.Context) (bool, error) {
+	var reply struct {
+		Sleeping *bool `json:"is_sleeping"`
+	}
+	if err := s.call(ctx, "/is_sleeping", nil, &reply); err != nil {
+		return false, err
+	}
+	if reply.Sleeping == nil {
+		return false, s.lacks("/is_sleeping", "is_sleeping")
+	}
+	return *reply.Sleeping, nil
+}
+
 // lacks says that a reply does not have vLLM's shape: other servers have calls of the same names.
 func (s *Server) lacks(path, field string) error {
 	return metrics.Failf(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
@@ -153,7 +193,11 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	t := &wire.Trace{Epoch: time.Now()}
 	url := strings.TrimSuffix(s.URL, "/") + path
 	if s.Query != "" {
-		url += "?" + s.Query
+		mark := "?"
+		if strings.Contains(path, "?") {
+			mark = "&"
+		}
+		url += mark + s.Query
 	}
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.Hooks()), method, url, bytes.NewReader(content))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
@@ -39,6 +40,8 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "usd_per_million_input_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalInput })},
 	{Name: "usd_per_million_output_tokens", Unit: "$", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalOutput })},
 	{Name: "usd_per_million_tokens", Unit: "$", Of: ofMoney((*metrics.Summary).Tokens)},
+	{Name: "wake_ready", Unit: "ms", Of: ofWake(func(w *metrics.Wake) time.Duration { return w.Ready })},
+	{Name: "wake_first_token", Unit: "ms", Of: ofWake(func(w *metrics.Wake) time.Duration { return w.FirstToken })},
 }, slowdownMetrics())
 
 // ofEnergy is the energy for each of the run's tokens, NaN if it is unknown.
@@ -70,6 +73,16 @@ func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) f
 			return math.NaN()
 		}
 		return number(s.Sessions)
+	}
+}
+
+// ofWake is a time of a server's wake in milliseconds, NaN if it did not sleep before the run.
+func ofWake(took func(*metrics.Wake) time.Duration) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		if s.Header.Wake == nil {
+			return math.NaN()
+		}
+		return metrics.Milliseconds(took(s.Header.Wake))
 	}
 }
 

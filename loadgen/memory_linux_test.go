@@ -1,0 +1,164 @@
+package loadgen
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pool"
+)
+
+// A tenant is a simulated server with a part of the memory, and what it wrote about that.
+type tenant struct {
+	plan *Plan
+	mu   sync.Mutex
+	told []elastic.State
+}
+
+// newTenant is a server whose steps take 10 ms, and a load of n requests of 64 and 32 tokens, 4 to 6
+// pages, two at a time, after a delay.
+func newTenant(t *testing.T, m *elastic.Memory, name string, n int, delay time.Duration) *tenant {
+	t.Helper()
+	e := new(tenant)
+	file, two := filepath.Join(t.TempDir(), name), 2
+	server, err := sim.New(sim.Config{
+		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, MaxModelLen: 128,
+		Memory: m, PoolFiles: []string{file}, PoolLog: func(s elastic.State) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.told = append(e.told, s)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	e.plan = &Plan{
+		Target: name, Server: Server{Handler: server, Tokenizer: "stub-32000"}, Watch: Watch{Pool: file},
+		Workload: Workload{NumPrompts: n, Random: dataset.Random{InputLen: 64, OutputLen: 32}},
+		Traffic:  Traffic{MaxConcurrency: &two, Delay: delay},
+		Sampling: Sampling{IgnoreEOS: true},
+	}
+	return e
+}
+
+// held are the states that may be read at an instant: the last one, and those before it within an
+// instant.
+func (e *tenant) held(at time.Time) (states []metrics.PoolSample) {
+	for i, s := range e.told {
+		if i+1 < len(e.told) && e.told[i+1].At.Before(at) || s.At.After(at) {
+			continue
+		}
+		states = append(states, metrics.PoolSample{Name: e.plan.Target, Limit: s.Limit, Used: s.Used, Prealloc: s.Prealloc})
+	}
+	return states
+}
+
+// In pages of 1 MiB for 16 tokens, without spare ones: a returns what two requests had, page by page,
+// and later b takes as much.
+func TestMemoryCurvesAreTheSimulators(t *testing.T) {
+	model := elastic.Model{Pages: 20, Blocks: 1, MiB: 1, Map: 30 * time.Millisecond, Unmap: 50 * time.Millisecond}
+	synctest.Test(t, func(t *testing.T) {
+		m := elastic.NewMemory(model)
+		tenants := []*tenant{newTenant(t, m, "a", 2, 0), newTenant(t, m, "b", 12, 3*time.Second)}
+		sums, err := (&Plan{Targets: []*Plan{tenants[0].plan, tenants[1].plan}}).Run(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range sums {
+			read := map[metrics.PoolSample]bool{}
+			for k, sample := range s.Trace.Samples {
+				if want := time.Duration(k) * poolEvery; sample.At != want {
+					t.Fatalf("%s: sample %d was taken at %v, want %v", s.Header.Target, k, sample.At, want)
+				}
+				may := tenants[i].held(s.Header.Epoch.Add(sample.At))
+				if found := contains(may, *sample.Pool); !found {
+					t.Errorf("%s at %v: read %+v, and the simulator wrote %+v", s.Header.Target, sample.At, *sample.Pool, may)
+				}
+				read[*sample.Pool] = true
+			}
+			if len(read) < 4 {
+				t.Errorf("%s: only %d states were read", s.Header.Target, len(read))
+			}
+		}
+		a, b := pool.Of(sums[0]), pool.Of(sums[1])
+		// 11 of 12 pages, each 50 ms after the one before it.
+		if r := a.Returned(); r.Bytes != 12*pool.MiB || apart(r.To90, 11*model.Unmap) > poolEvery {
+			t.Errorf("a returned %+v", r)
+		}
+		// 8 pages for the prompts in the first step, which waits for them, and 11 or more 16 tokens later.
+		step := 10 * time.Millisecond
+		if took := b.Taken(); took.Bytes != 12*pool.MiB || apart(took.To90, 8*model.Map+17*step+2*model.Map) > poolEvery {
+			t.Errorf("b took %+v", took)
+		}
+		if p := b.Paid(); p.First != 5 || p.Rest != 7 || p.MeanFirst <= p.MeanRest+8*model.Map/5 {
+			t.Errorf("b's first requests: %+v", p)
+		}
+	})
+}
+
+func contains(all []metrics.PoolSample, one metrics.PoolSample) bool {
+	for _, s := range all {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}
+
+func apart(a, b time.Duration) time.Duration { return (a - b).Abs() }
+
+func TestRunRefusesAPoolThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := onHandler(t)
+		plan.Watch.Pool = "/no/folder/a"
+		_, err := plan.Run(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), "--kvcached-metrics: kvcached pool /no/folder/a: there is no such file") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWakeTakesWhatTheModelSays(t *testing.T) {
+	times := sleep.Times{Sleep: 2 * time.Second, Weights: 300 * time.Millisecond, KVCache: 20 * time.Millisecond, Reload: 5 * time.Second}
+	for level, ready := range map[int]time.Duration{1: times.Weights + times.KVCache, 2: times.Weights + times.Reload + times.KVCache} {
+		synctest.Test(t, func(t *testing.T) {
+			plan := onHandler(t)
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, SleepMode: true, Sleep: times})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			plan.Server.Handler, plan.Traffic.SleepFirst = http.Handler(server), level
+			sums, err := plan.Run(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := metrics.Wake{Level: level, Sleep: times.Sleep, Ready: ready, FirstToken: ready + 10*time.Millisecond}
+			if got := sums[0].Header.Wake; got == nil || *got != want || sums[0].Completed != 4 {
+				t.Errorf("level %d: %+v, want %+v", level, got, want)
+			}
+		})
+	}
+}
+
+func TestServerWithoutSleepModeIsAnErrorWithARemedy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := onHandler(t)
+		plan.Traffic.SleepFirst = 1
+		_, err := plan.Run(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), "/sleep?level=1: 404") || !strings.Contains(err.Error(), "VLLM_SERVER_DEV_MODE=1 in its environment, and with --enable-sleep-mode") {
+			t.Error(err)
+		}
+	})
+}
