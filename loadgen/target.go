@@ -42,7 +42,7 @@ type target struct {
 	poolSampler host.Sampler // nil if the pool is not sampled
 
 	warmUp warmUp
-	mps    []gpu.MPS // what MPS said before the load; nil for a server without MPS
+	mps    []gpu.MPS     // what MPS said before the load; nil for a server without MPS
 	woke   *metrics.Wake // by SleepFirst
 
 	gpuSampler host.Sampler // of the target's own GPUs; nil if it has none

@@ -130,7 +130,7 @@ func (t Table) columns() []column {
 		if slices.ContainsFunc(t, func(r Row) bool { return r.number(c) != "" }) {
 			columns = append(columns, c)
 		}
-}
+	}
 
 	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.Header.Wake != nil }) {
 		columns = append(columns, wakeColumns...)
