@@ -29,9 +29,9 @@ type Model struct {
 	Map, Unmap time.Duration // of one page
 }
 
-// Usual is the model of an 8B model's cache with kvcached's defaults for spare pages: 32 layers of 2
+// usual is the model of an 8B model's cache with kvcached's defaults for spare pages: 32 layers of 2
 // buffers in pages of 2 MiB, of which a block of 16 tokens takes 2 MiB in all.
-func Usual() Model { return Model{Blocks: 64, MiB: 128, Least: 5, Most: 10, Map: time.Millisecond} }
+func usual() Model { return Model{Blocks: 64, MiB: 128, Least: 5, Most: 10, Map: time.Millisecond} }
 
 // Help says what Parse reads.
 const Help = "pages=N of the GPU, blocks=N and mib=N of a page, reserve=LEAST-MOST spare pages of a server, map=TIME and unmap=TIME of a page"
@@ -39,7 +39,7 @@ const Help = "pages=N of the GPU, blocks=N and mib=N of a page, reserve=LEAST-MO
 // Parse reads values with commas between, as in "pages=48,blocks=24,mib=48,reserve=2-4,map=2ms,unmap=1ms".
 // What is not listed has its usual value; there must be pages.
 func Parse(text string) (Model, error) {
-	m := Usual()
+	m := usual()
 	for item := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(item), "=")
 		if err := m.set(key, value); err != nil {
