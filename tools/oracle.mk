@@ -2,7 +2,7 @@
 # programs, and models' tokenizers and templates, into folders of the cache. They
 # need npm and Python.
 
-.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-series vllm-engine
+.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-series vllm-tenants vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
 oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
@@ -65,6 +65,11 @@ vllm-series: ## make 6 sequential sweeps of two equal engines, and count their v
 	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
 		SERIES=$(abspath $(SERIES)) ENGINE=$(ENGINE) $(WITH) $(GO) test -tags vllm -timeout 180m -count=1 -run '^TestSeries$$' -v ./tools/vllm; \
 	else echo "vllm-series: vLLM's client or engine could not be installed, so no sweep was made"; fi
+
+vllm-tenants: ## load two of vLLM's engines and llama.cpp's server that share this machine, alone, in pairs and all, and hold the matrix against the records
+	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
+		TENANTS=$(if $(TENANTS),$(abspath $(TENANTS))) ENGINE=$(ENGINE) $(WITH) $(GO) test -tags vllm -timeout 60m -count=1 -run '^TestTenants$$' -v ./tools/vllm; \
+	else echo "vllm-tenants: vLLM's engine could not be installed, so nothing was loaded"; fi
 
 vllm-engine:
 	python3 -m venv $(ENGINE)/venv && $(ENGINE)/venv/bin/pip install --quiet --no-deps --requirement tools/vllm/engine.txt
