@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
@@ -63,7 +63,7 @@ func newCompareCommand() *cobra.Command {
 		},
 	}
 	f := argv.Of(cmd)
-	f.StringVar(&c.arms, "arms", "", "`OLD,NEW` compare runs of one source; each is an arm of a sweep, a --label or a target")
+	f.StringVar(&c.arms, "arms", "", "`OLD,NEW` compare runs of one source; each is an arm of a sweep, a --label or a target. One name takes this arm of the new side")
 	where := func(text string) error {
 		condition, err := compare.ParseCondition(text)
 		c.where = append(c.where, condition)
@@ -95,6 +95,10 @@ OLD and NEW are record streams (servebench run -o FILE), folders of sweeps or of
 such files, result files of vLLM, or texts with result blocks. Every run in them
 counts. FILE:2 is the second run of a file, FILE:2-5 the second to the fifth.
 --arms compares the runs of one source.
+
+If OLD is one pasted result block, and no flag of a gate is given, there is a
+table of the block, the new runs and their ratios. A block is one run, so there
+is no verdict, and the exit code is 0.
 
 The evidence is runs, not requests, so each side needs several; servebench says
 how many. Output throughput, median TTFT and median TPOT are gated, each with a
@@ -129,6 +133,9 @@ func (c *compareCommand) run(args []string, dash int) error {
 	}
 	if err != nil {
 		return err
+	}
+	if b := against.Of(old, new); b != nil && !judges(c) {
+		return beside(c.out, b, c)
 	}
 	var notes []string
 	if c.counted = compare.Recount(old, new); c.counted != "" {
@@ -210,12 +217,12 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 			return nil, nil, errors.New("--baseline is the old side: give the new runs alone")
 		}
 		return c.withBaseline(args)
-	case c.arms != "":
+	case c.arms != "" && (dash < 0 || strings.Contains(c.arms, ",")):
 		switch {
 		case len(args) == 0:
 			return nil, nil, errors.New("--arms compares runs of one source: give its file or folder")
 		case dash >= 0:
-			return nil, nil, errors.New("--arms compares runs of one source: give no --")
+			return nil, nil, errors.New("--arms OLD,NEW compares runs of one source: give no --, or one name, which is an arm of the new side")
 		}
 		return c.armsOf(args)
 	case dash <= 0 || dash == len(args):
@@ -226,6 +233,11 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 		return nil, nil, err
 	}
 	new, err = c.read(args[dash:])
+	if err == nil && c.arms != "" {
+		if new, err = compare.Arm(new, c.arms); err != nil {
+			err = fmt.Errorf("argument --arms: %w", err)
+		}
+	}
 	return old, new, err
 }
 
@@ -281,56 +293,6 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	return old, new, nil
 }
 
-func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
-	b, err := compare.OpenBaseline(c.baseline)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		b, c.missing = &compare.Baseline{}, true
-	case err != nil:
-		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
-	}
-	recent, err := c.read(args)
-	return b.Runs(), recent, err
-}
-
-// save keeps runs as a session of a baseline: the first one, unless the file exists.
-func (c *compareCommand) save(args []string, dash int) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("--save-baseline keeps runs: give their files")
-	case dash >= 0:
-		return errors.New("--save-baseline keeps one set of runs: give no --")
-	}
-	runs, err := c.read(args)
-	if err == nil {
-		_, runs, err = compare.Choose(nil, runs, c.where)
-	}
-	if err != nil {
-		return err
-	}
-	b, err := compare.OpenBaseline(c.saveBaseline)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		b = new(compare.Baseline)
-	case err != nil:
-		return fmt.Errorf("argument --save-baseline: %w", err)
-	}
-	if err := b.Add(runs, c.gate); err != nil {
-		return exitError{fmt.Errorf("the session was not kept: %w", err), exitNoVerdict}
-	}
-	if err := save.Replace(c.saveBaseline, 0o666, b.Write); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.out, "%s: ", c.saveBaseline)
-	if err := b.Describe(c.out, c.gate); err != nil {
-		return err
-	}
-	for _, why := range b.Warnings(c.gate) {
-		fmt.Fprintf(c.talk, "WARNING: %s\n", why)
-	}
-	return nil
-}
-
 // write writes the comparison to standard output and to the files.
 func (c *compareCommand) write(result *compare.Comparison) error {
 	var text strings.Builder
@@ -341,9 +303,38 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 		_, err := io.WriteString(c.out, text.String())
 		errs = append(errs, err)
 	}
-	for _, w := range c.writes {
+	return errors.Join(append(errs, writeFiles(c.writes, func(w io.Writer, format string) error { return report.ComparisonFormats[format](w, result) }))...)
+}
+
+// beside writes a document's block next to runs.
+func beside(out io.Writer, b *against.Block, c *compareCommand) error {
+	write := func(w io.Writer, format string) error {
+		return report.AgainstFormats[format](w, []*against.Block{b})
+	}
+	if err := writeFiles(c.writes, write); err != nil {
+		return err
+	}
+	if shown := screen.Of(out); shown.IsTerminal() && c.format == "text" {
+		return report.Against(out, []*against.Block{b}, shown)
+	}
+	return write(out, c.format)
+}
+
+// judges reports that a verdict is asked for: with a gate, or in a format that has one.
+func judges(c *compareCommand) bool {
+	lacks := func(format string) bool {
+		name, _, _ := strings.Cut(format, "=")
+		return report.AgainstFormats[name] == nil
+	}
+	return c.limits.file != "" || c.limits.settings != nil || c.baseline != "" || lacks(c.format) || slices.ContainsFunc(c.writes, lacks)
+}
+
+// writeFiles writes files, each FORMAT=FILE.
+func writeFiles(files []string, write func(w io.Writer, format string) error) error {
+	var errs []error
+	for _, w := range files {
 		format, file, _ := strings.Cut(w, "=")
-		errs = append(errs, replaceFile(file, func(w io.Writer) error { return report.ComparisonFormats[format](w, result) }))
+		errs = append(errs, replaceFile(file, func(w io.Writer) error { return write(w, format) }))
 	}
 	return errors.Join(errs...)
 }

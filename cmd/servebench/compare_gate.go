@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report/save"
 )
 
 // gateFlags are the flags of a gate.
@@ -160,4 +162,54 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pla
 		return nil, exitError{err, exitNoVerdict}
 	}
 	return plan, nil
+}
+
+func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
+	b, err := compare.OpenBaseline(c.baseline)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b, c.missing = &compare.Baseline{}, true
+	case err != nil:
+		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
+	}
+	recent, err := c.read(args)
+	return b.Runs(), recent, err
+}
+
+// save keeps runs as a session of a baseline: the first one, unless the file exists.
+func (c *compareCommand) save(args []string, dash int) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("--save-baseline keeps runs: give their files")
+	case dash >= 0:
+		return errors.New("--save-baseline keeps one set of runs: give no --")
+	}
+	runs, err := c.read(args)
+	if err == nil {
+		_, runs, err = compare.Choose(nil, runs, c.where)
+	}
+	if err != nil {
+		return err
+	}
+	b, err := compare.OpenBaseline(c.saveBaseline)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b = new(compare.Baseline)
+	case err != nil:
+		return fmt.Errorf("argument --save-baseline: %w", err)
+	}
+	if err := b.Add(runs, c.gate); err != nil {
+		return exitError{fmt.Errorf("the session was not kept: %w", err), exitNoVerdict}
+	}
+	if err := save.Replace(c.saveBaseline, 0o666, b.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "%s: ", c.saveBaseline)
+	if err := b.Describe(c.out, c.gate); err != nil {
+		return err
+	}
+	for _, why := range b.Warnings(c.gate) {
+		fmt.Fprintf(c.talk, "WARNING: %s\n", why)
+	}
+	return nil
 }

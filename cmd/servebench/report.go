@@ -243,7 +243,7 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 		}
 	}
 	if r.wanted() {
-		return nil
+		return r.takeDocuments(name)
 	}
 	shared := sharing.Loads(sums, nil)
 	if r.format == "json" {

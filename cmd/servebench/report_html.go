@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/front"
@@ -21,6 +22,7 @@ type reportFiles struct {
 	page, folder string // of the page and of the pictures; "" for none
 	title        string // of the page
 	runs         []html.Run
+	documents    []*against.Block // of the sweeps among the runs
 
 	hgrmDir string
 	writes  export.Files
@@ -56,12 +58,22 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 	return nil
 }
 
+// takeDocuments keeps the blocks that a sweep put next to its runs, if the name is of its folder.
+func (p *reportFiles) takeDocuments(name string) error {
+	if info, err := os.Stat(name); !p.wanted() || err != nil || !info.IsDir() {
+		return nil
+	}
+	blocks, err := against.ReadFolder(name)
+	p.documents = append(p.documents, blocks...)
+	return err
+}
+
 // draw writes the requested forms, if there is a run to show. A page named - goes to out.
 func (p *reportFiles) draw(out io.Writer) error {
 	if p.runs == nil {
 		return nil
 	}
-	page := func(w io.Writer) error { return html.Write(w, p.runs, p.title) }
+	page := func(w io.Writer) error { return html.Write(w, p.runs, p.title, p.documents...) }
 	var errs []error
 	switch p.page {
 	case "":

@@ -158,6 +158,9 @@ each: programs and their versions, the GPU and its free memory, MPS and kvcached
 ports, models, data, repeats for a verdict, disk and time. It starts no server and
 needs no GPU.
 
+With against, the last table has for each number of a document's block the document,
+this machine and the ratio, without a verdict. against.json has the same.
+
 At the end stdout gets the result blocks in the order of FILE, and a table. Exit code
 0: all runs are done, or the pairs PASS. 1: a run FAILED, its row has the reason; or the
 pairs have REGRESSED; or --check misses something. 2: misuse. 3: no verdict of a search or of the pairs, or with

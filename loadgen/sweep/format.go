@@ -48,6 +48,11 @@ keys may be left out:
     gated: []                       # models whose licence has to be accepted
     files: []
     env: [NAME]
+  against:            # result blocks of documents, next to the runs of one load on one arm
+    - blocks: doc.md:2                # the second block; doc.md:2-3 are two
+      arm: plain
+      load: {max-concurrency: 1}      # flags that choose among several loads of the arm
+      target: a                       # of several targets; "a alone" is target a alone
   vllm-folders: true  # also write the folders and the summary.csv of vllm bench sweep
   until:              # find the highest value at which probes pass, instead of one run a load
     flag: request-rate              # or max-concurrency

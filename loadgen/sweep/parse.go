@@ -35,8 +35,14 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
-	if err := p.plan.readLoads(name, flags); err != nil || p.plan.Sequential == nil {
+	if err := p.plan.readLoads(name, flags); err != nil {
 		return p.plan, err
+	}
+	if err := p.plan.checkAgainst(); err != nil {
+		return nil, located(name, err)
+	}
+	if p.plan.Sequential == nil {
+		return p.plan, nil
 	}
 	if err := p.plan.Sequential.check(p.plan); err != nil {
 		return nil, fmt.Errorf("argument --sequential: %w", err)
@@ -51,12 +57,12 @@ type parser struct {
 }
 
 func (p *parser) file(root *yaml.Node) error {
-	var load, arms, grid *yaml.Node
+	var load, arms, grid, blocks *yaml.Node
 	order := string(p.plan.Order)
 	err := fields(root, "an experiment", map[string]any{
 		"seed": &p.plan.Seed, "repeats": &p.plan.Repeats, "order": &order,
 		"load": &load, "arms": &arms, "grid": &grid,
-		"between": p.between, "until": p.until, "needs": p.plan.Needs.read, "vllm-folders": &p.plan.Folders,
+		"between": p.between, "until": p.until, "needs": p.plan.Needs.read, "vllm-folders": &p.plan.Folders, "against": &blocks,
 	})
 	if err != nil {
 		return err
@@ -90,7 +96,7 @@ func (p *parser) file(root *yaml.Node) error {
 	if cells := loads * p.plan.Repeats; cells > maxCells {
 		return at(root, "its arms, points and repeats make %d runs: there may be %d", cells, maxCells)
 	}
-	if err := p.searchedOnly(grid); err != nil {
+	if err := errors.Join(p.searchedOnly(grid), p.against(blocks)); err != nil {
 		return err
 	}
 	return p.ports()

@@ -102,7 +102,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 	for _, row := range []struct{ text, says string }{
 		{"", "plan.yaml: it is empty"},
 		{"- 1", "plan.yaml:1: an experiment must be a mapping"},
-		{"seed: 1\nrepeat: 2", "plan.yaml:2: repeat: an experiment has no such key; it has arms, between, grid"},
+		{"seed: 1\nrepeat: 2", "plan.yaml:2: repeat: an experiment has no such key; it has against, arms, between, grid"},
 		{"\nrepeats: many", "plan.yaml:2: repeats must be a whole number"},
 		{"repeats: 0", "repeats: 0: it must be from 1 to"},
 		{"repeats: 50001\ngrid: {num-prompts: [1, 2]}", "plan.yaml:1: its arms, points and repeats make 100002 runs: there may be 100000"},

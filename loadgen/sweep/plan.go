@@ -52,6 +52,9 @@ type Plan struct {
 	// Needs is what its servers and scripts need besides what their commands say.
 	Needs Needs `json:"-"`
 
+	// Against are blocks of documents to put next to runs. They change no run.
+	Against []Against `json:"-"`
+
 	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
 	Folders bool `json:"-"`
 

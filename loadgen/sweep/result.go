@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
@@ -112,6 +113,11 @@ func (r *result) write() error {
 		}
 		shown.WriteString("\n" + verdict.String())
 	}
+	if documents := r.against(); documents != nil {
+		if err := r.save(against.FileName, func(w io.Writer) error { return against.Write(w, documents) }); err != nil {
+			return err
+		}
+	}
 	var shared strings.Builder
 	if err := report.SharingJSON(&shared, r.experiments()); err != nil {
 		return err
@@ -129,8 +135,8 @@ func (r *result) write() error {
 // mostRows is how many runs have rows on a terminal if there are medians.
 const mostRows = 24
 
-// tables writes the rows of the runs, their medians over the repeats, the results of searches, and
-// the slowdowns of targets. A terminal with medians has the rows of few runs only.
+// tables writes the rows of the runs, their medians over the repeats, the results of searches, the
+// slowdowns of targets, and the blocks of documents. A terminal with medians has the rows of few runs only.
 func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Screen) error {
 	var err error
 	switch {
@@ -145,7 +151,7 @@ func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Scre
 	if r.answers != nil {
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
-	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()))
+	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()), report.Against(w, r.against(), shown))
 }
 
 // experiments are the loads on several targets. The probes of a search are none.

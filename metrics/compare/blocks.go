@@ -16,8 +16,8 @@ import (
 // differ a little in length.
 const blockMargin = 0.1
 
-// isBlock says whether the run is a result block.
-func (r *Run) isBlock() bool { return r.Asked["model"] == "" }
+// IsBlock reports whether the run is a result block, which does not say with which flags it was measured.
+func (r *Run) IsBlock() bool { return r.Asked["model"] == "" }
 
 // requests is the number of requests; NaN if unknown.
 func (r *Run) requests() float64 {
@@ -49,14 +49,14 @@ func (r *Run) load() string {
 
 // unlikeBlocks is the error for result blocks of different loads on a side, nil if there are none.
 func unlikeBlocks(side string, runs []*Run) error {
-	first := slices.IndexFunc(runs, (*Run).isBlock)
-	if first < 0 || !slices.ContainsFunc(runs, func(r *Run) bool { return r.isBlock() && !r.sameLoad(runs[first]) }) {
+	first := slices.IndexFunc(runs, (*Run).IsBlock)
+	if first < 0 || !slices.ContainsFunc(runs, func(r *Run) bool { return r.IsBlock() && !r.sameLoad(runs[first]) }) {
 		return nil
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "the %s result blocks have different loads, so no number can stand for all of them:\n", side)
 	for i, r := range runs {
-		if r.isBlock() {
+		if r.IsBlock() {
 			fmt.Fprintf(&text, "  block %d: %s\n", i+1, r.load())
 		}
 	}
@@ -67,7 +67,7 @@ func unlikeBlocks(side string, runs []*Run) error {
 // unlikeSides doubts a point if one side has result blocks, and the other side other loads.
 func (j *judge) unlikeSides(p *Point) {
 	old, new := p.Old[0], p.New[0]
-	if (old.isBlock() || new.isBlock()) && !old.sameLoad(new) {
+	if (old.IsBlock() || new.IsBlock()) && !old.sameLoad(new) {
 		j.doubt(p, "not comparable: an old run has %s, and a new run has %s", old.load(), new.load())
 	}
 }

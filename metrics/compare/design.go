@@ -128,7 +128,7 @@ func (p *Point) Arranged() string {
 	old, new := p.Units()
 	runs := slices.Concat(p.Old, p.New)
 	switch {
-	case slices.ContainsFunc(runs, (*Run).isBlock):
+	case slices.ContainsFunc(runs, (*Run).IsBlock):
 		return ""
 	case p.unit == PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
 		return fmt.Sprintf("%s, on unknown server starts", p.Design)

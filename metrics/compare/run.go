@@ -63,10 +63,11 @@ type Run struct {
 
 	resampled map[percentileOf]float64 // as Distribution.Resampled has them
 
-	recounts bool     // its stream can be recounted by other definitions
-	arms     []string // names of its arm: a sweep's, its label, its target
-	cut      bool     // its numbers lack requests, because someone or something ended it
-	remedy   string   // what to do about the first of Doubts, or about Held; empty if unknown
+	sum      *metrics.Summary // nil in a baseline
+	recounts bool             // its stream can be recounted by other definitions
+	arms     []string         // names of its arm: a sweep's, its label, its target
+	cut      bool             // its numbers lack requests, because someone or something ended it
+	remedy   string           // what to do about the first of Doubts, or about Held; empty if unknown
 }
 
 // Runs are the summarised runs, in the same order. Their numbers are Metrics and the extra ones.
@@ -98,6 +99,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		r.remedy = cmp.Or(r.remedy, c.Remedy)
 	}
 	r.arms = armNames(s)
+	r.sum = s
 	r.recounts = s.Truth != nil && !s.Header.Compact
 	all := slices.Concat(Metrics, extra)
 	for i := range s.Adapters {
@@ -134,6 +136,9 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	}
 	return r
 }
+
+// Summary is what the run was made of; nil for a run of a baseline.
+func (r *Run) Summary() *metrics.Summary { return r.sum }
 
 // gaps are what is missing from a run that was stopped or whose stream was cut.
 func gaps(s *metrics.Summary) []string {

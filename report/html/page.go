@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -34,8 +35,9 @@ type Run struct {
 }
 
 // Write writes a page about one or more runs. For several runs it has charts that compare them. If
-// title is empty, the runs provide it. Write labels the runs.
-func Write(w io.Writer, runs []Run, title string) error {
+// title is empty, the runs provide it. Blocks of documents, which have runs next to them, get a table
+// and charts. Write labels the runs.
+func Write(w io.Writer, runs []Run, title string, documents ...*against.Block) error {
 	p := newPage()
 	p.Several = len(runs) > 1
 	plain := Plain(runs)
@@ -51,6 +53,10 @@ func Write(w io.Writer, runs []Run, title string) error {
 		chapters := plot.Single(plain[i], len(runs))
 		if !p.Several {
 			p.front(front.Of(plain, chapters, title))
+		}
+		if i == 0 {
+			p.Documents = beside(documents)
+			p.Against = p.chapters(plot.Against(documents))
 		}
 		s, err := p.section(plain[i], r.Version, chapters)
 		if err != nil {
@@ -112,6 +118,8 @@ type page struct {
 	All        *table  // the runs
 	Versus     *versus // nil if there are not two sides
 	Groups     []fact  // texts about targets that were loaded together
+	Documents  []document
+	Against    []chapter // charts of the documents
 	Comparison []chapter
 	TooMany    string // why no chart overlays the runs
 	Runs       []section

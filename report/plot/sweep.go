@@ -60,7 +60,7 @@ func sweep(runs []Run) []Chart {
 	}
 	for _, metric := range []string{"ttft", "tpot", "e2el"} {
 		for _, n := range []number{median(metric), tail(metric)} {
-			if c := against(all, n, loadKey(grid)); c.Series != nil {
+			if c := versus(all, n, loadKey(grid)); c.Series != nil {
 				c.Limits = limits(runs, metric, false)
 				charts = append(charts, c.fitRuns())
 			}
@@ -119,9 +119,9 @@ func loadKey(grid []string) string {
 	return ""
 }
 
-// against is a latency against output throughput: a path for the conditions that
+// versus is a latency against output throughput: a path for the conditions that
 // differ in the load alone, from the lightest to the heaviest.
-func against(all []Condition, latency number, load string) Chart {
+func versus(all []Condition, latency number, load string) Chart {
 	c := Chart{Name: latency.name + "-against-throughput", Title: latency.short() + " against output throughput",
 		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
 	if load != "" {

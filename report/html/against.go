@@ -1,0 +1,30 @@
+package html
+
+import (
+	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/report"
+)
+
+// A document is the table of a document's blocks, next to runs.
+type document struct {
+	Title, Means string
+	Table        *table
+	Notes        []string
+}
+
+// beside are the tables of documents.
+func beside(blocks []*against.Block) (all []document) {
+	for _, d := range report.Documents(blocks) {
+		one := document{Title: d.Title, Means: "Ratio: " + d.Means + ".", Table: &table{Head: d.Head}, Notes: d.Notes}
+		for _, texts := range d.Rows {
+			var r row
+			for _, text := range texts {
+				r.Cells = append(r.Cells, cell{Text: text})
+			}
+			one.Table.Rows = append(one.Table.Rows, r)
+		}
+		one.Table.Note = d.Marked
+		all = append(all, one)
+	}
+	return all
+}
