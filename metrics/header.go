@@ -322,6 +322,13 @@ func (h *Header) Part(separator string) string {
 	return ""
 }
 
+// SimulatedKey is the metadata of a run that took place in time that does not pass. It has no verdict,
+// since neither a client nor a server was measured.
+const SimulatedKey = "simulated"
+
+// Simulated reports whether the run took place in time that does not pass.
+func (h *Header) Simulated() bool { return Value(h.Config.Metadata, SimulatedKey) != "" }
+
 // Value is the value of a key among pairs; empty if there is no such pair.
 func Value(pairs []KV, key string) string {
 	if i := slices.IndexFunc(pairs, func(kv KV) bool { return kv.Key == key }); i >= 0 {

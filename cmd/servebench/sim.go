@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
@@ -201,6 +202,22 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 		cfg.Cost.Base = 1 // zero was given, not the default
 	}
 	return cfg, nil
+}
+
+// simulatedServers are the servers that a command servebench sim would start.
+func simulatedServers(command []string) (dry.Servers, error) {
+	var o simOptions
+	f := argv.Of(&cobra.Command{Use: "sim"})
+	o.define(f)
+	if err := f.Parse(command[2:]); err != nil {
+		return nil, err
+	}
+	cfg, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := o.ports()
+	return dry.Of(cfg, ports), err
 }
 
 // imitate applies the profile to the flags that were not given.

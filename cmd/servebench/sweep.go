@@ -29,6 +29,7 @@ type sweepCommand struct {
 	dir       string
 	dryRun    bool
 	check     bool
+	simulate  bool
 	printYAML bool
 	listen    string
 	vllm      vllmSweep
@@ -87,6 +88,7 @@ func newSweepCommand() *cobra.Command {
 	f.Instead = insteadFlags
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
 	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
+	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
 	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
@@ -183,7 +185,7 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	}
 	defer f.Close()
 	if c.dir == "" {
-		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + c.folderEnd()
 	}
 	leave, err := c.enter(f)
 	if err != nil {
@@ -194,6 +196,14 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 		return err
 	}
 	return c.run(ctx, file)
+}
+
+// folderEnd is the end of the name of the folder for a file.
+func (c *sweepCommand) folderEnd() string {
+	if c.simulate {
+		return ".simulated.sweep"
+	}
+	return ".sweep"
 }
 
 // runText runs the experiment that flags ask for: the file that document makes of them.
@@ -260,7 +270,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if c.plan.Any(func(p *loadgen.Plan) bool { return p.Server.Insecure }) {
 		c.warn(insecureWarning)
 	}
-	if few := c.plan.TooFew(); few != "" {
+	if few := c.plan.TooFew(); few != "" && !c.simulate {
 		c.say(few)
 	}
 	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
@@ -324,7 +334,7 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 	case r.Decision != nil:
 		return decided(r.Decision)
 	}
-	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
+	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil && !c.simulate {
 		unit := ""
 		if c.plan.Kept() != nil {
 			unit = "--unit run "

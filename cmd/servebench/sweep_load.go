@@ -27,7 +27,11 @@ import (
 
 // flags reads the loads of a sweep.
 func (c *sweepCommand) flags() *sweep.Flags {
-	return &sweep.Flags{Words: sweepWords, Load: c.read, Sequential: c.sequential}
+	f := &sweep.Flags{Words: sweepWords, Load: c.read, Sequential: c.sequential}
+	if c.simulate {
+		f.Simulate = simulatedServers
+	}
+	return f
 }
 
 // read reads the command line of a load. varied are the flags that vary.

@@ -22,10 +22,15 @@ type Bounds struct {
 	Concurrency int  // requests in flight at most; 0 for no limit
 	Absolute    bool // a later turn is due when its recording was sent, if what it waits for has ended
 	Live        bool // prompts of text have the server's answers, not the recorded ones
+	Chunks      bool // keep when each chunk of an answer came
+
+	// Early lets an answer with a length end before it, as the profile says.
+	Early bool
 }
 
 // A Dried is a request of a dry run. Its times count from the start of the run.
 type Dried struct {
+	Load                  int // of several that run together, from 0
 	Session, Turn, Server int // positions, from 0
 	Prompt, Found, Out    int // tokens; Found were in the prefix cache, of Prompt
 
@@ -34,8 +39,43 @@ type Dried struct {
 	First time.Duration // first token
 	End   time.Duration // last token
 
+	// Chunks are the tokens that came together and when, if the bounds keep them.
+	Chunks []Chunk
+
 	// Refused says that prompt and output are too long for the model. It ends the session.
 	Refused bool
+}
+
+// A Chunk is the tokens of an answer that come together.
+type Chunk struct {
+	Tokens int
+	At     time.Duration
+}
+
+// A DryLoad is the load on one server of several in a dry run.
+type DryLoad struct {
+	Config Config // servers whose Configs name one GPU share it
+	Source dataset.Source
+	Bounds Bounds
+}
+
+// Together makes the dry runs of several loads at once, on one clock. It ends at the first error.
+func Together(loads []DryLoad) iter.Seq2[Dried, error] {
+	return func(yield func(Dried, error) bool) {
+		c := new(clock)
+		for i, l := range loads {
+			d, err := newDry(l.Config, l.Bounds, new(Forecast))
+			if err != nil {
+				yield(Dried{}, err)
+				return
+			}
+			d.clock, d.load = c, i
+			defer d.begin(l.Source, func(r Dried) bool { return yield(r, nil) })()
+		}
+		if c.run(); c.failed != nil {
+			yield(Dried{}, c.failed)
+		}
+	}
 }
 
 // Dry sends the sessions of a source to simulated servers in time that does not pass. It yields each
@@ -48,6 +88,7 @@ type Dried struct {
 func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[Dried, error] {
 	return func(yield func(Dried, error) bool) {
 		*f = Forecast{}
+		cfg.GPU = nil
 		d, err := newDry(cfg, b, f)
 		if err == nil {
 			err = d.run(source, func(r Dried) bool { return yield(r, nil) })
@@ -82,16 +123,22 @@ type dry struct {
 	replicas []*replica
 	forecast *Forecast
 	yield    func(Dried) bool
+	load     int
 
-	now     time.Duration
-	agenda  agenda
+	*clock
 	waiting [2][]*flight // for one of the requests in flight: later turns, then first turns
 	flights map[*sequence]*flight
 	begun   int // sessions
 	open    int // of these, not over
 
-	pull   func() (*dataset.Conversation, error, bool)
-	next   *dataset.Conversation // not begun
+	pull func() (*dataset.Conversation, error, bool)
+	next *dataset.Conversation // not begun
+}
+
+// A clock is the time that dry runs share.
+type clock struct {
+	now    time.Duration
+	agenda agenda
 	stop   bool
 	failed error
 }
@@ -131,7 +178,7 @@ type flight struct {
 var epoch = time.Unix(0, 0)
 
 func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
-	cfg.Trace, cfg.GPU = nil, nil
+	cfg.Trace = nil
 	if cfg.Tokenizer == nil {
 		cfg.Tokenizer = tokenizer.Stub{Size: 32000}
 	}
@@ -141,7 +188,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	}
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
-	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, forecast: f, flights: map[*sequence]*flight{}}
+	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock), forecast: f, flights: map[*sequence]*flight{}}
 	for range b.Servers {
 		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
 		r.over = d.landed
@@ -152,28 +199,48 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 }
 
 func (d *dry) run(source dataset.Source, yield func(Dried) bool) error {
-	next, stop := iter.Pull2(iter.Seq2[*dataset.Conversation, error](source))
-	defer stop()
-	d.pull, d.yield = next, yield
-	d.fetch()
-	for len(d.agenda.list) > 0 && !d.stop && d.failed == nil {
-		h := d.agenda.pop()
-		d.now = h.at
-		switch {
-		case h.seq != nil:
-			d.arrive(h.replica, h.seq)
-		case h.flight != nil:
-			d.depart(h.flight)
-		case h.replica == nil:
-			d.room()
-		case h.ends:
-			d.deliver(h.replica)
-		default:
-			d.compose(h.replica)
-		}
-	}
+	defer d.begin(source, yield)()
+	d.clock.run()
 	d.forecast.finish(d)
 	return d.failed
+}
+
+// begin looks at the first session of a source. The func is to be called at the end.
+func (d *dry) begin(source dataset.Source, yield func(Dried) bool) (stop func()) {
+	d.pull, stop = iter.Pull2(iter.Seq2[*dataset.Conversation, error](source))
+	d.yield = yield
+	d.fetch()
+	return stop
+}
+
+// run lets everything happen.
+func (c *clock) run() {
+	for len(c.agenda.list) > 0 && !c.stop && c.failed == nil {
+		h := c.agenda.pop()
+		c.now = h.at
+		h.of.happen(h)
+	}
+}
+
+// plans puts a happening on the agenda.
+func (d *dry) plans(h happening) {
+	h.of = d
+	d.agenda.push(h)
+}
+
+func (d *dry) happen(h happening) {
+	switch {
+	case h.seq != nil:
+		d.arrive(h.replica, h.seq)
+	case h.flight != nil:
+		d.depart(h.flight)
+	case h.replica == nil:
+		d.room()
+	case h.ends:
+		d.deliver(h.replica)
+	default:
+		d.compose(h.replica)
+	}
 }
 
 // fetch looks at the next session of the source, to begin it when it is due.
@@ -188,7 +255,7 @@ func (d *dry) fetch() {
 	if c.Due != nil {
 		due = max(due, dataset.Seconds(*c.Due))
 	}
-	d.agenda.push(happening{at: due})
+	d.plans(happening{at: due})
 }
 
 // room lets those be sent that wait for one of the requests in flight, and begins the next session
@@ -233,8 +300,8 @@ func (d *dry) plan(s *drySession, turn int) {
 	}
 	due := s.dueOf(turn, s.turns[turn].ready, d.Absolute)
 	s.going++
-	f := &flight{Dried: Dried{Session: s.number, Turn: turn, Server: s.number % d.Servers, Due: due}, session: s}
-	d.agenda.push(happening{at: max(due, d.now), flight: f})
+	f := &flight{Dried: Dried{Session: s.number, Turn: turn, Load: d.load, Server: s.number % d.Servers, Due: due}, session: s}
+	d.plans(happening{at: max(due, d.now), flight: f})
 }
 
 // dueOf is when a turn is due whose waits ended at an instant.
@@ -268,14 +335,14 @@ func (d *dry) depart(f *flight) {
 		return
 	}
 	d.flights[seq] = f
-	d.agenda.push(happening{at: d.now + d.cfg.Profile.FrontEnd, replica: d.replicas[f.Server], seq: seq})
+	d.plans(happening{at: d.now + d.cfg.Profile.FrontEnd, replica: d.replicas[f.Server], seq: seq})
 }
 
 // sequence makes the engine's part of a request, or refuses it.
 func (d *dry) sequence(f *flight) (*sequence, error) {
 	s := f.session
 	t := &s.Turns[f.Turn]
-	q := &query{number: int64(d.forecast.Requests + len(d.flights)), ignoreEOS: t.OutputLen > 0, chat: true}
+	q := &query{number: int64(d.forecast.Requests + len(d.flights)), ignoreEOS: t.OutputLen > 0 && !d.Early, chat: true}
 	ofBlocks := t.Blocks != nil || t.Tail.Tokens > 0
 	if ofBlocks {
 		for b := range t.AllBlocks() {
@@ -297,6 +364,9 @@ func (d *dry) sequence(f *flight) (*sequence, error) {
 	seq := &sequence{
 		id: strconv.FormatInt(q.number, 10), session: s.ID, number: q.number,
 		prompt: f.Prompt, want: text.left, finish: text.finish,
+	}
+	if d.Chunks {
+		seq.wake = make(chan struct{}, 1) // so that it keeps its outputs
 	}
 	if d.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
@@ -369,6 +439,11 @@ func (d *dry) landed(seq *sequence) {
 	f := d.flights[seq]
 	delete(d.flights, seq)
 	f.Found, f.First, f.End = seq.found, seq.first.Sub(epoch), seq.last.Sub(epoch)
+	if d.Chunks {
+		for _, o := range append(seq.ready, output{seq.held, seq.last}) {
+			f.Chunks = append(f.Chunks, Chunk{o.tokens, o.at.Sub(epoch)})
+		}
+	}
 	if s := f.session; s.said != nil {
 		s.said[f.Turn] = mustJSON(struct {
 			Role    string `json:"role"`
@@ -400,7 +475,7 @@ func (d *dry) leave(f *flight) {
 		d.open--
 	}
 	if s.going == 0 || d.Concurrency > 0 {
-		d.agenda.push(happening{at: d.now}) // after the turns that are due now
+		d.plans(happening{at: d.now}) // after the turns that are due now
 	}
 }
 
@@ -409,7 +484,8 @@ func (d *dry) arrive(r *replica, seq *sequence) {
 	r.submit(seq, epoch.Add(d.now))
 	if r.asleep {
 		r.asleep, r.start = false, d.now
-		d.agenda.push(happening{at: r.start + gather, replica: r})
+		r.watch.gpu.work(&r.watch)
+		d.plans(happening{at: r.start + gather, replica: r})
 	}
 }
 
@@ -423,7 +499,7 @@ func (d *dry) compose(r *replica) {
 	}
 	r.took = r.watch.step(b, epoch.Add(r.start))
 	d.forecast.work(b, r.took)
-	d.agenda.push(happening{at: r.start + r.took, replica: r, ends: true})
+	d.plans(happening{at: r.start + r.took, replica: r, ends: true})
 }
 
 func (d *dry) deliver(r *replica) {
@@ -435,7 +511,8 @@ func (d *dry) deliver(r *replica) {
 func (d *dry) goOn(r *replica) {
 	if r.idle() {
 		r.asleep = true
+		r.watch.gpu.rest(&r.watch)
 		return
 	}
-	d.agenda.push(happening{at: r.start + gather, replica: r})
+	d.plans(happening{at: r.start + gather, replica: r})
 }

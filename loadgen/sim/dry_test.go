@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -80,7 +81,7 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 				Session: i, Prompt: tr.PromptTokens, Found: tr.Found, Out: len(tr.Tokens),
 				Due: dataset.Seconds(*c.Due), Sent: dataset.Seconds(*c.Due), First: tr.Tokens[0].Sub(start), End: tr.Finished.Sub(start),
 			}
-			if r != want {
+			if !reflect.DeepEqual(r, want) {
 				t.Errorf("request %d: %+v, want %+v", i, r, want)
 			}
 		}

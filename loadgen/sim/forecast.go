@@ -141,6 +141,7 @@ func (f *Forecast) steps(n float64, work batch, w *stopwatch) float64 {
 type happening struct {
 	at      time.Duration
 	order   int // in which they were planned, to break ties
+	of      *dry
 	replica *replica
 	seq     *sequence
 	flight  *flight

@@ -6,10 +6,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
 )
@@ -26,6 +28,9 @@ type block struct {
 
 // run makes one run. It starts the servers if they are not up.
 func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
+	if b.Plan.Dry {
+		return b.simulate(ctx, job)
+	}
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -49,6 +54,24 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 		return nil, died
 	}
 	return out, err
+}
+
+// simulate makes one run without servers, in time that does not pass.
+func (b *block) simulate(ctx context.Context, job *Job) (*Outcome, error) {
+	b.ports, job.dried = ports{}, dry.Servers{}
+	for _, s := range b.arm.Servers {
+		server, err := b.ports.server(s)
+		if err != nil {
+			return nil, err
+		}
+		servers, err := b.Plan.flags.Simulate(server.Command)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(job.dried, servers)
+	}
+	job.args = b.ports.putAll(job.args)
+	return b.load(ctx, job)
 }
 
 // breath is how long a server that no longer answers may take to end.

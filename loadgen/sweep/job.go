@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 )
@@ -29,6 +30,7 @@ type Job struct {
 	notes []string // remarks next to the numbers
 	lost  error    // error that kept the records from being written
 
+	dried   dry.Servers          // that are simulated; nil for real ones
 	started *metrics.ServerStart // of the arm's servers; nil if the sweep has not started them
 	servers []*process           // that it has started
 }
@@ -118,7 +120,7 @@ func (j *Job) environmentOf(target *loadgen.Plan) (environment []string) {
 
 // reset makes a server forget the prompts of earlier runs, if the plan says so.
 func (s *Sweep) reset(ctx context.Context, target *loadgen.Plan, job *Job) {
-	if !s.Plan.Between.Reset {
+	if !s.Plan.Between.Reset || job.dried != nil {
 		return
 	}
 	if err := target.ResetPrefixCache(ctx); err != nil {

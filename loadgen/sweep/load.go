@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -25,6 +26,10 @@ type Flags struct {
 
 	// Load reads a whole command line. Flags in varied differ from run to run.
 	Load func(args, varied []string) (*Load, error)
+
+	// Simulate makes the simulated servers of a command, without starting it; nil starts commands. Then
+	// the runs take place in time that does not pass.
+	Simulate func(command []string) (dry.Servers, error)
 
 	// Sequential makes the sweep stop before its last repeat; nil for all repeats of the file.
 	Sequential *Sequential
@@ -52,7 +57,11 @@ type Load struct {
 
 // run makes one run.
 func (l *Load) run(ctx context.Context, job *Job) (*Outcome, error) {
-	if l.Run != nil {
+	switch {
+	case job.dried != nil:
+		sums, err := dry.Run(ctx, job.Plan, job.dried)
+		return &Outcome{Sums: sums}, err
+	case l.Run != nil:
 		return l.Run(ctx, job)
 	}
 	sums, err := job.Plan.Run(ctx, nil)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,14 +32,14 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	if err := doc.Decode(new(any)); err != nil { // duplicate keys, and an alias inside its own anchor
 		return nil, located(name, err)
 	}
-	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, Sequential: flags.Sequential, turns: 1, seeds: 1}}
+	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, Sequential: flags.Sequential, Dry: flags.Simulate != nil, turns: 1, seeds: 1}}
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
 	if err := p.plan.readLoads(name, flags); err != nil {
 		return p.plan, err
 	}
-	if err := p.plan.checkAgainst(); err != nil {
+	if err := cmp.Or(p.plan.checkAgainst(), p.plan.checkSimulated()); err != nil {
 		return nil, located(name, err)
 	}
 	if p.plan.Sequential == nil {
@@ -173,4 +174,25 @@ func (p *parser) namedBy(a *Arm) []string {
 		}
 	}
 	return namesOf(texts)
+}
+
+// checkSimulated checks that all servers of a simulated plan are simulated ones.
+func (p *Plan) checkSimulated() error {
+	if !p.Dry {
+		return nil
+	}
+	if p.Search != nil || p.Sequential != nil {
+		return errors.New("argument --simulate: a search and --sequential take runs with a verdict, and simulated runs have none")
+	}
+	for _, arm := range p.Arms {
+		if arm.Servers == nil || slices.ContainsFunc(arm.Servers, func(s Server) bool { return !s.simulated() }) {
+			return at(&yaml.Node{Line: arm.Line}, "argument --simulate: arm %s: it is no servebench sim, and no other server can be simulated", arm.Name)
+		}
+		for _, s := range arm.Servers {
+			if _, err := p.flags.Simulate(AnyPorts(s.Command...)); err != nil {
+				return at(&yaml.Node{Line: s.Line}, "argument --simulate: arm %s: %w", arm.Name, err)
+			}
+		}
+	}
+	return nil
 }

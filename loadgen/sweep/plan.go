@@ -52,6 +52,9 @@ type Plan struct {
 	// Needs is what its servers and scripts need besides what their commands say.
 	Needs Needs `json:"-"`
 
+	// Dry makes the runs on simulated servers, in time that does not pass.
+	Dry bool `json:",omitempty"`
+
 	// Against are blocks of documents to put next to runs. They change no run.
 	Against []Against `json:"-"`
 

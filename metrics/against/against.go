@@ -52,7 +52,7 @@ func New(block *metrics.Summary, said string, runs []*metrics.Summary) *Block {
 	b := &Block{
 		Document: block.Origin.File, Number: block.Origin.Number, Runs: said, Count: len(runs),
 		GPU: metrics.Value(block.Header.Config.Metadata, "gpu"), Model: block.Header.Config.Model,
-		Simulated: !slices.ContainsFunc(runs, func(s *metrics.Summary) bool { return !Simulated(s) }),
+		Simulated: !slices.ContainsFunc(runs, func(s *metrics.Summary) bool { return !s.Header.Simulated() }),
 		Numbers:   []Number{}, Notes: notes(block, runs),
 	}
 	for _, m := range numbers(block) {
@@ -83,14 +83,6 @@ func Of(old, new []*compare.Run) *Block {
 		said = []string{metrics.Counted(len(new), "run")}
 	}
 	return New(old[0].Summary(), strings.Join(said, ", "), runs)
-}
-
-// SimulatedKey is the metadata of runs that were simulated in time that does not pass.
-const SimulatedKey = "simulated"
-
-// Simulated reports whether a run was simulated in time that does not pass.
-func Simulated(s *metrics.Summary) bool {
-	return metrics.Value(s.Header.Config.Metadata, SimulatedKey) != ""
 }
 
 // Stated is what the document says about where its numbers are from, in words.

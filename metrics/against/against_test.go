@@ -61,7 +61,7 @@ func TestWhatTheDocumentStatesIsShown(t *testing.T) {
 }
 
 func TestSimulatedRunsAreCalledSo(t *testing.T) {
-	dry := metrics.Config{Metadata: []metrics.KV{{Key: against.SimulatedKey, Value: "yes"}}}
+	dry := metrics.Config{Metadata: []metrics.KV{{Key: metrics.SimulatedKey, Value: "yes"}}}
 	real := metrics.Config{}
 	for want, configs := range map[string][]metrics.Config{"simulated": {dry, dry}, "this machine": {dry, real}} {
 		var runs []*metrics.Summary

@@ -32,9 +32,9 @@ func explained(c metrics.Check) metrics.Check {
 
 // Judge sets s.Trust from s.Truth, s.Evidence, s.Age and the Summary's numbers. Call it again when
 // they have changed. Trust is nil for a Summary of a result file or a block, which have no data to
-// judge.
+// judge, and for a simulated run.
 func Judge(s *metrics.Summary) {
-	if s.Truth == nil {
+	if s.Truth == nil || s.Header.Simulated() {
 		s.Trust = nil
 		return
 	}

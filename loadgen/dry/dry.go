@@ -1,0 +1,190 @@
+// Package dry makes the runs of a plan on simulated servers, in time that does not pass.
+//
+// The engine of the simulator is stepped as in a server, and the load is the plan's, so an hour of load
+// takes seconds. Sending takes no time, no client is measured, and no run has a verdict. The metadata of
+// each run says that it was simulated.
+package dry
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+)
+
+// Servers are simulated servers by the ports of their URLs.
+type Servers map[string]sim.Config
+
+// Of are servers of one configuration at those ports. If they are several, they share a GPU, as those of
+// sim.Several do.
+func Of(cfg sim.Config, ports []int) Servers {
+	all := Servers{}
+	if len(ports) > 1 {
+		cfg.GPU = new(sim.GPU)
+	}
+	for _, port := range ports {
+		all[strconv.Itoa(port)] = cfg
+		cfg.Seed++
+	}
+	return all
+}
+
+// Run makes the load tests of a plan: each target alone, if the plan asks for that, and all together.
+// Records go where the plan keeps them. It returns a Summary for each load test of each target. It is
+// an error if a target is on no simulated server, or if its load cannot be simulated.
+func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.Summary, err error) {
+	targets := p.Targets
+	group := ""
+	if targets == nil {
+		targets = []*loadgen.Plan{p}
+	} else {
+		group = rand.Text()
+	}
+	trials := [][]*loadgen.Plan{targets}
+	if p.SoloFirst {
+		for i := range slices.Backward(targets) {
+			trials = slices.Insert(trials, 0, targets[i:i+1])
+		}
+	}
+	if p.Backward {
+		slices.Reverse(trials)
+	}
+	for _, of := range trials {
+		t := &trial{plan: p, targets: of, group: group, solo: p.SoloFirst && len(of) < len(targets)}
+		sums, err := t.run(ctx, servers)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sums...)
+	}
+	return all, nil
+}
+
+// A trial is one load test.
+type trial struct {
+	plan    *loadgen.Plan
+	targets []*loadgen.Plan
+	group   string
+	solo    bool
+
+	headers []*metrics.Header
+	loads   []sim.DryLoad
+}
+
+func (t *trial) run(ctx context.Context, servers Servers) ([]*metrics.Summary, error) {
+	for _, target := range t.targets {
+		if err := t.add(ctx, target, servers); err != nil {
+			return nil, err
+		}
+	}
+	var collectors []*metrics.Collector
+	var streams []*stream.Writer
+	keep := t.plan.Keep.Records
+	write := func(do func() error) {
+		if keep != nil {
+			keep.Try(do)
+		}
+	}
+	for _, h := range t.headers {
+		c := metrics.NewCollector(h)
+		c.KeepTrace = t.plan.Keep.Requests || h.Target != ""
+		collectors = append(collectors, c)
+		w := stream.NewWriter(keep)
+		write(func() error { return errors.Join(keep.Begin(), w.Begin(h)) })
+		streams = append(streams, w)
+	}
+	ends := make([]time.Duration, len(t.targets))
+	for r, err := range sim.Together(t.loads) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		rec := recordOf(&r, t.headers[r.Load])
+		ends[r.Load] = max(ends[r.Load], rec.End)
+		collectors[r.Load].Add(rec)
+		write(func() error { return streams[r.Load].Write(rec) })
+	}
+	var sums []*metrics.Summary
+	for i, c := range collectors {
+		s := c.Summary((ends[i] - t.headers[i].Delay).Seconds())
+		write(func() error { return streams[i].End(s) })
+		sums = append(sums, s)
+	}
+	return sums, nil
+}
+
+// add prepares the load of a target.
+func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) error {
+	u, err := url.Parse(target.Server.BaseURL)
+	if err != nil {
+		return err
+	}
+	cfg, ok := servers[u.Port()]
+	switch {
+	case !ok:
+		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Server.BaseURL)
+	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) || target.Server.Pooling():
+		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text is not simulated: run it on servebench sim")
+	}
+	alone := *target
+	alone.Server.Model = cmp.Or(alone.Server.Model, cfg.Model)
+	alone.Server.Tokenizer = cmp.Or(alone.Server.Tokenizer, alone.Server.Model)
+	alone.Report.Metadata = append(slices.Clone(alone.Report.Metadata), metrics.KV{Key: metrics.SimulatedKey, Value: "true"})
+	source, err := alone.Requests(ctx, nil)
+	if err != nil {
+		return err
+	}
+	bounds := sim.Bounds{Early: !alone.Sampling.IgnoreEOS, Chunks: true}
+	if limit := alone.Traffic.MaxConcurrency; limit != nil {
+		bounds.Concurrency = *limit
+	}
+	t.loads = append(t.loads, sim.DryLoad{Config: cfg, Source: delayed(source, alone.Traffic.Delay), Bounds: bounds})
+	t.headers = append(t.headers, &metrics.Header{
+		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.solo, Delay: alone.Traffic.Delay, Epoch: time.Now(),
+		Version: t.plan.Version, Definitions: alone.Report.Definitions, Flags: alone.Flags, Config: alone.Config(), Server: alone.Server.Start,
+	})
+	return nil
+}
+
+// delayed makes everything due later.
+func delayed(source dataset.Source, by time.Duration) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
+		for c, err := range source {
+			if c != nil && c.Due != nil {
+				later := *c
+				at := *c.Due + by.Seconds()
+				later.Due = &at
+				c = &later
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// recordOf is what a request of a dry run did.
+func recordOf(r *sim.Dried, h *metrics.Header) *metrics.Record {
+	rec := &metrics.Record{
+		Run: h.Run, Target: h.Target, Index: r.Session, Attempts: 1, Due: r.Due, Slot: r.Sent, Sent: r.Sent, Wrote: r.Sent,
+		FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End, In: r.Prompt, Out: r.Out, Status: 200,
+	}
+	if r.Refused {
+		rec.Class, rec.Status, rec.Error, rec.Out = metrics.Overflow, 400, "the prompt and its answer are too long for the model", 0
+		return rec
+	}
+	for _, c := range r.Chunks {
+		rec.Chunks.Append(c.At)
+	}
+	return rec
+}

@@ -1,0 +1,132 @@
+package dry_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/dry"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+)
+
+// plan is a load of 40 requests at 50 a second on a server at a port.
+func plan(port int) *loadgen.Plan {
+	slots := 8
+	p := &loadgen.Plan{Workload: loadgen.Workload{NumPrompts: 40, Random: dataset.Random{InputLen: 300, OutputLen: 20}}}
+	p.Server.BaseURL, p.Traffic.RequestRate, p.Traffic.MaxConcurrency = fmt.Sprintf("http://127.0.0.1:%d", port), 50, &slots
+	p.Server.Model, p.Sampling.IgnoreEOS = "stub-32000", true
+	return p
+}
+
+func config(t *testing.T, profile string) sim.Config {
+	t.Helper()
+	p, err := sim.OpenProfile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim.Config{Profile: p, Model: "stub-32000", Tokenizer: tokenizer.Stub{Size: 32000}}
+}
+
+// An hour of load takes no time, and the numbers are the ones that a client sees of such a server.
+func TestADryRunIsWhatAClientSees(t *testing.T) {
+	dried, err := dry.Run(t.Context(), plan(1), dry.Of(config(t, "kvcached-off"), []int{1}))
+	if err != nil || len(dried) != 1 {
+		t.Fatal(err, len(dried))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		server, err := sim.New(config(t, "kvcached-off"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		p := plan(1)
+		p.Server.Handler = server
+		seen, err := p.Run(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range metrics.Metrics[:4] {
+			a, b := m.Of(dried[0]), m.Of(seen[0])
+			for _, pair := range [][2]float64{{a.Mean(), b.Mean()}, {a.Percentile(99), b.Percentile(99)}} {
+				if a.Len() != b.Len() || math.Abs(pair[0]-pair[1]) > 0.001*pair[1] {
+					t.Errorf("%s: %d values, %.4f ms; a client sees %d, %.4f", m.Name, a.Len(), pair[0], b.Len(), pair[1])
+				}
+			}
+		}
+		if a, b := dried[0], seen[0]; a.TotalInput != b.TotalInput || a.TotalOutput != b.TotalOutput || math.Abs(a.Seconds-b.Seconds) > 0.001 {
+			t.Errorf("%d and %d tokens in %.4f s; a client sees %d and %d in %.4f", a.TotalInput, a.TotalOutput, a.Seconds, b.TotalInput, b.TotalOutput, b.Seconds)
+		}
+	})
+}
+
+// Two servers of one GPU slow each other down, and not when they are alone.
+func TestServersOfOneGPUSlowEachOther(t *testing.T) {
+	p := &loadgen.Plan{SoloFirst: true, Backward: true}
+	for i, name := range []string{"a", "b"} {
+		target := plan(i + 1)
+		target.Target = name
+		p.Targets = append(p.Targets, target)
+	}
+	p.Targets[1].Traffic.Delay = 100 * time.Millisecond
+	name := filepath.Join(t.TempDir(), "records.jsonl")
+	file, err := spool.Open(name, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Keep.Records = file
+	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2}))
+	if err = file.Close(spool.Waiting{}); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]*metrics.Summary{}
+	var names []string
+	for _, s := range sums {
+		of[s.Header.TargetName()] = s
+		names = append(names, s.Header.TargetName())
+	}
+	if want := []string{"a", "b", "b alone", "a alone"}; !slices.Equal(names, want) {
+		t.Fatalf("%v, want %v", names, want)
+	}
+	for _, name := range []string{"a", "b"} {
+		if shared, alone := of[name].TPOT.Mean(), of[name+" alone"].TPOT.Mean(); shared < 1.05*alone {
+			t.Errorf("%s has %.2f ms with the other, %.2f alone", name, shared, alone)
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := stream.Read(bytes.NewReader(text), metrics.Ask{})
+	if err != nil || len(again) != 4 {
+		t.Fatal(err, len(again))
+	}
+	for i, s := range again {
+		if s.Completed != 40 || !s.Header.Simulated() || s.Trust != nil || s.TTFT.Mean() != sums[i].TTFT.Mean() {
+			t.Errorf("read back: %d completed, simulated %v, %v, TTFT %v ms, was %v", s.Completed, s.Header.Simulated(), s.Trust, s.TTFT.Mean(), sums[i].TTFT.Mean())
+		}
+	}
+}
+
+func TestWhatIsNotSimulatedIsRefused(t *testing.T) {
+	elsewhere := plan(2)
+	timed := plan(1)
+	timed.Traffic.WarmUp = time.Second
+	for want, p := range map[string]*loadgen.Plan{"no simulated server of the arm listens there": elsewhere, "has a warm-up": timed} {
+		if _, err := dry.Run(t.Context(), p, dry.Of(config(t, "kvcached-off"), []int{1})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
