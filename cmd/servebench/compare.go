@@ -135,7 +135,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 		return err
 	}
 	if b := against.Of(old, new); b != nil && !judges(c) {
-		return beside(c.out, b, c)
+		return nextTo(c.out, b, c)
 	}
 	var notes []string
 	if c.counted = compare.Recount(old, new); c.counted != "" {
@@ -306,8 +306,8 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 	return errors.Join(append(errs, writeFiles(c.writes, func(w io.Writer, format string) error { return report.ComparisonFormats[format](w, result) }))...)
 }
 
-// beside writes a document's block next to runs.
-func beside(out io.Writer, b *against.Block, c *compareCommand) error {
+// nextTo writes a document's block next to runs.
+func nextTo(out io.Writer, b *against.Block, c *compareCommand) error {
 	write := func(w io.Writer, format string) error {
 		return report.AgainstFormats[format](w, []*against.Block{b})
 	}

@@ -26,8 +26,8 @@ import (
 // Servers are simulated servers by the ports of their URLs.
 type Servers map[string]sim.Config
 
-// Of are servers of one configuration at those ports. If they are several, they share a GPU, as those of
-// sim.Several do.
+// Of are servers of one configuration at those ports. If they are several, they share a GPU, as in
+// sim.Several.
 func Of(cfg sim.Config, ports []int) Servers {
 	all := Servers{}
 	if len(ports) > 1 {

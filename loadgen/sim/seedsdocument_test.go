@@ -24,6 +24,18 @@ The tables below compare each block with its simulation. The client of "serveben
 
 **The profiles were fitted to these same blocks.** So the tables show that the model is flexible enough to resemble these servers. They do not show that it predicts another load, nor that a server is slow for the reason in its profile. Details that the blocks do not tell, such as the lengths of answers, were fitted as well.
 
+Each block also has its line in a table of a sweep, with one command for each document, in seconds:
+
+"""sh
+servebench sweep testdata/documents/kvcached.yaml --simulate
+servebench sweep testdata/documents/percentiles.yaml --simulate
+servebench sweep testdata/documents/prefill-decode.yaml --simulate
+servebench sweep testdata/documents/ladder.yaml --simulate
+servebench sweep testdata/documents/sm-partition.yaml --simulate
+"""
+
+Their loads can be written as flags, so the lengths are simpler than in the tables below: uniform in place of ShareGPT's, and one length for all answers of a ladder. The notes below each table say what differs. Without "--simulate" they take as long as the documents: the ladder 55 minutes.
+
 "go run ./tools/seeds" writes this page.
 
 `

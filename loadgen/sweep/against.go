@@ -33,7 +33,7 @@ func (p *parser) against(node *yaml.Node) error {
 		items = node.Content
 	}
 	for _, item := range items {
-		a, err := p.beside(resolved(item))
+		a, err := p.runsOf(resolved(item))
 		if err != nil {
 			return at(item, "against: %w", unlined(err))
 		}
@@ -54,8 +54,8 @@ func unlined(err error) error {
 	return err
 }
 
-// beside reads one entry, and finds the load that it is about.
-func (p *parser) beside(node *yaml.Node) (*Against, error) {
+// runsOf reads one entry, and finds the load that it is about.
+func (p *parser) runsOf(node *yaml.Node) (*Against, error) {
 	var a Against
 	var file string
 	var load *yaml.Node

@@ -46,7 +46,7 @@ type Number struct {
 	Few bool `json:"few,omitempty"`
 }
 
-// New puts a block, whose Origin says where it was read, next to runs that are said to be those. The
+// New puts a block, whose Origin says where it was read, next to runs. said names them. The
 // runs must have the same load, and there must be at least one.
 func New(block *metrics.Summary, said string, runs []*metrics.Summary) *Block {
 	b := &Block{

@@ -12,8 +12,8 @@ type document struct {
 	Notes        []string
 }
 
-// beside are the tables of documents.
-func beside(blocks []*against.Block) (all []document) {
+// documentsOf are the tables of documents.
+func documentsOf(blocks []*against.Block) (all []document) {
 	for _, d := range report.Documents(blocks) {
 		one := document{Title: d.Title, Means: "Ratio: " + d.Means + ".", Table: &table{Head: d.Head}, Notes: d.Notes}
 		for _, texts := range d.Rows {

@@ -55,7 +55,7 @@ func Write(w io.Writer, runs []Run, title string, documents ...*against.Block) e
 			p.front(front.Of(plain, chapters, title))
 		}
 		if i == 0 {
-			p.Documents = beside(documents)
+			p.Documents = documentsOf(documents)
 			p.Against = p.chapters(plot.Against(documents))
 		}
 		s, err := p.section(plain[i], r.Version, chapters)

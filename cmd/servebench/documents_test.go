@@ -13,7 +13,7 @@ import (
 // fitted to these blocks, so the ratios of means are near 1, also where lengths of answers differ.
 func TestEveryBlockOfTheSeedsHasItsSimulation(t *testing.T) {
 	t.Chdir("../..")
-	files, err := filepath.Glob("testdata/beside/*.yaml")
+	files, err := filepath.Glob("testdata/documents/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
