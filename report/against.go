@@ -16,11 +16,19 @@ import (
 
 // AgainstFormats are the formats of blocks of documents next to runs: text, Markdown and JSON.
 var AgainstFormats = map[string]func(io.Writer, []*against.Block) error{
-	"text": func(w io.Writer, blocks []*against.Block) error {
-		return Against(w, blocks, screen.Screen{Width: textWidth})
-	},
-	"markdown": func(w io.Writer, blocks []*against.Block) error { return Against(w, blocks, screen.Screen{}) },
-	"json":     against.Write,
+	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}), "json": against.Write,
+}
+
+// againstAlone writes the tables with nothing before them.
+func againstAlone(shown screen.Screen) func(io.Writer, []*against.Block) error {
+	return func(w io.Writer, blocks []*against.Block) error {
+		var b bytes.Buffer
+		if err := Against(&b, blocks, shown); err != nil {
+			return err
+		}
+		_, err := w.Write(bytes.TrimPrefix(b.Bytes(), []byte("\n")))
+		return err
+	}
 }
 
 // textWidth is the width of text that goes to no terminal.

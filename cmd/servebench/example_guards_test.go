@@ -34,7 +34,7 @@ func TestExamplesProveWhatTheyMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "[windows] skip 'its commands are for a shell'\n" +
-			"mkdir shm\nexec sh -c 'chmod +x bin/* examples/*/*.sh'\nenv PATH=$WORK/bin:$PATH\n" +
+			copiedSeeds + "mkdir shm\nexec sh -c 'chmod +x bin/* examples/*/*.sh'\nenv PATH=$WORK/bin:$PATH\n" +
 			"cp $DATA/golden/sharegpt_input.json examples/kvcached-onoff/ShareGPT_V3_unfiltered_cleaned_split.json\n"
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(text+string(script)+archive), 0o600); err != nil {
 			t.Fatal(err)

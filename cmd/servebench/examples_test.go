@@ -206,6 +206,12 @@ func examplePlan(t *testing.T, file string) *sweep.Plan {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(file)) // to which the documents are relative
+	defer t.Chdir(root)
 	plan, err := sweep.Parse(file, f, (&sweepCommand{}).flags())
 	if err != nil {
 		t.Fatal(err)

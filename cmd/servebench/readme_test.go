@@ -107,14 +107,19 @@ var standIns = strings.NewReplacer("'http://127.0.0.1:8000?api-version=2024-10-2
 // picture is where a command writes what it does not print.
 var picture = regexp.MustCompile(` --(?:html|svg) (\S+)`)
 
+// copiedSeeds are the commands of a script that has the seed documents where examples look for them.
+const copiedSeeds = "mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md $DATA/seeds/num-prompts-seq-length-sweep.txt $DATA/seeds/percentiles-e2el.txt $DATA/seeds/prefill-decode.md testdata/seeds\n"
+
 // sweptFolder is the folder of an example that has been swept. A page may compare its arms.
-var sweptFolder = regexp.MustCompile(`examples/\S+\.sweep`)
+var sweptFolder = regexp.MustCompile(`examples/[^/\s]+/\w+\.sweep`)
 
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
 	script.WriteString("env HF_HUB_CACHE=$DATA/../dataset/hf/testdata/hub\nserver\nenv URL2=$URL\nserver --gpu-power 90,650 --lora-modules sql chat math\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\ncp $DATA/golden/inputs/a.png cat.png\ncp $DATA/golden/inputs/tone.wav speech.wav\n" +
-		"mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md testdata/seeds\n" +
+		copiedSeeds + "mkdir testdata/documents\n" +
+		"cp $DATA/documents/kvcached.yaml $DATA/documents/percentiles.yaml $DATA/documents/prefill-decode.yaml $DATA/documents/ladder.yaml $DATA/documents/sm-partition.yaml testdata/documents\n" +
+		"mkdir examples/kvcached-onoff examples/sm-partition\ncp $DATA/../examples/kvcached-onoff/sim.yaml examples/kvcached-onoff\ncp $DATA/../examples/sm-partition/sim.yaml examples/sm-partition\n" +
 		"mkdir examples/agents examples/ci\ncp $DATA/../examples/agents/trace.jsonl examples/agents/trace.jsonl\ncp $DATA/../examples/ci/endpoint-gate.yml examples/ci/endpoint-gate.yml\n" +
 		"exec servebench compare --save-baseline baseline.jsonl before.json\n")
 	for i, e := range examples {
