@@ -2,6 +2,7 @@ package dry_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -88,7 +89,7 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 	}
 	p.Keep.Records = file
 	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2}))
-	if err = file.Close(spool.Waiting{}); err != nil {
+	if err := errors.Join(err, file.Close(spool.Waiting{})); err != nil {
 		t.Fatal(err)
 	}
 	of := map[string]*metrics.Summary{}
