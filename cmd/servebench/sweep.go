@@ -185,7 +185,7 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	}
 	defer f.Close()
 	if c.dir == "" {
-		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + c.folderEnd()
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + folderEnd(c.simulate)
 	}
 	leave, err := c.enter(f)
 	if err != nil {
@@ -199,8 +199,8 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 }
 
 // folderEnd is the end of the name of the folder for a file.
-func (c *sweepCommand) folderEnd() string {
-	if c.simulate {
+func folderEnd(simulated bool) string {
+	if simulated {
 		return ".simulated.sweep"
 	}
 	return ".sweep"

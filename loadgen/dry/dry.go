@@ -44,6 +44,9 @@ func Of(cfg sim.Config, ports []int) Servers {
 // Records go where the plan keeps them. It returns a Summary for each load test of each target. It is
 // an error if a target is on no simulated server, or if its load cannot be simulated.
 func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.Summary, err error) {
+	if p.Pairs {
+		return nil, errors.New("argument --pairs: pairs of targets are not simulated: run them on servebench sim")
+	}
 	targets := p.Targets
 	group := ""
 	if targets == nil {
