@@ -46,7 +46,7 @@ func TestExamplesProveWhatTheyMeasure(t *testing.T) {
 // smaller makes an example that takes hours take a second, and has it leave the
 // machine alone.
 var smaller = strings.NewReplacer("8100", "${port}", "8101", "${port2}", "12346", "${port}",
-	"/tmp/servebench-mps", "../../state", "/dev/shm", "../../shm", "repeats: 5", "repeats: 1", "repeats: 6", "repeats: 1",
+	"/tmp/servebench-mps", "../../state", "/dev/shm", "../../shm", "kvcached-metrics: servebench", "kvcached-metrics: ../../shm/servebench", "repeats: 5", "repeats: 1", "repeats: 6", "repeats: 1",
 	"num-prompts: 1000", "num-prompts: 3", "num-prompts: 200", "num-prompts: 3", "num-prompts: [200, 2400]", "num-prompts: 3",
 	"request-rate: 10", "request-rate: inf", "request-rate: 20", "request-rate: inf", "random-input-len: 1000", "random-input-len: 20",
 	"random-output-len: 100", "random-output-len: 3", "solo-first: true", "solo-first: false")
