@@ -4,11 +4,13 @@ package vllm_test
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,123 @@ func TestTenants(t *testing.T) {
 	}
 	t.Logf("the sweep took %.0f min", time.Since(began).Minutes())
 	holdMatrix(t, folder)
+	holdCauses(t, folder)
+}
+
+// A tenancy is what one target did in a run with all of them, on the clock that they share, in nanoseconds.
+type tenancy struct {
+	prefills [][2]float64 // from when a request was sent to its first token
+	tokens   [][]float64  // when the chunks of each answer arrived
+}
+
+// holdCauses counts by hand for each target that is said to slow another: gaps of the other are longer on average if they
+// end while a prompt of that target waits for its first token.
+func holdCauses(t *testing.T, folder string) {
+	t.Helper()
+	var said struct {
+		Sharing []struct {
+			Causes struct {
+				Slowed map[string][]string `json:"slowed_by"`
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "sharing.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &said); err != nil || len(said.Sharing) != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	groups := tenancies(t, filepath.Join(folder, "records.jsonl"))
+	if len(groups) != 3 {
+		t.Fatalf("%d runs with all targets, want 3", len(groups))
+	}
+	for victim, by := range said.Sharing[0].Causes.Slowed {
+		for _, cause := range by {
+			during, apart := gapsBeside(groups, victim, cause)
+			t.Logf("gaps of %s: %.2f ms while %s has a prompt, %.2f ms otherwise", victim, during, cause, apart)
+			if !(during > apart) {
+				t.Errorf("%s is said to slow %s: its gaps are %.2f ms then, and %.2f ms otherwise", cause, victim, during, apart)
+			}
+		}
+	}
+}
+
+// gapsBeside are the mean gaps of a target in milliseconds while another has a prompt, and otherwise.
+func gapsBeside(groups map[string]map[string]*tenancy, victim, cause string) (during, apart float64) {
+	var sums, counts [2]float64
+	for _, all := range groups {
+		for _, tokens := range all[victim].tokens {
+			for i := 1; i < len(tokens); i++ {
+				k := 0
+				if slices.ContainsFunc(all[cause].prefills, func(p [2]float64) bool { return p[0] < tokens[i] && tokens[i] < p[1] }) {
+					k = 1
+				}
+				sums[k] += (tokens[i] - tokens[i-1]) / 1e6
+				counts[k]++
+			}
+		}
+	}
+	return sums[1] / counts[1], sums[0] / counts[0]
+}
+
+// tenancies are the runs with all targets, by group and target.
+func tenancies(t *testing.T, records string) map[string]map[string]*tenancy {
+	t.Helper()
+	groups, runs := map[string]map[string]*tenancy{}, map[string]*tenancy{}
+	eachLine(t, records, func(line []byte) {
+		var l struct {
+			K, Run, Target, With, Group, Phase, Class string
+			Solo                                      bool
+			Sent, First                               float64
+			Gaps                                      []byte
+		}
+		if json.Unmarshal(line, &l) != nil {
+			return
+		}
+		if l.K == "run" && !l.Solo && l.With == "" {
+			runs[l.Run] = &tenancy{}
+			if groups[l.Group] == nil {
+				groups[l.Group] = map[string]*tenancy{}
+			}
+			groups[l.Group][l.Target] = runs[l.Run]
+		}
+		r := runs[l.Run]
+		if l.K != "req" || r == nil || l.Phase != "" || l.Class != "" {
+			return
+		}
+		at := l.Sent + l.First
+		r.prefills = append(r.prefills, [2]float64{l.Sent, at})
+		arrived := []float64{at}
+		for gaps := l.Gaps; len(gaps) > 0; {
+			gap, n := binary.Varint(gaps)
+			if n <= 0 {
+				t.Fatal("gaps that are no varints")
+			}
+			at, gaps = at+float64(gap), gaps[n:]
+			arrived = append(arrived, at)
+		}
+		r.tokens = append(r.tokens, arrived)
+	})
+	return groups
+}
+
+// eachLine calls take with each line of a file.
+func eachLine(t *testing.T, name string, take func([]byte)) {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		take(lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // holdMatrix makes each cell of the matrix of latencies again, from the lines of the records.
@@ -125,22 +244,15 @@ func latencies(t *testing.T, records string) map[string]map[string]map[string][]
 	}
 	var order []string
 	runs := map[string]*run{}
-	file, err := os.Open(records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
+	eachLine(t, records, func(line []byte) {
 		var l struct {
 			K, Run, Target, With, Phase, Class string
 			Solo                               bool
 			First, Last                        float64
 			Out                                float64
 		}
-		if json.Unmarshal(lines.Bytes(), &l) != nil {
-			continue
+		if json.Unmarshal(line, &l) != nil {
+			return
 		}
 		switch l.K {
 		case "run":
@@ -159,10 +271,7 @@ func latencies(t *testing.T, records string) map[string]map[string]map[string][]
 				}
 			}
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	})
 	all := map[string]map[string]map[string][]float64{"mean_ttft": {}, "mean_tpot": {}}
 	for _, id := range order {
 		r := runs[id]
