@@ -118,6 +118,7 @@ type page struct {
 	All        *table  // the runs
 	Versus     *versus // nil if there are not two sides
 	Groups     []fact  // texts about targets that were loaded together
+	Sharing    string  // who slows whom among them; empty if that is unknown
 	Documents  []document
 	Against    []chapter // charts of the documents
 	Comparison []chapter
@@ -184,9 +185,7 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	if err := report.Sharing(&shared, screen.Screen{Width: pageWidth}, sharing.Loads(sums, nil)); err != nil {
 		return err
 	}
-	if shared.Len() > 0 {
-		p.Groups = append(p.Groups, fact{"Who slows whom", strings.TrimSpace(shared.String())})
-	}
+	p.Sharing = strings.TrimSpace(shared.String())
 	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {
 		p.TooMany = fmt.Sprintf("%d runs are too many for one chart. To overlay latencies and to see single requests, report %d runs or fewer.",
