@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -73,6 +74,9 @@ func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
 	if e.Extended || e.Brief {
 		return p.lines
 	}
+	if text := priceOf(s); text != "" {
+		p.add(screen.Span{Text: "Price:"}, screen.Span{Text: text})
+	}
 	notes := 0
 	for _, warning := range s.Trust.Warnings {
 		if !p.add(screen.Span{Text: "WARNING:", Tone: screen.Doubt}, screen.Span{Text: warning}) {
@@ -85,6 +89,15 @@ func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
 		}
 	}
 	return append(p.lines, p.more(left, notes)...)
+}
+
+// priceOf is what tokens cost in the run; empty if that is unknown.
+func priceOf(s *metrics.Summary) string {
+	in, out := cost.PerMillion(s.Dollars(), s.TotalInput), cost.PerMillion(s.Dollars(), s.TotalOutput)
+	if !(in > 0) || !(out > 0) {
+		return ""
+	}
+	return fmt.Sprintf("$%.4g for a million input tokens, or $%.4g for a million output tokens", in, out)
 }
 
 // A draft is an Ending while it is written.
