@@ -173,16 +173,37 @@ func TestNobodyIsNamedWhereRequestsComeTogether(t *testing.T) {
 // Servers that always decode fill 0.6 of the SMs. c may use a quarter, so it always gets that, and
 // leaves a and b what they need together with one of them, and three eighths with both.
 func TestTheMatrixIsTheTruth(t *testing.T) {
+	for _, prompt := range []int{1, 2000} {
+		holdMatrix(t, prompt)
+	}
+}
+
+// prompted is how many times as long as alone a first token takes after a prompt of so many tokens, for a
+// server that gets this part of the SMs. The prompt can fill all of them, and the rest of the step 0.6.
+func prompted(tokens int, granted float64) float64 {
+	cost := sim.DefaultCost()
+	base, rest := cost.Base.Seconds(), float64(tokens)*cost.PerPromptToken.Seconds()
+	return (base*max(1, .6/granted) + rest/granted) / (base + rest)
+}
+
+func holdMatrix(t *testing.T, prompt int) {
+	t.Helper()
 	var tenants []tenant
 	for i, share := range []float64{1, 1, .25} {
-		tenants = append(tenants, tenant{name: string(rune('a' + i)), share: share, prompt: 1, out: 50})
+		tenants = append(tenants, tenant{name: string(rune('a' + i)), share: share, prompt: prompt, out: 50})
 	}
 	l := loadOf(t, tenants, 1, 10, 3, true)
 	nan := math.NaN()
-	truth := [][]float64{{nan, 1.2, 1, 1.6}, {1.2, nan, 1, 1.6}, {1, 1, nan, 1}}
+	decoding := [][]float64{{nan, 1.2, 1, 1.6}, {1.2, nan, 1, 1.6}, {1, 1, nan, 1}}
+	half, most, least := prompted(prompt, .5), prompted(prompt, .75), prompted(prompt, .375)
+	prompts := [][]float64{{nan, half, most, least}, {half, nan, most, least}, {1, 1, nan, 1}}
 	for _, m := range l.Matrices() {
-		if m.Measure.Name == "mean_ttft" {
-			continue // a prompt of one token is a step that fills all SMs
+		truth := decoding
+		switch {
+		case m.Measure.Name == "mean_ttft":
+			truth = prompts
+		case m.Measure.Rate && prompt > 1:
+			continue // it mixes both
 		}
 		if !slices.Equal(m.With, []string{"a", "b", "c", "(all)"}) {
 			t.Errorf("columns %v", m.With)
@@ -191,13 +212,16 @@ func TestTheMatrixIsTheTruth(t *testing.T) {
 			for j, want := range truth[i] {
 				got := row.Slower[j]
 				if math.IsNaN(want) != math.IsNaN(got.Value) || math.Abs(got.Value/want-1) > .05 {
-					t.Errorf("%s of %s with %s: %+v, want %v", m.Measure.Name, row.Target, m.With[j], got, want)
+					t.Errorf("%s of %s with %s, prompts of %d: %+v, want %v", m.Measure.Name, row.Target, m.With[j], prompt, got, want)
 				}
-				if want > 0 && !(got.Repeats == 3 && got.Low <= got.Value && got.Value <= got.High && got.High < got.Low*1.1) {
+				if want > 0 && !(got.Repeats == 3 && got.Low <= got.Value && got.Value <= got.High && got.High < got.Low*1.15) {
 					t.Errorf("%s of %s with %s: %+v", m.Measure.Name, row.Target, m.With[j], got)
 				}
 			}
 		}
+	}
+	if prompt > 1 {
+		return
 	}
 	// Progress is 1/1.6, 1/1.6 and 1.
 	want := math.Pow(2/1.6+1, 2) / 3 / (2/1.6/1.6 + 1)
