@@ -70,7 +70,7 @@ func newCompareCommand() *cobra.Command {
 		return err
 	}
 	f.Func("where", "`NAME=VALUE` take only runs with this flag of run, arm or target, as request-rate=10; may be repeated", where)
-	f.Func("target", "`NAME` take only runs of this target, or 'NAME alone'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
+	f.Func("target", "`NAME` take only runs of this target, 'NAME alone' or 'NAME with OTHER'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
 	c.limits.define(f)
 	c.plan.define(f)
 	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the sessions kept in this file. From 4 on they show how much days differ")
@@ -201,7 +201,7 @@ func (c *compareCommand) chosen(args []string, dash int) (old, new []*compare.Ru
 		return nil, nil, err
 	}
 	if old, new, err = compare.Choose(old, new, c.where); err != nil {
-		return nil, nil, fmt.Errorf("argument --where: %w", err)
+		return nil, nil, fmt.Errorf("argument --where or --target: %w", err)
 	}
 	return old, new, nil
 }

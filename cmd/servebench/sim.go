@@ -188,7 +188,10 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	if o.pool != (elastic.Model{}) {
 		cfg.Memory = elastic.NewMemory(o.pool)
 	}
-	if !o.given("sleep-times") {
+	switch {
+	case o.given("sleep-times") && !o.given("enable-sleep-mode"):
+		return cfg, errors.New("argument --sleep-times: it takes --enable-sleep-mode")
+	case !o.given("sleep-times"):
 		cfg.Sleep = sleep.Usual()
 	}
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
@@ -217,7 +220,7 @@ func simulatedServers(command []string) (dry.Servers, error) {
 		return nil, err
 	}
 	ports, err := o.ports()
-	return dry.Of(cfg, ports), err
+	return dry.Of(cfg, ports, o.sms), err
 }
 
 // imitate applies the profile to the flags that were not given.

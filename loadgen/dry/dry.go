@@ -27,26 +27,27 @@ import (
 type Servers map[string]sim.Config
 
 // Of are servers of one configuration at those ports. If they are several, they share a GPU, as in
-// sim.Several.
-func Of(cfg sim.Config, ports []int) Servers {
+// sim.Several. Each may use the SMs listed for it; nil for what the configuration says.
+func Of(cfg sim.Config, ports []int, sms []float64) Servers {
 	all := Servers{}
 	if len(ports) > 1 {
 		cfg.GPU = new(sim.GPU)
 	}
-	for _, port := range ports {
+	for i, port := range ports {
+		if sms != nil {
+			cfg.SMs = sms[i]
+		}
 		all[strconv.Itoa(port)] = cfg
 		cfg.Seed++
 	}
 	return all
 }
 
-// Run makes the load tests of a plan: each target alone, if the plan asks for that, and all together.
+// Run makes the load tests of a plan: each target alone and each pair of them, if the plan asks for that, and all
+// together.
 // Records go where the plan keeps them. It returns a Summary for each load test of each target. It is
 // an error if a target is on no simulated server, or if its load cannot be simulated.
 func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.Summary, err error) {
-	if p.Pairs {
-		return nil, errors.New("argument --pairs: pairs of targets are not simulated: run them on servebench sim")
-	}
 	targets := p.Targets
 	group := ""
 	if targets == nil {
@@ -54,17 +55,23 @@ func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.
 	} else {
 		group = rand.Text()
 	}
-	trials := [][]*loadgen.Plan{targets}
+	var trials [][]*loadgen.Plan
 	if p.SoloFirst {
-		for i := range slices.Backward(targets) {
-			trials = slices.Insert(trials, 0, targets[i:i+1])
+		trials = slices.Collect(slices.Chunk(targets, 1))
+	}
+	if p.Pairs && len(targets) > 2 {
+		for i := range targets {
+			for k := range targets[:i] {
+				trials = append(trials, []*loadgen.Plan{targets[k], targets[i]})
+			}
 		}
 	}
+	trials = append(trials, targets)
 	if p.Backward {
 		slices.Reverse(trials)
 	}
 	for _, of := range trials {
-		t := &trial{plan: p, targets: of, group: group, solo: p.SoloFirst && len(of) < len(targets)}
+		t := &trial{plan: p, targets: of, group: group, part: len(of) < len(targets)}
 		sums, err := t.run(ctx, servers)
 		if err != nil {
 			return nil, err
@@ -79,7 +86,7 @@ type trial struct {
 	plan    *loadgen.Plan
 	targets []*loadgen.Plan
 	group   string
-	solo    bool
+	part    bool // not all targets of the plan
 
 	headers []*metrics.Header
 	loads   []sim.DryLoad
@@ -138,6 +145,8 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Server.BaseURL)
 	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) || target.Server.Pooling():
 		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text is not simulated: run it on servebench sim")
+	case cfg.Memory != nil || target.Watch.Pool != "" || target.Traffic.SleepFirst > 0:
+		return errors.New("kvcached's pools and sleep are not simulated in time that does not pass: run them on servebench sim")
 	}
 	alone := *target
 	alone.Server.Model = cmp.Or(alone.Server.Model, cfg.Model)
@@ -153,10 +162,21 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 	}
 	t.loads = append(t.loads, sim.DryLoad{Config: cfg, Source: delayed(source, alone.Traffic.Delay), Bounds: bounds})
 	t.headers = append(t.headers, &metrics.Header{
-		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.solo, Delay: alone.Traffic.Delay, Epoch: time.Now(),
+		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.part && len(t.targets) == 1, With: t.with(alone.Target), Delay: alone.Traffic.Delay, Epoch: time.Now(),
 		Version: t.plan.Version, Definitions: alone.Report.Definitions, Flags: alone.Flags, Config: alone.Config(), Server: alone.Server.Start,
 	})
 	return nil
+}
+
+// with is the other target of a pair.
+func (t *trial) with(target string) string {
+	if !t.part || len(t.targets) != 2 {
+		return ""
+	}
+	if t.targets[0].Target == target {
+		return t.targets[1].Target
+	}
+	return t.targets[0].Target
 }
 
 // delayed makes everything due later.

@@ -43,7 +43,7 @@ func config(t *testing.T, profile string) sim.Config {
 
 // An hour of load takes no time, and the numbers are the ones that a client sees of such a server.
 func TestADryRunIsWhatAClientSees(t *testing.T) {
-	dried, err := dry.Run(t.Context(), plan(1), dry.Of(config(t, "kvcached-off"), []int{1}))
+	dried, err := dry.Run(t.Context(), plan(1), dry.Of(config(t, "kvcached-off"), []int{1}, nil))
 	if err != nil || len(dried) != 1 {
 		t.Fatal(err, len(dried))
 	}
@@ -88,7 +88,7 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Keep.Records = file
-	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2}))
+	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2}, nil))
 	if err := errors.Join(err, file.Close(spool.Waiting{})); err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +121,59 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 	}
 }
 
+// Pairs come between alone and all together, as a client makes them.
+func TestPairsAreSimulated(t *testing.T) {
+	p := &loadgen.Plan{SoloFirst: true, Pairs: true}
+	for i, name := range []string{"a", "b", "c"} {
+		target := plan(i + 1)
+		target.Target = name
+		p.Targets = append(p.Targets, target)
+	}
+	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2, 3}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range sums {
+		names = append(names, s.Header.TargetName())
+	}
+	want := []string{"a alone", "b alone", "c alone", "a with b", "b with a", "a with c", "c with a", "b with c", "c with b", "a", "b", "c"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+}
+
+// Servers that may use half of the SMs leave each other what they need, and are slower alone.
+func TestSharesOfSMsHoldInADryRun(t *testing.T) {
+	mean := func(sms []float64, shared bool) float64 {
+		p := &loadgen.Plan{}
+		for i, name := range []string{"a", "b"} {
+			if shared || i == 0 {
+				target := plan(i + 1)
+				target.Target = name
+				p.Targets = append(p.Targets, target)
+			}
+		}
+		sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-solo"), []int{1, 2}, sms))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sums[0].TPOT.Mean()
+	}
+	whole, half := []float64{1, 1}, []float64{.5, .5}
+	if alone, apart, together := mean(whole, false), mean(half, false), mean(half, true); apart < 1.2*alone || together > 1.01*apart {
+		t.Errorf("%.2f ms with all SMs, %.2f ms with a half, %.2f ms next to the other half", alone, apart, together)
+	}
+}
+
 func TestWhatIsNotSimulatedIsRefused(t *testing.T) {
 	elsewhere := plan(2)
 	timed := plan(1)
 	timed.Traffic.WarmUp = time.Second
-	for want, p := range map[string]*loadgen.Plan{"no simulated server of the arm listens there": elsewhere, "has a warm-up": timed} {
-		if _, err := dry.Run(t.Context(), p, dry.Of(config(t, "kvcached-off"), []int{1})); err == nil || !strings.Contains(err.Error(), want) {
+	pooled := plan(1)
+	pooled.Watch.Pool = "p"
+	for want, p := range map[string]*loadgen.Plan{"no simulated server of the arm listens there": elsewhere, "has a warm-up": timed, "kvcached's pools and sleep": pooled} {
+		if _, err := dry.Run(t.Context(), p, dry.Of(config(t, "kvcached-off"), []int{1}, nil)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

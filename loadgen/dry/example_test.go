@@ -19,7 +19,7 @@ func ExampleRun() {
 	}
 	plan := &loadgen.Plan{Workload: loadgen.Workload{NumPrompts: 1000, Random: dataset.Random{InputLen: 215, OutputLen: 130}}}
 	plan.Server.BaseURL, plan.Traffic.RequestRate = "http://127.0.0.1:8000", 10
-	servers := dry.Of(sim.Config{Profile: profile, Model: "stub-32000"}, []int{8000})
+	servers := dry.Of(sim.Config{Profile: profile, Model: "stub-32000"}, []int{8000}, nil)
 	sums, err := dry.Run(context.Background(), plan, servers)
 	if err != nil {
 		log.Fatal(err)

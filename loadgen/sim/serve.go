@@ -37,8 +37,10 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 		cfg.GPU = new(GPU)
 	}
 	switch files := len(cfg.PoolFiles); {
-	case files > 0 && (files != n || cfg.Memory == nil):
-		return nil, fmt.Errorf("%d servers cannot have %d files of pools: there must be one for each, and a pool", n, files)
+	case files > 0 && cfg.Memory == nil:
+		return nil, errors.New("files of pools take a pool: add --kv-pool")
+	case files > 0 && files != n:
+		return nil, fmt.Errorf("files of pools must be as many as servers, %d, and not %d", n, files)
 	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+blockSize-1)/blockSize:
 		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a request of max-model-len (%d)", cfg.MaxModelLen)
 	}

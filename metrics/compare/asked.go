@@ -101,13 +101,13 @@ func rate(v float64) string {
 }
 
 // apart are flags that do not make a different load: where the server is, when and by which of its
-// shards a run begins, and what is sampled during it. So are those for which Asked has another
+// shards a run begins, what is sampled during it, and what its GPUs cost. So are those for which Asked has another
 // property. All other flags do, also new ones.
 var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
 	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
-	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics", "gpu-metrics",
+	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics", "gpu-metrics", "kvcached-metrics", "price", "gpus",
 	"goodput",
 })
 

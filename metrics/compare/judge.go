@@ -155,6 +155,9 @@ func (j *judge) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
 		if p.find(l.Metric.Name) == nil {
 			j.doubt(p, "some runs do not have %s", l.Metric.Name)
+			if strings.HasSuffix(l.Metric.Name, "_slowdown") {
+				j.advise("a slowdown takes runs of the target alone in the same repeat: --solo-first or --pairs")
+			}
 		}
 		j.few(p, &l.Metric, p.Old, p.New)
 	}

@@ -43,7 +43,7 @@ func Parse(text string) (Model, error) {
 	for item := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(item), "=")
 		if err := m.set(key, value); err != nil {
-			return Model{}, fmt.Errorf("%s=%s: %w: it may have %s", key, value, err, Help)
+			return Model{}, fmt.Errorf("invalid item: %q: it may have %s", strings.TrimSpace(item), Help)
 		}
 	}
 	if m.Pages < 1 || m.Blocks < 1 || m.MiB < 1 || m.Least < 0 || m.Most < m.Least || m.Map < 0 || m.Unmap < 0 {
