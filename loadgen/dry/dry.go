@@ -145,8 +145,6 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Server.BaseURL)
 	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) || target.Server.Pooling():
 		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text is not simulated: run it on servebench sim")
-	case cfg.Memory != nil || target.Watch.Pool != "" || target.Traffic.SleepFirst > 0:
-		return errors.New("kvcached's pools and sleep are not simulated in time that does not pass: run them on servebench sim")
 	}
 	alone := *target
 	alone.Server.Model = cmp.Or(alone.Server.Model, cfg.Model)

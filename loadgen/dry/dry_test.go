@@ -170,9 +170,7 @@ func TestWhatIsNotSimulatedIsRefused(t *testing.T) {
 	elsewhere := plan(2)
 	timed := plan(1)
 	timed.Traffic.WarmUp = time.Second
-	pooled := plan(1)
-	pooled.Watch.Pool = "p"
-	for want, p := range map[string]*loadgen.Plan{"no simulated server of the arm listens there": elsewhere, "has a warm-up": timed, "kvcached's pools and sleep": pooled} {
+	for want, p := range map[string]*loadgen.Plan{"no simulated server of the arm listens there": elsewhere, "has a warm-up": timed} {
 		if _, err := dry.Run(t.Context(), p, dry.Of(config(t, "kvcached-off"), []int{1}, nil)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
