@@ -43,12 +43,21 @@ type split struct {
 	whole Window  // of all targets together
 }
 
-// Split divides what GPUs cost over the targets that shared them: the runs of one group that were not
-// alone and have the same --gpu-metrics. Call it once all Summaries of a group are there.
+// Split divides what GPUs cost over the targets that shared them: the runs of one load test, as of a
+// pair, that were not alone and have the same --gpu-metrics. Call it once all Summaries of a group are
+// there.
 func Split(sums []*Summary) {
-	type shared struct{ group, gpus string }
+	type shared struct {
+		group string
+		pair  [2]string // in one order
+		gpus  string
+	}
 	keys, by := By(sums, func(s *Summary) shared {
-		return shared{s.Header.Group, Value(s.Header.Flags, "gpu-metrics")}
+		key := shared{group: s.Header.Group, gpus: Value(s.Header.Flags, "gpu-metrics")}
+		if a, b := s.Header.Target, s.Header.With; b != "" {
+			key.pair = [2]string{min(a, b), max(a, b)}
+		}
+		return key
 	})
 	for _, key := range keys {
 		all := slices.DeleteFunc(by[key], func(s *Summary) bool { return s.Header.Solo || s.Truth == nil })
