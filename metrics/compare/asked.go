@@ -107,7 +107,7 @@ var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
 	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
-	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics", "gpu-metrics", "kvcached-metrics", "price", "gpus",
+	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics", "server-metrics-interval", "gpu-metrics", "kvcached-metrics", "price", "gpus",
 	"goodput",
 })
 

@@ -17,7 +17,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 		Metadata: []metrics.KV{{Key: "host", Value: "a"}, {Key: "arm", Value: "b"}}}
 	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "dataset-path", Value: "a/b.json"}, {Key: "request-rate", Value: "inf"}}
 	s.Header.Shards = 4
-	for _, own := range []string{"shard", "run-id", "start-at", "clock-offset", "server-metrics", "gpu-metrics", "kvcached-metrics", "price", "gpus"} {
+	for _, own := range []string{"shard", "run-id", "start-at", "clock-offset", "server-metrics", "server-metrics-interval", "gpu-metrics", "kvcached-metrics", "price", "gpus"} {
 		s.Header.Flags = append(s.Header.Flags, metrics.KV{Key: own, Value: "another in each run"})
 	}
 	s.TTFT.Add(0.5)
