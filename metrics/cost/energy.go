@@ -90,7 +90,7 @@ func (m *Meter) Curve() Curve {
 		readings := slices.Clone(m.gpus[gpu])
 		slices.SortStableFunc(readings, func(a, b reading) int { return cmp.Compare(a.at, b.at) })
 		l := line{gpu: gpu, counted: true, pieces: counter(readings)}
-		if l.pieces == nil {
+		if len(l.pieces) == 0 {
 			l.counted, l.pieces = false, power(readings)
 		}
 		var lengths []time.Duration
@@ -197,15 +197,14 @@ func power(readings []reading) (all []piece) {
 	return all
 }
 
-// counter are the pieces between readings of a counter, nil without one. A reading that repeats the
+// counter are the pieces between readings of a counter, none without one that moves. A reading that repeats the
 // last one is of an earlier time, as an exporter reads the GPU less often than it is asked. So is the
 // first reading, if the second repeats it.
-func counter(readings []reading) []piece {
+func counter(readings []reading) (all []piece) {
 	readings = slices.DeleteFunc(slices.Clone(readings), func(r reading) bool { return math.IsNaN(r.joules) })
 	if len(readings) == 0 {
 		return nil
 	}
-	all := []piece{}
 	fresh := len(readings) > 1 && readings[1].joules != readings[0].joules
 	last := readings[0]
 	for _, r := range readings[1:] {

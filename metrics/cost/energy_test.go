@@ -78,6 +78,18 @@ func TestEnergyOfSeveralGPUsAddsUp(t *testing.T) {
 	}
 }
 
+// Some GPUs report a counter that never moves, as of 0 J: then their power counts.
+func TestACounterThatStandsStillLosesToPower(t *testing.T) {
+	var m Meter
+	for at := range 3 {
+		watts, joules := 50.0, 0.0
+		m.Add(0, time.Duration(at)*second, &watts, &joules)
+	}
+	if e := m.Curve().Energy(0, 2*second); e.Joules != 100 || e.Counted || e.Unknown != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
 // A counter beats the power that the same GPU reports.
 func TestCounterBeatsPower(t *testing.T) {
 	m := new(Meter)
