@@ -123,6 +123,11 @@ func (r *run) order(repeat int) []subset {
 // it.
 func (r *run) trial(ctx context.Context, group string, repeat int, s subset) error {
 	tr := &trial{group: group, series: r.series}
+	for i, p := range r.targets {
+		if !slices.Contains(s, i) {
+			tr.idle = append(tr.idle, p)
+		}
+	}
 	for _, i := range s {
 		t := &target{Plan: r.seeded(i, repeat, s), observer: r.observer}
 		t.solo, t.with = r.among(i, s)

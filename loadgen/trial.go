@@ -19,6 +19,7 @@ import (
 // A trial is one load test: the loads of its targets, all on one clock.
 type trial struct {
 	targets []*target // at least one
+	idle    []*Plan   // the targets of the run that get no load
 	group   string    // id that several targets share; empty for a single one
 	series  string    // id that the repeats share; empty for a single repeat
 

@@ -261,7 +261,7 @@ func (tr *trial) troubles(t *target) (said []string) {
 }
 
 // watchApps begins to note which processes compute on the GPUs. What this process has started, such
-// as the servers of a sweep, is a server's.
+// as the servers of a sweep, is a server's, and so are the servers of the targets that get no load now.
 func (tr *trial) watchApps(epoch time.Time) {
 	if tr.smi == nil {
 		return
@@ -270,6 +270,11 @@ func (tr *trial) watchApps(epoch time.Time) {
 	for _, t := range tr.targets {
 		servers = append(servers, t.pid())
 		mps = mps || t.mps != nil
+	}
+	for _, p := range tr.idle {
+		if found, known := (&target{Plan: p}).listener(); known {
+			servers = append(servers, found.PID)
+		}
 	}
 	tr.apps = host.StartAppWatch(*tr.smi, epoch, gpuEvery, host.OwnerAmong(servers, mps))
 }
