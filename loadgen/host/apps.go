@@ -55,10 +55,10 @@ func StartAppWatch(smi NvidiaSMI, epoch time.Time, every time.Duration, owner fu
 func OwnerAmong(servers []int, mps bool) func(pid int) gpu.Owner {
 	family := FamilyOf(servers...)
 	return func(pid int) gpu.Owner {
-		switch member, there := family.has(pid); {
-		case member, there && mps && isMPS(programOf(pid)):
+		switch member, known := family.has(pid); {
+		case member, mps && isMPS(programOf(pid)):
 			return gpu.Server
-		case there:
+		case known:
 			return gpu.Foreign
 		}
 		return gpu.Hidden

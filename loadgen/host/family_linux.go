@@ -31,13 +31,14 @@ func (fs procFS) family(self int, pids []int) Family {
 	return f
 }
 
-// has reports whether a process is in the family, and whether this machine shows it at all.
-func (f Family) has(pid int) (member, there bool) {
+// has reports whether a process is in the family, and whether that is known: this machine may hide the
+// process, or one that it descends from, as of another user.
+func (f Family) has(pid int) (member, known bool) {
 	for at := pid; at > 0; {
 		parent, group, found := f.fs.parentage(at)
 		switch {
 		case !found:
-			return false, at != pid
+			return false, false
 		case slices.Contains(f.known, at) || slices.Contains(f.groups, group):
 			return true, true
 		}

@@ -9,7 +9,7 @@ type Family struct{}
 func FamilyOf(...int) Family { return Family{} }
 
 // has works on Linux only: both results are false.
-func (Family) has(int) (member, there bool) { return false, false }
+func (Family) has(int) (member, known bool) { return false, false }
 
 // programOf works on Linux only: the result is empty.
 func programOf(int) string { return "" }

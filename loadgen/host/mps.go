@@ -74,6 +74,9 @@ func askMPS(ctx context.Context, m *gpu.MPS, of Family) {
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 		m.Unknown = fmt.Sprintf("%s did not answer in %v", mpsControl, mpsLimit)
 		return
+	case err != nil && strings.Contains(strings.ToLower(err.Error()), "permission denied"):
+		m.Unknown = err.Error() // another user's, which may serve this server
+		return
 	case err != nil:
 		m.Absent = err.Error()
 		return
@@ -90,11 +93,11 @@ func askMPS(ctx context.Context, m *gpu.MPS, of Family) {
 		}
 		for _, client := range numbers(clients) {
 			s.Clients++
-			member, there := of.has(client)
+			member, known := of.has(client)
 			if member {
 				s.Ours++
 			}
-			if !there {
+			if !known {
 				s.Hidden++
 			}
 		}

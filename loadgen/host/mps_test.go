@@ -51,6 +51,8 @@ esac
 			&gpu.MPS{Variable: "CUDA_MPS_SM_PARTITION=GPU-a/Dx", Pipe: defaultPipe, Absent: mpsControl + ": exit status 1: Cannot find MPS control daemon process"}},
 		{"no status", `read -r command server; case $command in get_server_list) echo 77 ;; get_client_list) echo no such command; exit 1 ;; *) echo unknown command ;; esac`, half[2:],
 			&gpu.MPS{Variable: half[2], Pipe: "/my/pipe", Unknown: mpsControl + ": exit status 1: no such command", Servers: []gpu.MPSServer{{PID: 77}}}},
+		{"another user's daemon", "echo Failed to open /my/pipe/control: Permission denied; exit 1", half[2:],
+			&gpu.MPS{Variable: half[2], Pipe: "/my/pipe", Unknown: mpsControl + ": exit status 1: Failed to open /my/pipe/control: Permission denied"}},
 		{"no program", "", half[2:], &gpu.MPS{Variable: half[2], Pipe: "/my/pipe", Unknown: `exec: "nvidia-cuda-mps-control": executable file not found in $PATH`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
