@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"context"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,33 @@ func TestWakeTakesWhatTheModelSays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who stops a run while the server sleeps does not leave it asleep.
+func TestAStoppedRunWakesTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := onHandler(t)
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, SleepMode: true, Sleep: sleep.Usual()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		woken := 0
+		plan.Traffic.SleepFirst = 1
+		plan.Server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/is_sleeping":
+				stop()
+			case "/wake_up":
+				woken++
+			}
+			server.ServeHTTP(w, r)
+		})
+		if _, err := plan.Run(ctx, nil); err == nil || woken != 1 {
+			t.Errorf("woken %d times, %v", woken, err)
+		}
+	})
 }
 
 func TestServerWithoutSleepModeIsAnErrorWithARemedy(t *testing.T) {

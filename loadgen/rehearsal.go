@@ -107,14 +107,25 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 // wakeInterval is how often a server that wakes up is asked whether it still sleeps.
 const wakeInterval = 10 * time.Millisecond
 
+// wakeLimit bounds the call that wakes up a server after a nap that failed.
+const wakeLimit = time.Minute
+
 // nap puts the server to sleep, wakes it up and sends the first request, and notes how long that took.
-func (t *target) nap(ctx context.Context, first *engine.Request) error {
+// It leaves no server asleep.
+func (t *target) nap(ctx context.Context, first *engine.Request) (failed error) {
 	server := t.server.With(t.server.Transport, t.Limits.Total) // weights take long
 	woke := &metrics.Wake{Level: t.Traffic.SleepFirst}
 	began := time.Now()
-	if err := server.Sleep(ctx, woke.Level); err != nil {
+	if err := server.Sleep(ctx, woke.Level); err != nil && ctx.Err() == nil {
 		return err
 	}
+	defer func() {
+		if failed != nil {
+			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeLimit)
+			defer cancel()
+			server.WakeUp(limited, woke.Level) // the first error counts
+		}
+	}()
 	woke.Sleep = time.Since(began)
 	if asleep, err := server.IsSleeping(ctx); err != nil || !asleep {
 		return cmp.Or(err, errors.New("the server says that it does not sleep: start it with --enable-sleep-mode"))
