@@ -71,7 +71,8 @@ const (
 // third target, does not count for By.
 //
 // The interval is Student's t over blocks of neighbouring bins (batch means: Schmeiser, Operations
-// Research 30, 1982). The intervals of all pairs hold together with 95 % (Bonferroni). Each block
+// Research 30, 1982). The intervals of all pairs and lags hold together with 95 % (Bonferroni), since the
+// blocks mostly choose the same lag. Each block
 // takes the lag at which the other blocks have their peak, so that the search for the peak makes no
 // correlation larger.
 //
@@ -169,7 +170,7 @@ func (c *Cause) measure(runs [][]field, by, on int, bin time.Duration, pairs int
 		at := peak(others)
 		c.blocks, effect = append(c.blocks, own[at]), append(effect, effects[i][at])
 	}
-	miss := confidence / float64(pairs)
+	miss := confidence / float64(pairs*(lags+1))
 	c.Correlation, c.Effect = interval(c.blocks, miss), interval(effect, miss)
 }
 
