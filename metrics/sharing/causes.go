@@ -82,8 +82,8 @@ const (
 func (l *Load) Causes() *Causes {
 	var views []*View
 	for _, v := range l.Views {
-		if v != nil {
-			views = append(views, v)
+		if ordered := v.inOrder(l.targets()); ordered != nil {
+			views = append(views, ordered)
 		}
 	}
 	if views == nil {

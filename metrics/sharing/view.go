@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -65,6 +66,27 @@ func Keep(views map[string]*View, sums []*metrics.Summary) {
 			views[g.ID] = viewOf(&g)
 		}
 	}
+}
+
+// inOrder is the view with its targets in the order of names: files of single targets may come in any
+// order. It is nil for no view, and for one that lacks a target.
+func (v *View) inOrder(names []string) *View {
+	if v == nil {
+		return nil
+	}
+	ordered := &View{names: names}
+	for _, name := range names {
+		i := slices.Index(v.names, name)
+		if i < 0 {
+			return nil
+		}
+		ordered.series = append(ordered.series, v.series[i])
+	}
+	for _, s := range v.same {
+		i, j := slices.Index(names, v.names[s[0]]), slices.Index(names, v.names[s[1]])
+		ordered.same = append(ordered.same, [2]int{min(i, j), max(i, j)})
+	}
+	return ordered
 }
 
 // alike reports that most requests of the target with fewer are due when one of the other is. All at
