@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -44,4 +43,3 @@ func TestIntervalsOfAllPairsHoldTogether(t *testing.T) {
 		t.Errorf("%+v for one pair, %+v for six", one.Correlation, six.Correlation)
 	}
 }
-
