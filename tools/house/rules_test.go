@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	mostFiles   = 25  // of a package, without tests
 	leastLines  = 25  // of a file that is for all systems
 	mostMethods = 12  // of a type in a command
 	mostFields  = 15  // of a type in a command
@@ -90,11 +89,8 @@ func (r *room) imports() (all []string) {
 	return slices.Compact(all)
 }
 
-// size finds packages of too many files and files of too few lines.
+// size finds files of too few lines.
 func (r *room) size() (found []string) {
-	if len(r.sources) > mostFiles {
-		found = append(found, fmt.Sprintf("files: %s has more than %d", r.path, mostFiles))
-	}
 	for _, s := range r.sources {
 		if s.lines < leastLines && !s.tagged && s.name != "doc.go" {
 			found = append(found, fmt.Sprintf("lines: %s has fewer than %d", path.Join(r.path, s.name), leastLines))
