@@ -61,7 +61,8 @@ func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
 			b.body = b.own
 		}
 	}
-	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
+	// On our own line, a reply may claim any version.
+	if under := stampedUnder(conn); under != nil && (reply.ProtoMajor == 1 || b.own != nil) {
 		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
 		// No byte of the reply can have arrived before the request was sent.
 		b.arrival.Reach = min(b.arrival.Reach, b.arrival.taken().Sub(w.start))
@@ -72,8 +73,13 @@ func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
 // Arrival says how the newest bytes of the last Read arrived.
 func (b *Body) Arrival() Arrival { return b.arrival }
 
-// Read reads the body and notes when the bytes arrived.
+// Read reads the body and notes when the bytes arrived. Once the watch has ended the request, it
+// returns why: while bytes arrive faster than they are read, no read of the socket finds out that
+// the connection was closed.
 func (b *Body) Read(p []byte) (int, error) {
+	if err := b.watch.over(); err != nil {
+		return 0, err
+	}
 	n, err := b.body.Read(p)
 	if n == 0 {
 		return n, err

@@ -42,6 +42,7 @@ type Watch struct {
 	ending atomic.Int64 // mark of the last event; 0 before it
 	timer  *time.Timer  // nil without limits
 	mu     sync.Mutex   // one check at a time
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
@@ -49,14 +50,23 @@ type Watch struct {
 // with a metrics.Failure as its cause. The caller must stop the watch.
 func (t Timeouts) Watch(ctx context.Context) (context.Context, *Watch) {
 	w := &Watch{limits: t, start: time.Now()}
-	ctx, w.cancel = context.WithCancelCause(ctx)
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	if t.Total > 0 || t.FirstByte > 0 || t.Stall > 0 || t.Linger > 0 {
 		// The timer must be in its field before it can fire.
 		w.timer = time.AfterFunc(time.Hour, w.check)
 		w.timer.Stop()
 		w.check()
 	}
-	return ctx, w
+	return w.ctx, w
+}
+
+// over is why the request has to end now: a limit, or the end of what it is part of. It is nil if
+// it may go on. It takes a few nanoseconds.
+func (w *Watch) over() error {
+	if w.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(w.ctx)
 }
 
 // begun tells w that the header's first byte arrived.
@@ -122,9 +132,10 @@ func (w *Watch) check() {
 	}
 }
 
-// end tells w that the last event has arrived.
+// end tells w that the last event has arrived. Only the first call counts: a server may repeat that
+// event for ever.
 func (w *Watch) end() {
-	if w.ending.Store(w.mark(time.Now())); w.limits.Linger > 0 {
+	if w.ending.CompareAndSwap(0, w.mark(time.Now())) && w.limits.Linger > 0 {
 		w.check()
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestAnUnpackedEventIsInDoubt(t *testing.T) {
 	for encoding, mixed := range map[string]bool{"": false, "identity": false, "gzip": true, "deflate": true} {
 		reply := &http.Response{Header: http.Header{"Content-Encoding": {encoding}}, Body: io.NopCloser(strings.NewReader("ab"))}
-		body := BodyOf(reply, nil, new(Watch))
+		body := BodyOf(reply, nil, unlimited(t))
 		if _, err := body.Read(make([]byte, 1)); err != nil || body.Arrival().Mixed != mixed {
 			t.Errorf("%q: mixed %t, %v", encoding, body.Arrival().Mixed, err)
 		}
@@ -31,4 +31,11 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 	if text, err := io.ReadAll(body); len(text) != 999 || err != errUnpackedTooLong {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
+}
+
+// unlimited is the watch of a request without limits.
+func unlimited(t *testing.T) *Watch {
+	_, w := Timeouts{}.Watch(t.Context())
+	t.Cleanup(w.Stop)
+	return w
 }
