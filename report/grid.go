@@ -60,7 +60,7 @@ func (g *grid) padded(cell string, column, width int) string {
 	if g.left(column) {
 		return screen.Pad(cell, width)
 	}
-	return strings.Repeat(" ", width-screen.Width(cell)) + cell
+	return strings.Repeat(" ", max(0, width-screen.Width(cell))) + cell
 }
 
 // text writes the columns two blanks apart. It leaves out columns that are empty below

@@ -56,7 +56,7 @@ func bound(v float64) string {
 // many percentiles, it has the last ones.
 func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles), func(p float64) bool { return p <= 0 || p >= 100 })
-	percentiles = percentiles[max(0, len(percentiles)-(width-truthLabel)/intervalColumn):]
+	percentiles = percentiles[max(0, len(percentiles)-max(0, (width-truthLabel)/intervalColumn)):]
 	var rows bytes.Buffer
 	for _, m := range metrics.Metrics {
 		d := m.Of(s)

@@ -80,7 +80,7 @@ func additional(w io.Writer, s *metrics.Summary, width int) error {
 	}
 	var b bytes.Buffer
 	title := " Additional metrics "
-	pad := width - len(title)
+	pad := max(0, width-len(title))
 	fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("-", pad/2), title, strings.Repeat("-", pad-pad/2))
 	latencies(&b, s, width)
 	intervals(&b, s, width)

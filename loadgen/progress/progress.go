@@ -239,7 +239,7 @@ func (s snapshot) line(columns int) string {
 	}
 	line := left + cells(done, width) + right
 	if columns > 0 && width < 0 {
-		return line[:max(0, min(len(line), columns-1))]
+		return screen.Cut(line, columns-1)
 	}
 	return line
 }

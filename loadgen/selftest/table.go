@@ -101,6 +101,7 @@ func over(title string, widths []int) string {
 	for _, width := range widths {
 		dashes += width
 	}
+	dashes = max(0, dashes)
 	return "  " + strings.Repeat("-", dashes/2) + " " + title + " " + strings.Repeat("-", dashes-dashes/2)
 }
 

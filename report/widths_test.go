@@ -1,0 +1,54 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/report/screen"
+)
+
+// onTerminals are all that this package writes in the width of a terminal.
+func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) error {
+	table := append(repeated(), Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
+	return map[string]func(io.Writer, screen.Screen) error{
+		"ending": func(w io.Writer, on screen.Screen) error {
+			return (&Ending{Screen: on, Name: "名前.jsonl", Extended: true}).Write(w, s)
+		},
+		"additional metrics": func(w io.Writer, on screen.Screen) error { return additional(w, s, on.Width) },
+		"causes":             func(w io.Writer, on screen.Screen) error { return Causes(w, s, on.Width) },
+		"against":            func(w io.Writer, on screen.Screen) error { return Against(w, besides(), on) },
+		"table":              func(w io.Writer, on screen.Screen) error { return table.Text(w, on.Width, "the rest") },
+		"medians":            func(w io.Writer, on screen.Screen) error { return table.Medians(w, on) },
+		"slowdowns":          func(w io.Writer, on screen.Screen) error { return table.Slowdowns(w, on) },
+		"repeats": func(w io.Writer, on screen.Screen) error {
+			return new(Parts).Repeats(w, on, true, []*metrics.Summary{s, s}, nil)
+		},
+		"said": func(w io.Writer, on screen.Screen) error { return on.Say(w, "- 名前 and words\n\n  a  row\n") },
+	}
+}
+
+// A terminal of any width loses no result.
+func TestAnyWidthShowsEverything(t *testing.T) {
+	for name, s := range runs() {
+		trust.Judge(s)
+		for what, write := range onTerminals(s) {
+			for _, width := range append(widthsUpTo(200), 1<<20, -1, -80) {
+				var text strings.Builder
+				if err := write(&text, screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
+					t.Errorf("%s of %s in %d columns: %v", what, name, width, err)
+				}
+			}
+		}
+	}
+}
+
+// widthsUpTo are 0 and the numbers up to n.
+func widthsUpTo(n int) (all []int) {
+	for i := range n + 1 {
+		all = append(all, i)
+	}
+	return all
+}
