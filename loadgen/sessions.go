@@ -1,7 +1,9 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -136,7 +138,42 @@ func (w *workload) retime(p *Plan, from tokenizerSource) (err error) {
 		}
 		w.source = dataset.Marked(w.source, p.Workload.Seed, s.Bust == BustSession, counts)
 	}
+	if p.Workload.Has(OwnTimes) {
+		return w.foresee(s, from)
+	}
 	return nil
+}
+
+// longWait is how late the first request of a dataset may be due without a word.
+const longWait = 10 * time.Minute
+
+// foresee warns of a first request that is due long after the start of the load: the times of some
+// traces count from 1970.
+func (w *workload) foresee(s *Sessions, from tokenizerSource) error {
+	for c, err := range w.source {
+		switch {
+		case err != nil:
+			return err
+		case c.Due == nil:
+			return nil
+		}
+		if wait := dataset.Seconds(*c.Due); wait > longWait {
+			start := s.From.Seconds() + math.Floor(*c.Due*cmp.Or(s.Speed, 1))
+			from.say("WARNING: the first request is due in %s, because the dataset's times begin so late: --trace-from %.0f counts from there",
+				roughly(wait), start)
+		}
+		return nil
+	}
+	return nil
+}
+
+// roughly is a long time in the units that people use for it.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < 2*day {
+		return d.Round(time.Second).String()
+	}
+	return fmt.Sprintf("%.0f days", float64(d)/float64(day))
 }
 
 // noun is what the workload's dataset consists of.

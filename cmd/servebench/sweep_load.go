@@ -276,7 +276,7 @@ func (v *vllmSweep) document() ([]byte, error) {
 		}
 		text, err := os.ReadFile(file.name)
 		if err == nil {
-			*file.to, err = sweep.ReadCombinations(string(text))
+			*file.to, err = sweep.ReadCombinations(string(pyjson.StrictText(text)))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("argument --%s: %s: %w", file.flag, file.name, err)

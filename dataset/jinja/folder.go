@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // Open reads the chat template in a model's folder. It takes the first of:
@@ -45,7 +47,7 @@ func readFields(folder, name string) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
+	if err := json.Unmarshal(pyjson.StrictText(text), &fields); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Join(folder, name), err)
 	}
 	return fields, nil

@@ -9,6 +9,8 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // An Array is a file that holds one JSON array.
@@ -27,7 +29,7 @@ type Element[T any] struct {
 // Elements yields the elements of the array, from where its file stands.
 func Elements[T any](a Array) iter.Seq2[Element[T], error] {
 	return func(yield func(Element[T], error) bool) {
-		dec := json.NewDecoder(a.File)
+		dec := json.NewDecoder(pyjson.Strict(a.File))
 		err := opened(dec)
 		for err == nil && dec.More() {
 			e := Element[T]{After: dec.InputOffset()}
@@ -50,7 +52,7 @@ func Elements[T any](a Array) iter.Seq2[Element[T], error] {
 
 // At is the element of an array that follows the offset after of its file.
 func At[T any](file io.ReaderAt, after int64) (value T, err error) {
-	r := bufio.NewReader(io.NewSectionReader(file, after, math.MaxInt64-after))
+	r := bufio.NewReader(pyjson.Strict(io.NewSectionReader(file, after, math.MaxInt64-after)))
 	skipComma(r)
 	err = json.NewDecoder(r).Decode(&value)
 	return value, err
@@ -98,7 +100,7 @@ func (a Array) line(after int64, err error) (int, error) {
 	if _, err := a.File.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	r := bufio.NewReader(a.File)
+	r := bufio.NewReader(pyjson.Strict(a.File))
 	lines := newlines(0)
 	if _, err := io.CopyN(&lines, r, after); err != nil {
 		return 0, err
@@ -146,6 +148,9 @@ func faultOffset(text []byte, err, again error) int64 {
 func Plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		wrong := errors.New("unexpected JSON " + kind.Value)
+		if kind.Value == "object" { // see pyjson.Strict
+			wrong = errors.New("unexpected JSON object, or NaN")
+		}
 		if kind.Field != "" {
 			return fmt.Errorf("%s: %w", kind.Field, wrong)
 		}

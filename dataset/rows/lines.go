@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A Line is one line of a file of JSON lines.
@@ -16,7 +18,7 @@ type Line[T any] struct {
 	Offset int64 // of its first byte
 }
 
-// Lines yields the lines of r that are not blank. Lines may be of any length.
+// Lines yields the lines of r that are not blank, as pyjson.StrictText has them. Lines may be of any length.
 func Lines[T any](name string, r io.Reader) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
 		lines := bufio.NewReader(r)
@@ -29,7 +31,7 @@ func Lines[T any](name string, r io.Reader) iter.Seq2[Line[T], error] {
 			}
 			length := len(text)
 			if text = bytes.TrimSpace(text); len(text) > 0 {
-				if err := json.Unmarshal(text, &line.Value); err != nil {
+				if err := json.Unmarshal(pyjson.StrictText(text), &line.Value); err != nil {
 					yield(line, fmt.Errorf("%s:%d: %w", name, line.Number, Plain(err)))
 					return
 				}

@@ -204,7 +204,7 @@ func (r *azureRow) read(fields []string, columns []int) (err error) {
 
 // azureTime reads a time. The traces of 2023 have no zone, later ones have one.
 func azureTime(text string) (time.Time, error) {
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00"} {
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700"} {
 		if at, err := time.Parse(layout, strings.Replace(text, "T", " ", 1)); err == nil && at.Year() > 1700 && at.Year() < 2200 {
 			return at, nil
 		}

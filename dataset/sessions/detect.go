@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A Guess is what a file was taken for.
@@ -51,7 +53,7 @@ func detect(r io.Reader) (Guess, error) {
 	case text[0] != '{' && text[0] != '[':
 		return detectTable(string(text))
 	}
-	dec := json.NewDecoder(io.MultiReader(bytes.NewReader(text), r))
+	dec := json.NewDecoder(pyjson.Strict(io.MultiReader(bytes.NewReader(text), r)))
 	where := "the first object"
 	if text[0] == '[' {
 		where = "the first element"

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/rows"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A generator is the object that describes chats to generate, as vLLM's benchmarks/multi_turn reads
@@ -52,7 +53,7 @@ func (d Conversations) generate(f io.Reader) (dataset.Source, int, error) {
 		return nil, 0, fmt.Errorf("seed %d: must be between 0 and %d", d.Seed, uint32(math.MaxUint32))
 	}
 	var g generator
-	dec := json.NewDecoder(f)
+	dec := json.NewDecoder(pyjson.Strict(f))
 	if err := dec.Decode(&g); err != nil {
 		return nil, 0, fmt.Errorf("%s: byte %d: %w", d.Path, dec.InputOffset(), rows.Plain(err))
 	}

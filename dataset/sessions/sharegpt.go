@@ -33,7 +33,7 @@ type ShareGPT struct {
 
 // A shared is an element of the file.
 type shared struct {
-	ID            string `json:"id"`
+	ID            name `json:"id"`
 	Conversations []struct {
 		From  string  `json:"from"`
 		Value *string `json:"value"`
@@ -149,7 +149,7 @@ func (d ShareGPT) index(f io.ReadSeeker) ([][]int64, error) {
 		}
 		n++
 		var of *conversation
-		if id := partOf.FindStringSubmatch(e.Value.ID); id != nil {
+		if id := partOf.FindStringSubmatch(string(e.Value.ID)); id != nil {
 			of = byID[id[1]]
 			if of == nil {
 				of = new(conversation)

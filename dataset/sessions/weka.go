@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/rows"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // Weka replays traces of agents in the form that WEKA has published: one JSON object a session, with
@@ -80,7 +81,7 @@ func (d Weka) read(file io.ReaderAt) (dataset.Source, int, error) {
 
 // scan checks all sessions. It returns the offsets that they follow.
 func (d Weka) scan(file io.ReaderAt) (places []int64, count wekaCount, err error) {
-	dec := json.NewDecoder(io.NewSectionReader(file, 0, math.MaxInt64))
+	dec := json.NewDecoder(pyjson.Strict(io.NewSectionReader(file, 0, math.MaxInt64)))
 	named := map[string]bool{}
 	for {
 		after := dec.InputOffset()
@@ -120,7 +121,7 @@ func (d Weka) fault(file io.ReaderAt, after int64, err error) error {
 		return fmt.Errorf("%s: %w", d.Path, wrong.err)
 	}
 	var text bytes.Buffer // from after on, and beyond the request
-	dec := json.NewDecoder(io.TeeReader(io.NewSectionReader(file, after, math.MaxInt64-after), &text))
+	dec := json.NewDecoder(io.TeeReader(pyjson.Strict(io.NewSectionReader(file, after, math.MaxInt64-after)), &text))
 	at := descend(dec, wrong.path)
 	before.Write(text.Bytes()[:at])
 	return fmt.Errorf("%s:%d: %w", d.Path, 1+int(before), wrong.err)

@@ -69,7 +69,7 @@ func (l *lines) read(at []int, _ []string, each func(pyjson.Object)) error {
 
 // object reads a row that is written as a JSON object.
 func object(text []byte) (pyjson.Object, error) {
-	value, err := pyjson.Parse(string(text))
+	value, err := pyjson.Parse(string(pyjson.StrictText(text)))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func openJSON(path string, f *os.File) (file, error) {
 // firstByte is the first byte of a file that is not white space. The file then stands at its
 // beginning.
 func firstByte(f *os.File) (byte, error) {
-	r := bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))
+	r := bufio.NewReader(pyjson.Strict(io.NewSectionReader(f, 0, math.MaxInt64)))
 	for {
 		c, err := r.ReadByte()
 		switch {

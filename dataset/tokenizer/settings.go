@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // settings are what transformers' tokenizer_config.json adds to a tokenizer.json.
@@ -106,6 +108,7 @@ func (s *settings) read(path string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	data = pyjson.StrictText(data)
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
 		return false, fmt.Errorf("%s: %w", path, err)

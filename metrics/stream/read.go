@@ -41,7 +41,7 @@ func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	head, _ := b.Peek(sniffLength)
 	var sums []*metrics.Summary
 	var err error
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && !isStream(head) {
+	if bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("{")) && !isStream(head) {
 		sums, err = vllm.ReadResults(b, ask)
 	} else {
 		stream := newReader(b)

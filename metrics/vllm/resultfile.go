@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // resultKeys are the keys that identify a result file of vLLM.
@@ -28,7 +29,7 @@ var ErrNoResult = errors.New("no JSON object with the keys " + strings.Join(resu
 // something that vLLM had. It skips objects of another kind.
 func ReadResults(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	var sums []*metrics.Summary
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(pyjson.Strict(r))
 	for n := 1; ; n++ {
 		members, err := decodeObject(d)
 		if errors.Is(err, io.EOF) {
@@ -124,7 +125,7 @@ func (f *resultFile) has(keys ...string) bool {
 // number is the value of a key, NaN if there is none.
 func (f *resultFile) number(key string) float64 {
 	v, err := strconv.ParseFloat(cmp.Or(f.text(key), string(f.value(key))), 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // Infinity, see pyjson.Strict
 		return math.NaN()
 	}
 	return v
