@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // gpuEvery is the interval between samples of GPUs.
@@ -109,14 +110,19 @@ func (t *target) exporter(ctx context.Context) (host.Sampler, error) {
 }
 
 // openSamplers checks that the server reports metrics, if the plan asks for it. Only the first of
-// several shards asks. If the plan names replicas, each of them must answer.
+// several shards asks. If the plan names replicas, each of them must answer; a page without a known
+// number is an answer.
 func (t *target) openSamplers(ctx context.Context) error {
 	if err := t.openPool(ctx); err != nil || !t.Watch.Server || t.Shard.Index > 0 {
 		return err
 	}
 	for _, r := range t.replicas() {
 		_, err := r.ServerSample(ctx)
-		if err != nil && r.name != "" {
+		unknown := errors.Is(err, scrape.ErrNoSample)
+		if unknown { // some servers have metrics only after their first request
+			t.say("WARNING: --server-metrics: %s: it is asked again during the run", t.Server.Secrets.Mask(err.Error()))
+		}
+		if err != nil && !unknown && r.name != "" {
 			return &FailedError{fmt.Errorf("--server-metrics: %w", err)}
 		}
 		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,10 +30,31 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: Secrets{"key!"}}}
 		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
 		err := b.openSamplers(t.Context())
-		said := strings.Contains(talk.String(), "WARNING: --server-metrics: "+web.URL+"/metrics: 404 Not Found")
-		if n != 1 || (b.samplers != nil) != asks || said == asks || err != nil {
+		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
+		if asks {
+			want = "WARNING: --server-metrics: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
+		}
+		if said := strings.Contains(talk.String(), want); n != 1 || (b.samplers != nil) != asks || !said || err != nil {
 			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.samplers != nil, talk.String(), err)
 		}
+	}
+}
+
+// SGLang has no metrics before its first request, and the page of its router is not named /metrics.
+func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
+	var asked []string
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		io.WriteString(w, "smg_http_requests_total 3\n")
+	}))
+	defer web.Close()
+	talk := new(remarks)
+	p := &Plan{Watch: Watch{Server: true, URLs: []string{web.URL, web.URL + "/engine_metrics"}, Every: time.Second}}
+	b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
+	err := b.openSamplers(t.Context())
+	if err != nil || len(b.samplers) != 2 || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
+		strings.Count(talk.String(), "nothing in it is known") != 2 {
+		t.Errorf("asked %q, %d samplers, said %q, %v", asked, len(b.samplers), talk.String(), err)
 	}
 }
 

@@ -45,8 +45,17 @@ func (s *Server) With(transport http.RoundTripper, limit time.Duration) *Server 
 
 // Metrics returns the text of GET /metrics, in Prometheus' format.
 func (s *Server) Metrics(ctx context.Context) (string, error) {
-	text, err := s.read(ctx, "/metrics", nil)
+	text, err := s.read(ctx, s.metricsPath(), nil)
 	return string(text), err
+}
+
+// metricsPath is what follows the URL of the metrics: nothing, if the URL itself is a page of metrics
+// with another name, such as /engine_metrics of SGLang's router.
+func (s *Server) metricsPath() string {
+	if strings.HasSuffix(s.URL, "_metrics") {
+		return ""
+	}
+	return "/metrics"
 }
 
 // ResetPrefixCache makes the server forget the prompts that it knows, by POST /reset_prefix_cache.

@@ -37,16 +37,22 @@ var (
 // 0.
 func ParseCounters(r io.Reader) (Counters, error) {
 	c := Counters{AcceptedAt: map[int]int64{}}
-	all := totals{}
+	all, positions := totals{}, map[int]totals{}
 	for s, err := range exposition(r) {
 		if err != nil {
 			return Counters{}, err
 		}
 		all.add(s)
-		if s.name == "vllm:spec_decode_num_accepted_tokens_per_pos_total" {
-			if at, err := strconv.Atoi(s.label("position")); err == nil {
-				c.AcceptedAt[at] += int64(s.value)
+		if at, err := strconv.Atoi(s.label("position")); err == nil {
+			if positions[at] == nil {
+				positions[at] = totals{}
 			}
+			positions[at].add(s)
+		}
+	}
+	for at, counted := range positions {
+		if accepted := counted.named("vllm:spec_decode_num_accepted_tokens_per_pos_total"); accepted != nil {
+			c.AcceptedAt[at] = int64(accepted.sum())
 		}
 	}
 	for name, to := range map[string]*int64{
@@ -57,7 +63,7 @@ func ParseCounters(r io.Reader) (Counters, error) {
 		"vllm:diffusion_num_canvas_positions_total":  &c.CanvasPositions,
 		"vllm:diffusion_num_committed_tokens_total":  &c.CommittedTokens,
 	} {
-		*to = int64(all[name].sum)
+		*to = int64(all.named(name).sum())
 	}
 	c.Times = metrics.ServerTotals{
 		Queue: all.time("vllm:request_queue_time_seconds"), Prefill: all.time("vllm:request_prefill_time_seconds"),
@@ -73,7 +79,7 @@ func ParseCounters(r io.Reader) (Counters, error) {
 
 // time is what a histogram of times has counted.
 func (t totals) time(name string) metrics.TimeTotal {
-	return metrics.TimeTotal{Seconds: t[name+"_sum"].sum, Requests: int64(t[name+"_count"].sum)}
+	return metrics.TimeTotal{Seconds: t.named(name + "_sum").sum(), Requests: int64(t.named(name + "_count").sum())}
 }
 
 // SpecDecode is the speculation between c and later; nil without any.

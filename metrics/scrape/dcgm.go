@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	dto "github.com/prometheus/client_model/go"
+
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
 )
@@ -57,7 +59,7 @@ func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 		if byIndex[f.gpu] == nil {
 			byIndex[f.gpu] = totals{}
 		}
-		byIndex[f.gpu].add(series{name: f.name, value: v})
+		byIndex[f.gpu].add(series{f.name, []*dto.LabelPair{{Name: new("GPU_I_ID"), Value: &f.instance}}, v})
 	}
 	var gpus []metrics.GPUSample
 	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
@@ -80,6 +82,9 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 		Power:       all.firstMean("DCGM_FI_DEV_POWER_USAGE"),
 		Energy:      all.firstMean(dcgmEnergy),
 	}
+	if g.MemoryTotal != nil && *g.MemoryTotal == 0 {
+		g.MemoryTotal = nil // of a GPU that shares the memory of the machine
+	}
 	if g.Energy != nil {
 		*g.Energy /= 1000 // from mJ
 	}
@@ -92,7 +97,7 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 	}
 	if free := all.first("DCGM_FI_DEV_FB_FREE"); g.MemoryTotal == nil && g.MemoryUsed != nil && free != nil {
 		// The total is not among the default counters.
-		sum := *g.MemoryUsed + *free + all["DCGM_FI_DEV_FB_RESERVED"].sum
+		sum := *g.MemoryUsed + *free + all["DCGM_FI_DEV_FB_RESERVED"].sum()
 		g.MemoryTotal = &sum
 	}
 	return g
