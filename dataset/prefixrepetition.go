@@ -82,6 +82,7 @@ type repeatedPrompts struct {
 // make draws all prompts, and notes where each begins.
 func (p *repeatedPrompts) make(rng *nprand.RandomState) {
 	each := p.Num / p.NumPrefixes
+	p.starts = make([]uint64, 0, each*p.NumPrefixes)
 	for range p.NumPrefixes {
 		p.prefixes = append(p.prefixes, p.tokens(rng, p.PrefixLen))
 		for range each {

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/host"
 )
 
 // Datasets are the names that Workload.Dataset accepts.
@@ -74,21 +75,42 @@ func (w *Workload) textual() bool {
 	return w.Sessions.MultiTurn || w.BatchSize > 1 || w.Dataset == "sessions" && w.Live()
 }
 
-// bytesPerPrompt is what a dataset from a file keeps for each prompt to send: its position
-// in the file. Random tokens are made as they are sent, and keep nothing.
-const bytesPerPrompt = 8
+// kept is how many bytes the dataset keeps for each prompt to send: a position in the file, or what it
+// drew. Random tokens are made as they are sent, and keep nothing.
+func (w *Workload) kept() int64 {
+	switch {
+	case w.Source != nil:
+		return 0
+	case w.Dataset == "sharegpt" && w.Sessions.MultiTurn && !w.NoOversample, w.Dataset == "prefix_repetition":
+		return 24
+	case w.Dataset == "burstgpt":
+		return 8
+	case w.NoOversample || w.Has(MakesIDs) || w.Has(Fileless):
+		return 0
+	}
+	return 8
+}
+
+// besides is what a run takes at most for other things than the prompts of its dataset, in bytes. A
+// small run takes less.
+const besides = 128 << 20
 
 // checkMemory refuses more prompts than there is memory for, so that the system need not
 // kill what is being prepared.
-func (p *Plan) checkMemory(free int64, known bool) error {
+func (p *Plan) checkMemory(free host.Memory, known bool) error {
 	w := &p.Workload
-	need := int64(w.NumPrompts) * bytesPerPrompt
-	if !known || w.Source != nil || w.NoOversample || w.Has(MakesIDs) || w.Has(Fileless) || need <= free {
+	each := w.kept()
+	need := int64(w.NumPrompts) * each
+	if !known || need+min(need, besides) <= free.Free {
 		return nil
 	}
 	const gib = 1 << 30
-	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and %.1f GiB are free: "+
-		"lower it, or take --dataset-name random, which keeps nothing", w.NumPrompts, w.Dataset, bytesPerPrompt, float64(need)/gib, float64(free)/gib)
+	under := ""
+	if free.Limit != "" {
+		under = " under " + free.Limit
+	}
+	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and %.1f GiB are free%s: "+
+		"lower it, or take --dataset-name random, which keeps nothing", w.NumPrompts, w.Dataset, each, float64(need)/gib, float64(free.Free)/gib, under)
 }
 
 // An opener opens the dataset that the plan describes.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -35,6 +36,7 @@ const (
 )
 
 func main() {
+	host.HeedMemoryLimit()
 	os.Exit(servebench(context.Background(), os.Args[1:]))
 }
 

@@ -194,16 +194,16 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 	if o.NoOversample {
 		want = min(want, len(kept))
 	}
-	ids := map[int]bool{}
-	for i := range max(want, len(kept)) {
-		id := i
-		if i < len(kept) {
-			id = kept[i].id
-		}
-		if ids[id] {
-			return nil, 0, fmt.Errorf("%s: %d of the %d prompts fit, and sent again they would get ids that others have: give --no-oversample, or a lower --num-prompts", o.Path, len(kept), want)
-		}
-		ids[id] = true
+	ids, twice := make(map[int]bool, len(kept)), false
+	for _, k := range kept {
+		twice = twice || ids[k.id]
+		ids[k.id] = true
+	}
+	for i := len(kept); i < want; i++ { // which get their numbers as ids
+		twice = twice || ids[i]
+	}
+	if twice {
+		return nil, 0, fmt.Errorf("%s: %d of the %d prompts fit, and sent again they would get ids that others have: give --no-oversample, or a lower --num-prompts", o.Path, len(kept), want)
 	}
 	if want > len(kept) {
 		o.Notice("%s: %d rows fit; some are sent again to make %d", o.Path, len(kept), want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/servebench/servebench/dataset"
@@ -83,7 +84,9 @@ func (d ShareGPT) Open() (dataset.Source, int, error) {
 	if n > len(all) {
 		notice(&d.Options, "%s: %d conversations fit; some are sent again to make %d", d.Path, len(all), n)
 	}
-	for have := len(all); len(all) < n; {
+	have := len(all)
+	all = slices.Grow(all, max(n-have, 0))
+	for len(all) < n {
 		all = append(all, all[rng.Intn(have)])
 	}
 	return d.source(all), n, nil

@@ -2,21 +2,41 @@ package host
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 )
 
-// FreeMemory is how many bytes of memory a process can take without swapping, as Linux
-// estimates it (MemAvailable, see proc(5)). It is not known on other systems.
-func FreeMemory() (bytes int64, known bool) {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0, false
+// A Memory is how much memory this process can still take.
+type Memory struct {
+	Free int64 // bytes
+	// Limit is what bounds it, with its value, such as memory.max of a container's cgroup; "" for the
+	// machine.
+	Limit string
+}
+
+// FreeMemory is how much memory a process can take without swapping: what Linux estimates for the
+// machine (MemAvailable, see proc(5)), or less under a limit of a container, a Slurm job or a shell. It
+// is not known on other systems.
+func FreeMemory() (m Memory, known bool) {
+	if f, err := os.Open("/proc/meminfo"); err == nil {
+		m.Free, known = available(f)
+		f.Close() // which was only read
 	}
-	defer f.Close() // which was only read
-	return available(f)
+	for _, b := range memoryBounds() {
+		if free := max(b.most-b.used, 0); !known || free < m.Free {
+			m, known = Memory{free, fmt.Sprintf("%s (%.1f GiB)", b.name, float64(b.most)/(1<<30))}, true
+		}
+	}
+	return m, known
+}
+
+// A memoryBound is a limit of memory.
+type memoryBound struct {
+	name       string // of the limit, and where it is
+	most, used int64  // bytes
 }
 
 // available finds MemAvailable in the text of /proc/meminfo.

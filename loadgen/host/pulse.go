@@ -1,7 +1,7 @@
 package host
 
 import (
-	"runtime"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -29,6 +29,7 @@ type Pulse struct {
 	done chan struct{}
 
 	start   time.Time
+	cores   float64 // that the process can use
 	stood   standstill
 	cpu     time.Duration // at the start
 	machine MachineCPU    // likewise
@@ -63,7 +64,7 @@ func StartPulse() *Pulse {
 	first := readNow()
 	p := &Pulse{
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: first.at, stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
+		start: first.at, cores: Cores(), stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
 	}
 	p.waits.refresh()
 	debug.ReadGCStats(&p.gc)
@@ -123,7 +124,7 @@ func (p *Pulse) share(now reading) {
 	if took < time.Second/2 && (took <= 0 || p.busiest > 0) {
 		return
 	}
-	p.busiest = max(p.busiest, float64(own)/float64(took)/float64(runtime.GOMAXPROCS(0)))
+	p.busiest = max(p.busiest, float64(own)/float64(took)/p.cores)
 	if machine := now.machine.Sub(p.looked.machine); machine.full() {
 		p.others = max(p.others, float64(machine.Others(own))/float64(took))
 	}
@@ -149,7 +150,7 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	last, gc := p.look()
 	p.waits.close()
 
-	e.Cores = runtime.GOMAXPROCS(0)
+	e.Cores = int(math.Ceil(p.cores))
 	e.Watched = last.at.Sub(p.start)
 	e.CPU = last.cpu - p.cpu
 	e.BusiestCPU = p.busiest

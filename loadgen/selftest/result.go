@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -58,10 +59,10 @@ type Limits struct {
 // NewResult makes a Result of this machine and this moment, without Rows. The version
 // is servebench's.
 func NewResult(version string) *Result {
-	host, _ := os.Hostname() // an empty name is fine
+	name, _ := os.Hostname() // an empty name is fine
 	return &Result{
-		Version: version, Date: time.Now().UTC().Truncate(time.Second), Host: host,
-		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.GOMAXPROCS(0),
+		Version: version, Date: time.Now().UTC().Truncate(time.Second), Host: name,
+		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: host.WholeCores(),
 		Limits: Limits{othersLimit, stolenLimit, clockLimit},
 		Rows:   []Row{}, Left: []string{},
 	}

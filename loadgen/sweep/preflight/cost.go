@@ -61,9 +61,13 @@ func hostMemory(l *look) (all []Finding) {
 				}
 			}
 		}
-		if free, known := l.Memory(); known && weights > free {
-			all = append(all, missing("memory", "take a machine with more, or sleep at level 2",
-				"arm %s: servers that sleep at level 1 put %s of weights into memory, and %s are free", a.Name, size(weights), size(free)))
+		if m, known := l.Memory(); known && weights > m.Free {
+			remedy, under := "take a machine with more, or sleep at level 2", ""
+			if m.Limit != "" {
+				remedy, under = "raise the limit, or sleep at level 2", " under "+m.Limit
+			}
+			all = append(all, missing("memory", remedy,
+				"arm %s: servers that sleep at level 1 put %s of weights into memory, and %s are free%s", a.Name, size(weights), size(m.Free), under))
 		}
 	}
 	return all

@@ -44,7 +44,7 @@ type Machine struct {
 	Dataset func(path string) error
 
 	Disk   func(folder string) (bytes int64, known bool) // that are free
-	Memory func() (bytes int64, known bool)              // that are free
+	Memory func() (m host.Memory, known bool)
 }
 
 // A Command is a program with its arguments, as the shell would find it.

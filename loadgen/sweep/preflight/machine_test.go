@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -29,6 +30,7 @@ type fake struct {
 	models   map[string]int64 // weights
 	busy     map[string]bool  // addresses
 	memory   int64            // free, and disk as well
+	limit    string           // of the memory
 }
 
 func (f *fake) machine() *Machine {
@@ -55,7 +57,7 @@ func (f *fake) machine() *Machine {
 		},
 		Dataset: func(name string) error { return fmt.Errorf("%s: fetch it with hf download %[1]s", name) },
 		Disk:    func(string) (int64, bool) { return f.memory, true },
-		Memory:  func() (int64, bool) { return f.memory, true },
+		Memory:  func() (host.Memory, bool) { return host.Memory{Free: f.memory, Limit: f.limit}, true },
 	}
 }
 
