@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -105,7 +106,7 @@ func TestMemoryOfASlurmJob(t *testing.T) {
 }
 
 func TestCoresAreNotMoreThanThereAre(t *testing.T) {
-	if c := Cores(); c <= 0 || WholeCores() < 1 || float64(WholeCores()) < c {
-		t.Errorf("%g cores, %d whole", c, WholeCores())
+	if n := cores(); n <= 0 || Cores() < 1 || float64(Cores()) < n || Cores() > runtime.NumCPU() {
+		t.Errorf("%g cores, %d whole", n, Cores())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"math"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -90,4 +92,18 @@ func parseCoreWait(text []byte) time.Duration {
 		return 0
 	}
 	return time.Duration(waited)
+}
+
+// Cores are how many cores this process can use at once, rounded up: GOMAXPROCS, or less if the quota of
+// its container gives it less. Go itself stays at 2 or more under a smaller quota, and a GOMAXPROCS in
+// the environment may be more than there are.
+func Cores() int { return int(math.Ceil(cores())) }
+
+// cores are the Cores, not rounded.
+func cores() float64 {
+	n := float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
+	if given, known := quota(); known {
+		n = min(n, given)
+	}
+	return n
 }

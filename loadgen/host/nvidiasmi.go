@@ -155,7 +155,7 @@ func (h *head) Write(text []byte) (int, error) {
 }
 
 // parseSMI reads `0, 1024, 81559, 35, 120.50`, and perhaps `, 0x0000000000000004`. A value that nvidia-smi does not know, as [N/A] or
-// [Not Supported], is nil.
+// [Not Supported], is nil, and so is a total of 0.
 func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 5 && len(fields) != 6 {
@@ -168,9 +168,12 @@ func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	g.Index = index
 	for i, to := range []**float64{&g.MemoryUsed, &g.MemoryTotal, &g.Utilization, &g.Power} {
 		v, err := strconv.ParseFloat(strings.TrimSpace(fields[i+1]), 64)
-		if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if err == nil && v >= 0 && !math.IsInf(v, 0) {
 			*to = &v
 		}
+	}
+	if g.MemoryTotal != nil && *g.MemoryTotal == 0 {
+		g.MemoryTotal = nil // of a GPU that shares the memory of the machine
 	}
 	if g.Utilization != nil {
 		*g.Utilization /= 100

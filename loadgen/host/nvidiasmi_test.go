@@ -31,10 +31,13 @@ func TestGPUsAreAsNvidiaSMIHasThem(t *testing.T) {
 test "$*" = "--query-gpu=index,memory.used,memory.total,utilization.gpu,power.draw --format=csv,noheader,nounits" || exit 3
 echo "0, 1024, 81559, 35, 120.50"
 echo "1, 10, 81559, [N/A], [Not Supported]"
+echo "2, [Insufficient Permissions], 0, , [Unknown Error]"
+echo "3, N/A, -1, nan, inf"
 `).GPUs(t.Context())
 	want := []metrics.GPUSample{
 		{Index: 0, MemoryUsed: new(1024.0), MemoryTotal: new(81559.0), Utilization: new(0.35), Power: new(120.5)},
 		{Index: 1, MemoryUsed: new(10.0), MemoryTotal: new(81559.0)},
+		{Index: 2}, {Index: 3},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)

@@ -64,7 +64,7 @@ func StartPulse() *Pulse {
 	first := readNow()
 	p := &Pulse{
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: first.at, cores: Cores(), stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
+		start: first.at, cores: cores(), stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
 	}
 	p.waits.refresh()
 	debug.ReadGCStats(&p.gc)

@@ -62,7 +62,7 @@ func NewResult(version string) *Result {
 	name, _ := os.Hostname() // an empty name is fine
 	return &Result{
 		Version: version, Date: time.Now().UTC().Truncate(time.Second), Host: name,
-		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: host.WholeCores(),
+		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: host.Cores(),
 		Limits: Limits{othersLimit, stolenLimit, clockLimit},
 		Rows:   []Row{}, Left: []string{},
 	}

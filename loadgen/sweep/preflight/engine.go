@@ -137,6 +137,8 @@ func (e *engine) require(text, who string) []Finding {
 	switch {
 	case !ok:
 		return []Finding{missing("engine", "write it as vllm>=0.29,<0.31", "needs: %s is not understood", text)}
+	case known && r.bounds != nil && !numbered(version):
+		return []Finding{note("engine", "%s says its version is %q, so whether it is %s is not known%s", r.name, version, r.text, who)}
 	case e.path == "" && r.name == "vllm", known && r.holds(version) && r.name == "vllm":
 		return nil
 	case known && r.holds(version):

@@ -12,10 +12,12 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
-// A gpu is what nvidia-smi says of one.
+// A gpu is what nvidia-smi says of one. It may not know the memory, as of a GPU that shares the
+// machine's: total is then 0.
 type gpu struct {
 	index, uuid, name string
 	total, free       float64 // bytes
+	freeKnown         bool
 	driver            string
 	mig, mode         string // as nvidia-smi writes them
 }
@@ -53,7 +55,8 @@ func (l *look) readGPUs() {
 	for _, row := range rows {
 		if len(row) == 8 {
 			g := gpu{index: row[0], uuid: row[1], name: row[2], driver: row[5], mig: row[6], mode: row[7]}
-			g.total, g.free = mebibytes(row[3]), mebibytes(row[4])
+			g.total, _ = mebibytes(row[3])
+			g.free, g.freeKnown = mebibytes(row[4])
 			l.gpus = append(l.gpus, g)
 		}
 	}
@@ -62,10 +65,21 @@ func (l *look) readGPUs() {
 	}
 }
 
-// mebibytes is a number of them in bytes; 0 if the driver does not know it.
-func mebibytes(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // or [N/A]
-	return n * mebibyte
+// mebibytes is a number of them in bytes. It is not known if the driver says [N/A] or [Not Supported].
+func mebibytes(text string) (bytes float64, known bool) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
+		return 0, false
+	}
+	return n * mebibyte, true
+}
+
+// memory is how much memory the GPU has, in words.
+func (g gpu) memory() string {
+	if g.total == 0 {
+		return "memory that nvidia-smi does not know"
+	}
+	return fmt.Sprintf("%.0f GB", g.total/1e9)
 }
 
 // of are the GPUs that a server takes: from CUDA_VISIBLE_DEVICES, or the first ones.
@@ -117,15 +131,29 @@ func gpuThere(l *look) (all []Finding) {
 		return []Finding{missing("GPU", "set CUDA_VISIBLE_DEVICES to indexes of nvidia-smi", "no server has a GPU that is there")}
 	}
 	for _, g := range used {
-		all = append(all, fine("GPU", "%v is %s with %.0f GB, driver %s", g, g.name, g.total/1e9, g.driver))
+		all = append(all, fine("GPU", "%v is %s with %s, driver %s", g, g.name, g.memory(), g.driver))
 		for _, n := range l.needs() {
-			if n.GPU.Memory > 0 && g.total < n.GPU.Memory*1e9 {
-				all = append(all, missing("GPU", "take a larger one", "%v has %.0f GB, %g GB are needed%s", g, g.total/1e9, n.GPU.Memory, n.who))
-			}
-			if n.GPU.Driver > 0 && numbers(g.driver)[0] < n.GPU.Driver {
-				all = append(all, missing("GPU", "update it", "%v has driver %s, %d or newer is needed%s", g, g.driver, n.GPU.Driver, n.who))
-			}
+			all = append(all, g.lacks(n)...)
 		}
+	}
+	return all
+}
+
+// lacks are the memory and the driver that a need asks for and the GPU does not have, or may not have.
+func (g gpu) lacks(n need) (all []Finding) {
+	switch {
+	case n.GPU.Memory == 0:
+	case g.total == 0:
+		all = append(all, note("GPU", "nvidia-smi does not know how many GB %v has, which may share the machine's memory: %g are needed%s", g, n.GPU.Memory, n.who))
+	case g.total < n.GPU.Memory*1e9:
+		all = append(all, missing("GPU", "take a larger one", "%v has %.0f GB, %g GB are needed%s", g, g.total/1e9, n.GPU.Memory, n.who))
+	}
+	switch {
+	case n.GPU.Driver == 0:
+	case !numbered(g.driver):
+		all = append(all, note("GPU", "whether %v has driver %d or newer is not known: nvidia-smi says %q%s", g, n.GPU.Driver, g.driver, n.who))
+	case numbers(g.driver)[0] < n.GPU.Driver:
+		all = append(all, missing("GPU", "update it", "%v has driver %s, %d or newer is needed%s", g, g.driver, n.GPU.Driver, n.who))
 	}
 	return all
 }
@@ -217,7 +245,9 @@ func freeMemory(l *look) (all []Finding) {
 				arm, most = l.Arms[i].Name, sum
 			}
 		}
-		if bytes := most * g.total; bytes > g.free {
+		if most > 0 && (g.total == 0 || !g.freeKnown) {
+			all = append(all, note("GPU", "whether arm %s fits into %v is not known: nvidia-smi does not say what is free", arm, g))
+		} else if bytes := most * g.total; bytes > g.free {
 			all = append(all, missing("GPU", "end what uses it: nvidia-smi names the processes",
 				"%v has %.1f of %.1f GB free, arm %s asks for %.1f GB", g, g.free/1e9, g.total/1e9, arm, bytes/1e9))
 		} else if most > 0 {

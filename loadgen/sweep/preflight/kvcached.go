@@ -67,9 +67,12 @@ func (e *engine) patched(l *look, version string) (all []Finding) {
 		if !own.holds(version) {
 			continue
 		}
-		if found = true; !needed.holds(vllm) {
+		if found = true; numbered(vllm) && !needed.holds(vllm) {
 			all = append(all, missing("kvcached", needed.install(), "kvcached %s patches %s, and this is %s", version, w.vllm, vllm))
 		}
+	}
+	if found && !numbered(vllm) {
+		all = append(all, note("kvcached", "whether kvcached %s patches this vLLM is not known: its version is %q", version, vllm))
 	}
 	if !found {
 		all = append(all, note("kvcached", "which vLLM kvcached %s patches is not known here: read its release notes", version))

@@ -160,6 +160,40 @@ func TestEachAbsenceHasALineWithItsRemedy(t *testing.T) {
 	}
 }
 
+// nvidia-smi does not know the memory of a GPU that shares the machine's, as of a DGX Spark or a Jetson,
+// and may not see more. That is no lack of it.
+func TestWhatIsNotKnownIsNotMissing(t *testing.T) {
+	for _, unknown := range []string{"[N/A]", "N/A", "[Not Supported]", "[Unknown Error]", "[Insufficient Permissions]", "", "nan", "-1"} {
+		f := h100()
+		f.printed["nvidia-smi"] = strings.ReplaceAll("0, GPU-1, NVIDIA GB10, ?, ?, ?, ?, ?\n", "?", unknown)
+		f.printed["importlib"] = `{"versions": {"vllm": "dev", "torch": "unknown"}, "hook": false, "ignored": []}`
+		r := Run(t.Context(), plan(t, shared), t.TempDir(), f.machine())
+		if missing := lines(r, Missing); missing != nil {
+			t.Errorf("%q: %q", unknown, missing)
+		}
+		notes := strings.Join(lines(r, Note), "\n")
+		for _, want := range []string{"nvidia-smi does not know how many GB GPU 0 has, which may share the machine's memory: 40 are needed", "whether GPU 0 has driver 590 or newer is not known",
+			"fits into GPU 0 is not known", `vllm says its version is "dev", so whether it is vllm>=0.29 is not known`} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%q: no %q in\n%s", unknown, want, notes)
+			}
+		}
+		if fine := strings.Join(lines(r, Fine), "\n"); strings.Contains(fine, " 0 GB") || strings.Contains(fine, " 0.0 GB") {
+			t.Errorf("%q: %s", unknown, fine)
+		}
+	}
+	f := h100()
+	f.printed["importlib"] = `{"versions": {"vllm": "dev", "kvcached": "0.1.6"}, "hook": true, "ignored": []}`
+	if missing := lines(Run(t.Context(), plan(t, elastic), t.TempDir(), f.machine()), Missing); missing != nil {
+		t.Errorf("a vLLM from sources: %q", missing)
+	}
+	f = h100()
+	f.memory, f.limit = 10e9, "memory.max (10.0 GiB)"
+	if missing := strings.Join(lines(Run(t.Context(), plan(t, elastic), t.TempDir(), f.machine()), Missing), "\n"); !strings.Contains(missing, "10.0 GB are free under memory.max (10.0 GiB): raise the limit") {
+		t.Errorf("a container's limit: %s", missing)
+	}
+}
+
 // A server takes the GPUs of CUDA_VISIBLE_DEVICES, or as many as it divides its model over.
 func TestServersOnSeveralGPUs(t *testing.T) {
 	const text = `

@@ -57,6 +57,10 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
+// numbered reports whether a version begins with a number; a build from sources may say dev, and
+// nvidia-smi [N/A].
+func numbered(version string) bool { return leading.MatchString(version) }
+
 func numbers(version string) (all []int) {
 	for part := range strings.SplitSeq(leading.FindString(version), ".") {
 		n, _ := strconv.Atoi(part) // nothing is 0
