@@ -6,7 +6,7 @@
 //	func TestServerKeepsItsSLO(t *testing.T) {
 //		load := loadtest.Load{
 //			URL:      "http://127.0.0.1:8000",
-//			Requests: 1000, Rate: 20,
+//			Requests: 1200, Rate: 20,
 //			InputLen: 256, OutputLen: 64,
 //		}
 //		load.Test(t, loadtest.SLO{
@@ -14,6 +14,8 @@
 //			TPOT: loadtest.Latency{Mean: 30 * time.Millisecond},
 //		})
 //	}
+//
+// P99 needs 1000 samples, and an answer that ends before its first text has none.
 //
 // A failing test prints each limit that did not hold, the result block of "vllm bench
 // serve", and whether the numbers can be trusted. Failed requests and answers without

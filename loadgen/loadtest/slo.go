@@ -68,7 +68,7 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 		most Latency
 	}{{"ttft", o.TTFT}, {"ttfo", o.TTFO}, {"tpot", o.TPOT}, {"itl", o.ITL}, {"e2el", o.E2EL}} {
 		d, words := s.Decisive(l.name)
-		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d)...)
+		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d, s.Completed)...)
 	}
 	if backlog := s.Overloaded(); backlog != "" && o.limitsLatencies() {
 		why = append(why, backlog)
@@ -102,7 +102,8 @@ func (o SLO) slow(s *metrics.Summary) (why []string) {
 	return why
 }
 
-func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
+// broken lists the limits that do not hold for a latency of so many answers.
+func (l Latency) broken(name string, d *metrics.Distribution, answers int) (why []string) {
 	for _, limit := range []struct {
 		statistic  string
 		most       time.Duration
@@ -124,8 +125,12 @@ func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
 		case got > most:
 			why = append(why, fmt.Sprintf("the %s %s is %.2f ms, above %.2f ms", limit.statistic, name, got, most))
 		case size.Few():
-			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d: send more requests, or ask for Mean or Max",
-				limit.statistic, name, size.N, metrics.ValuesNeeded(limit.percentile)))
+			lacking := ""
+			if n := answers - size.N; n > 0 && !strings.HasPrefix(name, "ITL") {
+				lacking = fmt.Sprintf(", since %d of %s have none", n, metrics.Counted(answers, "answer"))
+			}
+			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d%s: send more requests, or ask for Mean or Max",
+				limit.statistic, name, size.N, metrics.ValuesNeeded(limit.percentile), lacking))
 		}
 	}
 	return why
