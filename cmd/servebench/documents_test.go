@@ -13,12 +13,9 @@ import (
 // fitted to these blocks, so the ratios of means are near 1, also where lengths of answers differ.
 func TestEveryBlockOfTheSeedsHasItsSimulation(t *testing.T) {
 	t.Chdir("../..")
-	files, err := filepath.Glob("testdata/documents/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string]bool{}
-	for _, file := range files {
+	for _, name := range []string{"kvcached", "ladder", "percentiles", "prefill-decode", "sm-partition"} {
+		file := "testdata/documents/" + name + ".yaml"
 		folder := filepath.Join(t.TempDir(), "sweep")
 		cmd := newSweepCommand()
 		cmd.SetArgs([]string{file, "--simulate", "-o", folder})

@@ -52,19 +52,25 @@ type passage struct {
 	text string
 }
 
+// proseFolders have texts that people read.
+var proseFolders = []string{".github", "cmd", "dataset", "docs", "examples", "loadgen", "metrics", "report", "tools"}
+
 // prose are all texts of the repository that people read: pages, templates, scripts and
 // configurations as a whole, and of Go the comments and the strings, but not of tests.
 func prose(t *testing.T, root fs.FS) (all []passage) {
 	t.Helper()
+	listed := slices.Concat([]string{"Makefile", "action.yml"}, rootPages, docsPages(t, "../.."), listedExamples(t, "../.."))
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if entry.IsDir() {
-			if entry.Name() == "testdata" || entry.Name() == "uplot" || name != "." && name != ".github" && strings.HasPrefix(entry.Name(), ".") ||
-				slices.Contains([]string{"bin", "dist", "shared"}, name) {
+			if entry.Name() == "testdata" || entry.Name() == "uplot" || name != "." && path.Dir(name) == "." && !slices.Contains(proseFolders, name) {
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if top, _, nested := strings.Cut(name, "/"); (!nested || top == "docs" || top == "examples") && !slices.Contains(listed, name) {
 			return nil
 		}
 		text, err := fs.ReadFile(root, name)

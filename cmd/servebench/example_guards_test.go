@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,18 +56,15 @@ var smaller = strings.NewReplacer("8100", "${port}", "8101", "${port2}", "12346"
 func exampleArchive(t *testing.T, names ...string) string {
 	t.Helper()
 	var archive strings.Builder
-	for _, name := range names {
-		files, err := filepath.Glob("../../examples/" + name + "/*.*")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no example %s: %v", name, err)
+	for _, file := range listedExamples(t, "../..") {
+		if !slices.Contains(names, filepath.Base(filepath.Dir(file))) {
+			continue
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&archive, "-- examples/%s/%s --\n%s", name, filepath.Base(file), smaller.Replace(string(text)))
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		fmt.Fprintf(&archive, "-- %s --\n%s", file, smaller.Replace(string(text)))
 	}
 	return archive.String()
 }

@@ -21,23 +21,16 @@ import (
 func exampleFiles(t *testing.T) []string {
 	t.Helper()
 	t.Chdir("../..")
-	files, err := filepath.Glob("examples/*/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	return files
+	return slices.DeleteFunc(listedExamples(t, "."), func(name string) bool { return filepath.Ext(name) != ".yaml" })
 }
 
 // Each experiment is there for vLLM and for the simulator. What else a folder has is
 // for vLLM.
 func TestEveryExampleRunsWithAndWithoutAGPU(t *testing.T) {
 	files := exampleFiles(t)
-	folders, err := filepath.Glob("examples/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range folders {
-		if filepath.Base(folder) == "dashboard" { // no experiment, but what shows them
+	for _, name := range listedExamples(t, ".") {
+		folder := filepath.ToSlash(filepath.Dir(name))
+		if folder == "examples/dashboard" { // no experiment, but what shows them
 			continue
 		}
 		for _, name := range []string{"/sim.yaml", "/vllm.yaml"} {
@@ -55,7 +48,7 @@ func TestExamplesCanBePlanned(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, file := range files {
 		command := headerCommand(t, file)
-		if want := "servebench sweep " + file; command != want {
+		if want := "servebench sweep " + file + " -o " + exampleFolder(file); command != want {
 			t.Errorf("the header of %s says %q, want %q", file, command, want)
 			continue
 		}
@@ -70,6 +63,11 @@ func TestExamplesCanBePlanned(t *testing.T) {
 			t.Errorf("%s", out.String())
 		}
 	}
+}
+
+// exampleFolder is where the runs of an example go, so that all examples may be run in the same folder.
+func exampleFolder(file string) string {
+	return filepath.Base(filepath.Dir(file)) + "-" + strings.TrimSuffix(filepath.Base(file), ".yaml") + ".sweep"
 }
 
 func forSim(file string) bool { return filepath.Base(file) == "sim.yaml" }
@@ -285,7 +283,7 @@ func TestExamplesCompareWhatTheyMeasure(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if folder := strings.TrimSuffix(file, ".yaml") + ".sweep"; !strings.Contains(command, folder) {
+			if folder := exampleFolder(file); !strings.Contains(command, folder) {
 				t.Errorf("%s: %s does not compare %s", file, command, folder)
 			}
 			checkCompared(t, file, plan, strings.Fields(command))

@@ -13,18 +13,12 @@ import (
 func frontPages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := make(map[string]string)
-	for _, pattern := range []string{"*.md", "docs/*.md", "dataset/*/*.md"} {
-		names, err := filepath.Glob(filepath.Join("../..", pattern))
+	for _, name := range slices.Concat(rootPages, docsPages(t, "../.."), []string{"dataset/jinja/README.md"}) {
+		text, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pages[strings.TrimPrefix(filepath.ToSlash(name), "../../")] = string(text)
-		}
+		pages[name] = string(text)
 	}
 	return pages
 }

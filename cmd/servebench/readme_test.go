@@ -20,19 +20,15 @@ func TestDocumentedCommandsRun(t *testing.T) {
 		t.Skip("every command of the documentation: in go test without -short")
 	}
 	t.Parallel()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
-		text, err := os.ReadFile(page)
+	for _, page := range append(docsPages(t, "../.."), "README.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile("../../" + page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		examples := documented(string(text))
 		experiment := fencedYAML(string(text))
-		if slices.Contains(withoutCommands, filepath.ToSlash(page)) {
+		if slices.Contains(withoutCommands, page) {
 			if len(examples) > 0 {
 				t.Errorf("%s has commands: take it off the list", page)
 			}
@@ -50,7 +46,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 }
 
 // withoutCommands are the pages that show no command.
-var withoutCommands = []string{"../../CONTRIBUTING.md", "../../docs/README.md", "../../docs/architecture.md", "../../docs/beside-others.md", "../../docs/glossary.md", "../../docs/release.md", "../../docs/sessions-beside-others.md"}
+var withoutCommands = []string{"CONTRIBUTING.md", "docs/README.md", "docs/architecture.md", "docs/beside-others.md", "docs/glossary.md", "docs/release.md", "docs/sessions-beside-others.md"}
 
 // fencedYAML are the experiments of a page, as files of a script: experiment.yaml, and
 // those that begin with their name as a comment.
@@ -110,8 +106,8 @@ var picture = regexp.MustCompile(` --(?:html|svg) (\S+)`)
 // copiedSeeds are the commands of a script that has the seed documents where examples look for them.
 const copiedSeeds = "mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md $DATA/seeds/num-prompts-seq-length-sweep.txt $DATA/seeds/percentiles-e2el.txt $DATA/seeds/prefill-decode.md testdata/seeds\n"
 
-// sweptFolder is the folder of an example that has been swept. A page may compare its arms.
-var sweptFolder = regexp.MustCompile(`examples/[^/\s]+/\w+\.sweep`)
+// sweptFolder is the folder of an example that has been swept as its header says. A page may compare its arms.
+var sweptFolder = regexp.MustCompile(`\S+-sim\.sweep`)
 
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {

@@ -27,6 +27,7 @@ import (
 // A sweepCommand is the verb: an experiment of many runs.
 type sweepCommand struct {
 	dir       string
+	shown     string // dir as the user names it
 	dryRun    bool
 	check     bool
 	simulate  bool
@@ -90,7 +91,7 @@ func newSweepCommand() *cobra.Command {
 	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
 	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default the name of FILE with .sweep in place of .yaml, in the working directory). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
 	c.vllm.define(f)
@@ -139,7 +140,8 @@ With --serve-cmd, it takes the command line and the files of parameters of
 
 ` + sweep.Format + `
 
-The folder has a journal of the runs that are done. The same command continues where
+The folder, in the working directory without -o, has a journal of the runs that are
+done. The same command continues where
 it was killed or interrupted, tries failed runs again, and makes no run twice. More
 repeats continue in the folder; any other change needs another one. The folder also
 has records.jsonl, the record stream of all runs; blocks.txt; the table as table.md,
@@ -184,9 +186,15 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 		return err
 	}
 	defer f.Close()
+	origin, place := "", ""
 	if c.dir == "" {
-		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + folderEnd(c.simulate)
+		place = " in the working directory"
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml") + folderEnd(c.simulate)
+		if origin, err = filepath.Abs(file); err != nil {
+			return err
+		}
 	}
+	c.shown = c.dir + place
 	leave, err := c.enter(f)
 	if err != nil {
 		return err
@@ -195,6 +203,7 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	if c.plan, err = sweep.Parse(file, f, c.flags()); err != nil {
 		return err
 	}
+	c.plan.Origin = origin
 	return c.run(ctx, file)
 }
 
@@ -229,6 +238,7 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 	if c.dir == "" {
 		c.dir = c.plan.Folder()
 	}
+	c.shown = c.dir
 	return c.run(ctx, "")
 }
 
@@ -279,7 +289,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	defer c.exported.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	c.say("results go to " + c.dir)
+	c.say("results go to " + c.shown)
 	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Out: c.out, Talk: c.talk}
 	result, err := s.Run(ctx)
 	return c.outcome(ctx, result, err)
@@ -319,6 +329,8 @@ func (c *sweepCommand) enter(f *os.File) (leave func(), err error) {
 // outcome is the exit code of a sweep, and the reason.
 func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) error {
 	switch {
+	case errors.Is(err, sweep.ErrOther):
+		return err
 	case r == nil:
 		return exitError{err, exitNo}
 	case ctx.Err() != nil:

@@ -53,23 +53,33 @@ type entry struct {
 type head struct {
 	Version int    `json:"v"`
 	Plan    string `json:"plan"`
+	Origin  string `json:"file,omitempty"`
 }
 
-// errOther says that a journal belongs to another experiment.
-var errOther = errors.New("it belongs to another experiment, to this one with another FILE or other flags, or to an older servebench: choose another folder with -o, or delete it")
+// head is the first line of the plan's journal.
+func (p *Plan) head() head { return head{journalVersion, p.digest(), p.Origin} }
+
+// same reports that a journal with the head h is of the plan with the head own. Equal files of two
+// folders may name different scripts.
+func (h head) same(own head) bool {
+	return h.Version == own.Version && h.Plan == own.Plan && (h.Origin == own.Origin || h.Origin == "" || own.Origin == "")
+}
+
+// ErrOther says that the folder of a sweep has the runs of another experiment.
+var ErrOther = errors.New("it belongs to another experiment, to this one with another FILE or other flags, or to an older servebench: choose another folder with -o, or delete it")
 
 // openJournal opens the journal of a plan in a folder, or begins one. It closes keeper
 // with the journal.
 func openJournal(dir string, p *Plan, keeper *hold.Keeper) (*journal, error) {
 	j := &journal{keeper: keeper, of: map[string][]entry{}}
-	if err := j.open(dir, p.digest()); err != nil {
+	if err := j.open(dir, p.head()); err != nil {
 		j.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *journal) open(dir, digest string) (err error) {
+func (j *journal) open(dir string, own head) (err error) {
 	const flags = os.O_CREATE | os.O_RDWR | os.O_APPEND
 	if j.file, err = os.OpenFile(filepath.Join(dir, journalName), flags, 0o666); err != nil {
 		return err
@@ -77,7 +87,7 @@ func (j *journal) open(dir, digest string) (err error) {
 	if j.records, err = os.OpenFile(filepath.Join(dir, RecordsName), flags, 0o666); err != nil {
 		return err
 	}
-	if err := j.read(digest); err != nil {
+	if err := j.read(own); err != nil {
 		return fmt.Errorf("%s: %w", j.file.Name(), err)
 	}
 	return j.rollback()
@@ -85,7 +95,7 @@ func (j *journal) open(dir, digest string) (err error) {
 
 // read reads the journal and cuts off a last line that is torn. It changes no file of
 // another experiment.
-func (j *journal) read(digest string) error {
+func (j *journal) read(own head) error {
 	text, err := io.ReadAll(j.file)
 	if err != nil {
 		return err
@@ -94,7 +104,7 @@ func (j *journal) read(digest string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := parsed(text, digest, records.Size())
+	entries, err := parsed(text, own, records.Size())
 	if err != nil {
 		return err
 	}
@@ -103,7 +113,7 @@ func (j *journal) read(digest string) error {
 		return err
 	}
 	if whole == 0 {
-		return j.write(head{journalVersion, digest})
+		return j.write(own)
 	}
 	for _, e := range entries {
 		j.keep(e)
@@ -114,21 +124,24 @@ func (j *journal) read(digest string) error {
 
 // parsed are the runs that count in the text of a journal, next to a record stream of that size. A
 // last line that is torn is left out.
-func parsed(text []byte, digest string, records int64) (entries []entry, err error) {
-	own, err := json.Marshal(head{journalVersion, digest})
+func parsed(text []byte, own head, records int64) (entries []entry, err error) {
+	line, err := json.Marshal(own)
 	if err != nil {
 		return nil, err
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	switch {
-	case whole == 0 && (!bytes.HasPrefix(own, text) || records > 0):
-		return nil, errOther
+	case whole == 0 && (!bytes.HasPrefix(line, text) || records > 0):
+		return nil, ErrOther
 	case whole == 0:
 		return nil, nil
-	case !bytes.HasPrefix(text, append(own, '\n')):
-		return nil, errOther
 	}
-	for i, line := range bytes.Split(text[:whole-1], []byte("\n"))[1:] {
+	lines := bytes.Split(text[:whole-1], []byte("\n"))
+	var first head
+	if json.Unmarshal(lines[0], &first) != nil || !first.same(own) {
+		return nil, ErrOther
+	}
+	for i, line := range lines[1:] {
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+2, err)
@@ -151,7 +164,7 @@ func (p *Plan) done(dir string) ([]entry, error) {
 	if info, err := os.Stat(filepath.Join(dir, RecordsName)); err == nil {
 		size = info.Size()
 	}
-	entries, err := parsed(text, p.digest(), size)
+	entries, err := parsed(text, p.head(), size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -112,14 +112,14 @@ func TestJournalSurvivesACutAnywhere(t *testing.T) {
 func TestJournalOfAnotherExperimentIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	opened(t, dir, parse(t, "seed: 1")).Close()
-	if _, err := begin(t, dir, parse(t, "seed: 2")); !errors.Is(err, errOther) {
-		t.Errorf("%v, want %v", err, errOther)
+	if _, err := begin(t, dir, parse(t, "seed: 2")); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
 	}
 	if err := os.WriteFile(filepath.Join(dir, journalName), []byte("my notes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := begin(t, dir, parse(t, "seed: 1")); !errors.Is(err, errOther) {
-		t.Errorf("%v, want %v", err, errOther)
+	if _, err := begin(t, dir, parse(t, "seed: 1")); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
 	}
 	if got := content(t, dir, journalName); got != "my notes\n" {
 		t.Errorf("it now holds %q", got)
@@ -148,7 +148,7 @@ func TestJournalLeavesTheFilesOfOthersAlone(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := begin(t, dir, parse(t, "repeats: 1")); !errors.Is(err, errOther) {
+		if _, err := begin(t, dir, parse(t, "repeats: 1")); !errors.Is(err, ErrOther) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := content(t, dir, name); got != text {
@@ -215,7 +215,7 @@ func TestOlderJournalIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := begin(t, dir, p); !errors.Is(err, errOther) {
-		t.Errorf("%v, want %v", err, errOther)
+	if _, err := begin(t, dir, p); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
 	}
 }

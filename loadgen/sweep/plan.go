@@ -58,6 +58,10 @@ type Plan struct {
 	// Against are blocks of documents to put next to runs. They change no run.
 	Against []Against `json:"-"`
 
+	// Origin is the file, if it named the folder of the sweep. A folder of another file with the same
+	// name is then another experiment's; empty for no such check.
+	Origin string `json:"-"`
+
 	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
 	Folders bool `json:"-"`
 

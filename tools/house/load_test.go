@@ -84,7 +84,7 @@ func (h *house) walk(root fs.FS) error {
 			return err
 		}
 		if d.IsDir() && name != "." {
-			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil || d.Name() == "testdata" || d.Name()[0] == '.' {
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil || d.Name() == "testdata" || name == "bin" || name == "dist" || d.Name()[0] == '.' {
 				return fs.SkipDir
 			}
 		}
