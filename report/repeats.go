@@ -205,6 +205,9 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 	if !t.Repeated() {
 		return nil
 	}
+	if used := slices.DeleteFunc(slices.Clone(t), func(r Row) bool { return r.Unused }); len(used) > 0 {
+		t = used
+	}
 	columns := slices.DeleteFunc(t.columns(), func(c column) bool { return !slices.Contains(headline, c.key) })
 	heads := []string{"|repeats"}
 	for _, c := range columns {

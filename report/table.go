@@ -22,6 +22,7 @@ type Row struct {
 	Summary *metrics.Summary // nil if there are no numbers
 	Failed  string           // why there are none
 	Notes   []string         // what a reader should know about the numbers
+	Unused  bool             // it is left out of medians
 	More    pyjson.Object    // members of its object in JSON, after all others
 }
 

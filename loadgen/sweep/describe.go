@@ -21,7 +21,7 @@ func (p *Plan) Describe(w io.Writer, file, dir string) error {
 	}
 	left, total := 0, time.Duration(0)
 	var lines strings.Builder
-	for _, block := range p.blocks() {
+	for _, block := range p.expected(done) {
 		arm := &p.Arms[block[0].arm]
 		block = slices.DeleteFunc(block, func(c cell) bool { return p.over(c, done) })
 		if len(block) > 0 && len(arm.Servers) > 0 {
@@ -93,6 +93,9 @@ func (p *Plan) assumptions() string {
 	}
 	if real {
 		found = append(found, "a minute to start a server")
+	}
+	if p.Sequential != nil {
+		found = append(found, "no disturbed pair, which is made again")
 	}
 	text := strings.Join(found, ", ")
 	if p.Search != nil {

@@ -100,7 +100,7 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
 		return err
 	}
-	sums, load := r.sums[e.Run], r.Plan.loads[c]
+	sums, load := r.sums[e.Run], r.Plan.loadOf(c)
 	var errs []error
 	for _, s := range sums {
 		if s.Header.Target != "" {
@@ -117,11 +117,11 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 // paired writes, after the last repeat of a point, what its targets did to each other in all
 // repeats.
 func (r *result) paired(w io.Writer, c cell) error {
-	if c.repeat < r.Plan.Repeats-1 || r.Plan.Search != nil {
+	if c.repeat < r.Plan.most()-1 || r.Plan.Search != nil {
 		return nil
 	}
 	var sums []*metrics.Summary
-	for c.repeat = range r.Plan.Repeats {
+	for c.repeat = range r.Plan.most() {
 		for _, e := range r.of(c) {
 			sums = append(sums, r.sums[e.Run]...)
 		}

@@ -46,7 +46,10 @@ type entry struct {
 	Passed  bool     `json:"passed,omitempty"`  // as a probe
 	Doubted bool     `json:"doubted,omitempty"` // as a probe: failed, without proof against the server
 	Broke   string   `json:"broke,omitempty"`   // why it did not pass
-	Size    int64    `json:"size"`              // of the record stream after this run
+
+	Disturbed string `json:"disturbed,omitempty"` // how its client was disturbed, in a sequential sweep
+
+	Size int64 `json:"size"` // of the record stream after this run
 }
 
 // A head is the first line of a journal.

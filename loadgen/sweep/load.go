@@ -93,6 +93,9 @@ func (p *Plan) readLoads(file string, flags *Flags) error {
 	}
 	taken := map[string]bool{}
 	for _, c := range p.cells() {
+		if c.repeat >= p.Repeats {
+			continue
+		}
 		load, err := p.load(c, value)
 		if err == nil {
 			err = p.overwrites(load, taken)

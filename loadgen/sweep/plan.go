@@ -183,12 +183,26 @@ func (p *Plan) Folder() string { return "servebench-" + p.digest()[:8] + ".sweep
 // A cell is one load on one arm, once. Its fields are indexes, from 0.
 type cell struct{ repeat, arm, point int }
 
+// most is the most repeats that may be made: of a sequential sweep, also the pairs that are made again.
+func (p *Plan) most() int {
+	if p.Sequential == nil {
+		return p.Repeats
+	}
+	return p.Repeats * (1 + mostAgain)
+}
+
+// loadOf is the load of a cell. A pair that is made again has the loads of another one, with other seeds.
+func (p *Plan) loadOf(c cell) *Load {
+	c.repeat %= p.Repeats
+	return p.loads[c]
+}
+
 // cells are all cells in the order of the file: arm, point, repeat.
 func (p *Plan) cells() []cell {
 	var cells []cell
 	for arm := range p.Arms {
 		for _, point := range p.pointsOf(arm) {
-			for repeat := range p.Repeats {
+			for repeat := range p.most() {
 				cells = append(cells, cell{repeat, arm, point})
 			}
 		}
@@ -255,7 +269,7 @@ func (p *Plan) args(c cell, probe int) []string {
 func (p *Plan) blocks() [][]cell {
 	shuffled := rand.New(rand.NewPCG(uint64(p.Seed), 0))
 	var blocks [][]cell
-	for repeat := range p.Repeats {
+	for repeat := range p.most() {
 		for _, arm := range p.armsOf(repeat, shuffled) {
 			var block []cell
 			for _, point := range p.pointsOf(arm) {

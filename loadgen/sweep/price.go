@@ -26,7 +26,7 @@ func (p *Plan) runs() int {
 func (p *Plan) cellTime(c cell) time.Duration {
 	s := p.Search
 	if s == nil {
-		return p.loads[c].time() + p.Between.Pause
+		return p.loadOf(c).time() + p.Between.Pause
 	}
 	// Probes take longest if little is in flight, so if the edge is near the lowest value.
 	longest := time.Duration(0)
@@ -92,7 +92,7 @@ func (p *Plan) Cost(dir string) (*Cost, error) {
 		return nil, err
 	}
 	c := &Cost{Assuming: p.assumptions()}
-	for _, block := range p.blocks() {
+	for _, block := range p.expected(done) {
 		block = slices.DeleteFunc(block, func(c cell) bool { return p.over(c, done) })
 		if len(block) > 0 {
 			c.Time += p.Arms[block[0].arm].startTime()
@@ -100,7 +100,7 @@ func (p *Plan) Cost(dir string) (*Cost, error) {
 		for _, cell := range block {
 			c.Runs += p.runs()
 			c.Time += p.cellTime(cell)
-			for _, target := range p.loads[cell].targets() {
+			for _, target := range p.loadOf(cell).targets() {
 				c.Bytes += int64(p.runs()) * recorded(target)
 			}
 		}
@@ -192,10 +192,11 @@ func (s *Sweep) progress(job *Job) string {
 func (p *Plan) left(done []entry) (left time.Duration, known bool) {
 	var took, of, rest float64 // seconds: actual and expected for finished runs, and expected for the rest
 	expected := map[string]float64{}
-	for c, load := range p.loads {
-		seconds := load.time().Seconds()
-		expected[p.key(c)] = seconds
-		rest += seconds * float64(p.runs())
+	for _, block := range p.expected(done) {
+		for _, c := range block {
+			expected[p.key(c)] = p.loadOf(c).time().Seconds()
+			rest += expected[p.key(c)] * float64(p.runs())
+		}
 	}
 	for _, e := range done {
 		rest -= expected[e.Cell]

@@ -52,13 +52,14 @@ func (s *Sweep) read() (*result, error) {
 			r.Open = true
 		}
 	}
+	unused := s.Plan.disturbed(s.journal.entries)
 	for c, e := range r.all() {
 		switch {
 		case e.Failed != "":
 			r.Failed++
 		case r.sums[e.Run] == nil:
 			return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
-		case s.Plan.loads[c].Strict && s.Plan.Search == nil:
+		case s.Plan.loadOf(c).Strict && s.Plan.Search == nil && unused[c.repeat+1] == "":
 			for _, sum := range r.sums[e.Run] {
 				if r.Doubted == nil && sum.Trust != nil && sum.Trust.Verdict != metrics.Valid {
 					r.Doubted = sum
@@ -168,10 +169,14 @@ func (r *result) experiments() []sharing.Load {
 
 // table has a row for each target of each run, in the order of the file.
 func (r *result) table() (table report.Table) {
+	unused := r.Plan.disturbed(r.journal.entries)
 	for c, e := range r.all() {
 		row := report.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
 		if e.Broke != "" {
 			row.Notes = append(row.Notes, e.Broke)
+		}
+		if row.Unused = unused[c.repeat+1] != ""; row.Unused {
+			row.Notes = append(row.Notes, "not used, since its pair was disturbed")
 		}
 		if row.Failed = e.Failed; e.Failed != "" {
 			table = append(table, row)

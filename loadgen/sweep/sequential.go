@@ -73,40 +73,62 @@ func (e *evidence) read(j *journal, extra []compare.Metric) error {
 	return nil
 }
 
-// look compares the arms after so many pairs, and reports whether that is enough. It depends on the
-// runs of these pairs only, so a sweep that is continued comes to the same decisions.
-func (s *Sweep) look(pairs int) (over bool, err error) {
+// upTo are the runs of so many repeats.
+func (e *evidence) upTo(repeats int) []*compare.Run {
+	return slices.DeleteFunc(slices.Clone(e.runs), func(r *compare.Run) bool { return r.Repeat > repeats })
+}
+
+// look compares the arms after so many repeats, and reports whether that is enough. It depends on the
+// runs of these repeats only, so a sweep that is continued comes to the same decisions. A disturbed pair
+// is no look: it has no part in the comparison.
+func (s *Sweep) look(repeats int) (over bool, err error) {
 	q := s.Plan.Sequential
-	if s.unpaired(pairs) {
+	if s.unpaired(repeats) {
 		return true, nil
 	}
 	if err := s.evidence.read(s.journal, q.Gate.Extra()); err != nil {
 		return true, err
 	}
-	of := slices.DeleteFunc(slices.Clone(s.evidence.runs), func(r *compare.Run) bool { return r.Repeat > pairs })
-	old, err := compare.Arm(of, s.Plan.Arms[0].Name)
+	disturbed := q.Gate.Disturbed(s.evidence.upTo(repeats))
+	so := pairsOf(repeats, disturbed)
+	if why := disturbed[repeats]; why != "" {
+		return s.makeAgain(so, why)
+	}
+	c, err := s.compare(repeats)
 	if err != nil {
 		return true, err
 	}
-	new, err := compare.Arm(of, s.Plan.Arms[1].Name)
-	if err != nil {
-		return true, err
-	}
-	c := compare.Compare(old, new, q.Gate)
-	if pairs < compare.LeastPairs && !c.Doubted {
+	switch enough := so.used >= compare.LeastPairs || c.Doubted; {
+	case !enough && so.left(s.Plan) <= 0:
+		return true, s.leaveOpen(so, fmt.Sprintf("%s, which are the most", &so))
+	case !enough:
 		return false, nil
 	}
 	s.decision = c
 	if c.Doubted {
 		s.say("more pairs do not help, and the same command keeps these runs: to make others, choose another folder with -o, or delete %s", s.Dir)
 	}
-	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(pairs), nil
+	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(so), nil
 }
 
-// unpaired reports that a run of the last of so many pairs failed.
-func (s *Sweep) unpaired(pairs int) bool {
+// compare compares the arms after so many repeats.
+func (s *Sweep) compare(repeats int) (*compare.Comparison, error) {
+	of := s.evidence.upTo(repeats)
+	old, err := compare.Arm(of, s.Plan.Arms[0].Name)
+	if err != nil {
+		return nil, err
+	}
+	new, err := compare.Arm(of, s.Plan.Arms[1].Name)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Compare(old, new, s.Plan.Sequential.Gate), nil
+}
+
+// unpaired reports that a run of the last of so many repeats failed.
+func (s *Sweep) unpaired(repeats int) bool {
 	for _, c := range s.Plan.cells() {
-		if past := s.of(c); c.repeat == pairs-1 && (len(past) == 0 || past[len(past)-1].Failed != "") {
+		if past := s.of(c); c.repeat == repeats-1 && (len(past) == 0 || past[len(past)-1].Failed != "") {
 			return true
 		}
 	}
@@ -117,37 +139,37 @@ func (s *Sweep) unpaired(pairs int) bool {
 const unlikely = 0.1
 
 // futile says what more pairs will likely bring, and reports that they will bring no decision.
-func (s *Sweep) futile(pairs int) bool {
-	forecast, each := s.decision.Forecast(), s.pairTime(pairs)
-	left := len(forecast)
+func (s *Sweep) futile(so pairs) bool {
+	forecast, each := s.decision.Forecast(), s.pairTime(so.repeats)
+	left := min(len(forecast), so.left(s.Plan))
+	most := left <= 0
 	if limit := s.Plan.Sequential.Limit; limit > 0 {
-		left = min(left, int((limit-time.Duration(pairs)*each)/each))
+		left = min(left, int((limit-time.Duration(so.repeats)*each)/each))
 	}
-	after := "after " + metrics.Counted(pairs, "pair")
 	switch chance := forecast.By(left); {
-	case len(forecast) == 0:
-		s.decision.GiveUp(after + ", which are the most")
+	case most:
+		s.decision.GiveUp(fmt.Sprintf("%s, which are the most", &so))
 	case left <= 0:
-		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", after, Roughly(s.Plan.Sequential.Limit)))
+		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", &so, Roughly(s.Plan.Sequential.Limit)))
 	case chance < unlikely:
-		s.decision.GiveUp(fmt.Sprintf("%s: the chance of a decision by %d is %.0f %%", after, pairs+left, math.Floor(100*chance)))
+		s.decision.GiveUp(fmt.Sprintf("%s: the chance of a decision by %d is %.0f %%", &so, so.used+left, math.Floor(100*chance)))
 	default:
 		more := cmp.Or(forecast[:left].Needed(), left)
-		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", after, metrics.Counted(more, "more pair"), Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
+		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", &so, metrics.Counted(more, "more pair"), Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
 		return false
 	}
 	return true
 }
 
-// pairTime is how long one of the pairs so far took, with the starts of its servers.
-func (s *Sweep) pairTime(pairs int) time.Duration {
+// pairTime is how long one of the repeats so far took, with the starts of its servers.
+func (s *Sweep) pairTime(repeats int) time.Duration {
 	seconds := 0.0
 	for _, c := range s.Plan.cells() {
-		if c.repeat < pairs {
+		if c.repeat < repeats {
 			for _, e := range s.of(c) {
 				seconds += e.Seconds
 			}
 		}
 	}
-	return time.Duration(seconds / float64(pairs) * float64(time.Second))
+	return time.Duration(seconds / float64(repeats) * float64(time.Second))
 }

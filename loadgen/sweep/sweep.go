@@ -184,6 +184,9 @@ func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 		return s.journal.add(e)
 	}
 	e.Run = runOf(out.Sums[0])
+	if s.Plan.Sequential != nil {
+		e.Disturbed = disturbance(out.Sums)
+	}
 	if search := s.Plan.Search; search != nil {
 		v, why := search.judge(out.Sums...)
 		e.Passed, e.Doubted, e.Broke = v == passed, v == doubted, why

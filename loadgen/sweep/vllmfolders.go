@@ -42,7 +42,7 @@ func (r *result) combination(c cell) (runs []pyjson.Object, err error) {
 		return nil, err
 	}
 	var errs []error
-	for c.repeat = range r.Plan.Repeats {
+	for c.repeat = range r.Plan.most() {
 		for _, e := range r.of(c) {
 			for _, s := range r.sums[e.Run] {
 				run, name := r.runObject(c, s), fmt.Sprintf("run=%d", c.repeat)
@@ -96,7 +96,7 @@ func (r *result) runObject(c cell, s *metrics.Summary) pyjson.Object {
 	if labelled {
 		header.Config.Label = ""
 	}
-	run := vllm.Result(&named, r.Plan.loads[c].Version)
+	run := vllm.Result(&named, r.Plan.loadOf(c).Version)
 	run.Set("run_number", c.repeat)
 	if s.Header.Target != "" {
 		run.Set("target", s.Header.TargetName())

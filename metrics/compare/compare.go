@@ -64,7 +64,8 @@ type Comparison struct {
 	Reasons  []string // for the verdict; none for Pass
 	Notes    []string // what else a reader should know
 
-	rule *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
+	rule  *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
+	quiet string           // what would disturb fewer pairs; empty if none is left out
 }
 
 // A Point compares the runs under one load.
@@ -91,7 +92,9 @@ func (p *Point) Name() string {
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
 	gate = gate.fitted(slices.Concat(old, new))
-	c := &Comparison{Points: split(old, new), Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
+	c := &Comparison{Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
+	old, new = c.undisturbed(old, new, &gate)
+	c.Points = split(old, new)
 	tests := len(gate.Limits) * len(c.Points)
 	c.rule = ruleOf(slices.Concat(old, new), c.Alpha, tests)
 	for i := range c.Points {

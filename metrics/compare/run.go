@@ -63,11 +63,12 @@ type Run struct {
 
 	resampled map[percentileOf]float64 // as Distribution.Resampled has them
 
-	sum      *metrics.Summary // nil in a baseline
-	recounts bool             // its stream can be recounted by other definitions
-	arms     []string         // names of its arm: a sweep's, its label, its target
-	cut      bool             // its numbers lack requests, because someone or something ended it
-	remedy   string           // what to do about the first of Doubts, or about Held; empty if unknown
+	sum       *metrics.Summary // nil in a baseline
+	recounts  bool             // its stream can be recounted by other definitions
+	arms      []string         // names of its arm: a sweep's, its label, its target
+	cut       bool             // its numbers lack requests, because someone or something ended it
+	disturbed string           // how the client was disturbed; empty if it was not, and in a baseline
+	remedy    string           // what to do about the first of Doubts, or about Held; empty if unknown
 }
 
 // Runs are the summarised runs, in the same order. Their numbers are Metrics and the extra ones.
@@ -84,7 +85,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
 		ID: s.Header.Run, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s), Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
-		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s),
+		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), disturbed: Disturbance(s),
 	}
 	if r.Began.IsZero() && !s.Date.IsZero() {
 		r.Began = s.Date.Add(-time.Duration(s.Seconds * float64(time.Second)))

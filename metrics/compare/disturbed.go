@@ -1,0 +1,83 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// disturbances are the checks that say that the client, its machine or somebody else on the GPU disturbed
+// a run. No other check makes a run disturbed: what a server may cause is a finding about it.
+var disturbances = []string{
+	"other processes", "lag", "later turns", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped",
+	"busiest second", "own CPU", "stolen CPU", "longest GC pause", "GC pauses", "clock step", "exhaustion", "selftest", "foreign processes",
+}
+
+// Disturbance is how the client was disturbed in a run; empty if it was not. No latency of the run, and no
+// other number of the server, decides it.
+func Disturbance(s *metrics.Summary) string {
+	found := failed(s, func(c metrics.Check) bool { return !heldBack(c) && slices.Contains(disturbances, c.Name) })
+	if len(found) == 0 {
+		return ""
+	}
+	return "SUSPECT: " + found[0].Text
+}
+
+// Disturbed are the pairs of a sequential sweep in which a run was disturbed, by repeat, and how. Such a
+// pair says nothing about the servers. A gate that is despite suspect knows none.
+func (g *Gate) Disturbed(runs []*Run) map[int]string {
+	found := map[int]string{}
+	if slices.Contains(g.Despite, "suspect") {
+		return found
+	}
+	for _, r := range runs {
+		if r.MaxPairs > 0 && r.Repeat > 0 && r.disturbed != "" && found[r.Repeat] == "" {
+			found[r.Repeat] = strings.TrimPrefix(r.Asked[arm]+": "+r.disturbed, ": ")
+		}
+	}
+	return found
+}
+
+// undisturbed leaves out the disturbed pairs of a sequential sweep, unless there are no others.
+func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
+	found := gate.Disturbed(slices.Concat(old, new))
+	if len(found) == 0 {
+		return old, new
+	}
+	in := func(r *Run) bool { return r.MaxPairs > 0 && found[r.Repeat] != "" }
+	keptOld, keptNew := slices.DeleteFunc(slices.Clone(old), in), slices.DeleteFunc(slices.Clone(new), in)
+	if len(keptOld) == 0 || len(keptNew) == 0 {
+		return old, new
+	}
+	for _, r := range slices.Concat(old, new) {
+		if in(r) && r.disturbed != "" {
+			c.quiet = cmp.Or(c.quiet, r.remedy)
+		}
+	}
+	repeats := slices.Sorted(maps.Keys(found))
+	which, why := fmt.Sprintf("repeat %d", repeats[0]), found[repeats[0]]
+	if len(repeats) > 1 {
+		var numbers []string
+		for _, repeat := range repeats {
+			numbers = append(numbers, strconv.Itoa(repeat))
+		}
+		which, why = "repeats "+strings.Join(numbers, ", "), "the first: "+why
+	}
+	c.Notes = append(c.Notes, fmt.Sprintf("left out: %s, %s (%s)", metrics.Counted(len(found), "disturbed pair"), which, why))
+	return keptOld, keptNew
+}
+
+// LeaveOpen makes NO VERDICT of the reason why no more pairs are made, unless there is a verdict.
+func (c *Comparison) LeaveOpen(why string) {
+	if c.quiet != "" {
+		(&judge{Comparison: c}).advise("disturbed pairs: %s; --despite suspect uses them as they are", c.quiet)
+	}
+	if c.Verdict != Regressed {
+		c.Verdict, c.Reasons = NoVerdict, append([]string{why}, c.Reasons...)
+	}
+}

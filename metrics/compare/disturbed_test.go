@@ -1,0 +1,71 @@
+package compare
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Each disturbance is a check that docs/trust.md names.
+func TestDisturbancesAreChecks(t *testing.T) {
+	page, err := os.ReadFile("../../docs/trust.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range disturbances {
+		if !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/trust.md has no check %s", name)
+		}
+	}
+}
+
+// Only what disturbs the client makes a run disturbed; what the server may cause does not.
+func TestServerDisturbsNoRun(t *testing.T) {
+	for name, want := range map[string]string{"lag": "SUSPECT: late", "streaming": "", "prefix cache": "", "failed": "", "rate": "", metrics.FirstToken: ""} {
+		s := &metrics.Summary{Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: name, Text: "late"}}}}
+		if got := Disturbance(s); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	held := &metrics.Summary{Trust: &metrics.Trust{Checks: []metrics.Check{{Name: "lag", Text: metrics.HeldBack}}}}
+	if got := Disturbance(held); got != "" {
+		t.Errorf("requests that waited for a slot: %q", got)
+	}
+}
+
+// Disturbed pairs are left out of a sequential sweep only, and not if SUSPECT runs count or no pair is left.
+func TestDisturbedPairsAreLeftOut(t *testing.T) {
+	run := func(name string, repeat, most int, why string) *Run {
+		return &Run{Repeat: repeat, MaxPairs: most, disturbed: why, Asked: map[string]string{arm: name}}
+	}
+	for name, row := range map[string]struct {
+		most    int
+		despite []string
+		whys    [3]string
+		kept    int
+		note    string
+	}{
+		"one":          {20, nil, [3]string{"", "late", ""}, 2, "left out: 1 disturbed pair, repeat 2 (new: late)"},
+		"two":          {20, nil, [3]string{"late", "", "later"}, 1, "left out: 2 disturbed pairs, repeats 1, 3 (the first: new: late)"},
+		"all":          {20, nil, [3]string{"late", "late", "late"}, 3, ""},
+		"none":         {20, nil, [3]string{}, 3, ""},
+		"suspect runs": {20, []string{"suspect"}, [3]string{"", "late", ""}, 3, ""},
+		"other sweeps": {0, nil, [3]string{"", "late", ""}, 3, ""},
+	} {
+		var old, new []*Run
+		for i, why := range row.whys {
+			old, new = append(old, run("old", i+1, row.most, "")), append(new, run("new", i+1, row.most, why))
+		}
+		var c Comparison
+		keptOld, keptNew := c.undisturbed(old, new, &Gate{Despite: row.despite})
+		if len(keptOld) != row.kept || len(keptNew) != row.kept || strings.Join(c.Notes, "|") != row.note {
+			t.Errorf("%s: %d and %d, %q", name, len(keptOld), len(keptNew), c.Notes)
+		}
+		if row.note != "" && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.disturbed != "" }) {
+			t.Errorf("%s: a disturbed run is left", name)
+		}
+	}
+}
