@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type sweepCommand struct {
 	check     bool
 	simulate  bool
 	printYAML bool
+	arms      []string
 	listen    string
 	vllm      vllmSweep
 	stop      sequentialFlags
@@ -45,10 +47,12 @@ type sweepCommand struct {
 func newSweepCommand() *cobra.Command {
 	c := &sweepCommand{}
 	cmd := &cobra.Command{
-		Use:   "sweep FILE | sweep FLAGS OF RUN | sweep --serve-cmd COMMAND --bench-cmd COMMAND",
+		Use:   "sweep FILE | sweep [--arm NAME=SERVER]... FLAGS OF RUN | sweep --serve-cmd COMMAND --bench-cmd COMMAND",
 		Short: "Run a grid of loads over servers, with repeats",
 		Long:  sweepHelp,
-		Example: `  servebench sweep experiment.yaml
+		Example: `  servebench sweep --arm old='vllm serve MODEL --port ${port}' --arm new='./new serve MODEL --port ${port}' \
+      --sequential --num-prompts 300 --request-rate 10
+  servebench sweep experiment.yaml
   servebench sweep --base-url http://127.0.0.1:8000 --num-prompts 1,8,64 \
       --random-input-len 80,10000 --repeat 3
   servebench sweep --serve-cmd 'vllm serve MODEL' --bench-cmd 'vllm bench serve --model MODEL' \
@@ -59,7 +63,7 @@ func newSweepCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		given := f.Passed()
-		err := misplaced(given, args)
+		err := c.misplaced(given, args)
 		if err == nil {
 			c.sequential, err = c.stop.plan()
 		}
@@ -69,6 +73,8 @@ func newSweepCommand() *cobra.Command {
 		switch {
 		case c.dir == "-":
 			return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
+		case c.vllm.asked() && c.arms != nil:
+			return errors.New("argument --arm: --serve-cmd starts the servers already: give one of the two")
 		case c.vllm.asked():
 			if len(args)+len(given) > 0 {
 				return errors.New("argument --serve-cmd: all flags of the load stand in --bench-cmd")
@@ -76,17 +82,16 @@ func newSweepCommand() *cobra.Command {
 			return c.runText(cmd.Context(), f, c.vllm.document)
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
-		case len(args) == 0 && given != nil:
-			return c.runText(cmd.Context(), f, func() ([]byte, error) {
-				return sweep.Document(sweepOptions(f, func(_, value string) string { return value }))
-			})
+		case len(args) == 0 && (given != nil || c.arms != nil):
+			return c.runText(cmd.Context(), f, func() ([]byte, error) { return c.document(f, func(_, value string) string { return value }) })
 		}
-		return errors.New("sweep takes either the FILE of an experiment, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
+		return errors.New("sweep takes either the FILE of an experiment, or --arm NAME=COMMAND for each server, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
 	f = argv.Of(cmd)
 	f.Extensions = []string{"yaml", "yml"}
 	f.Other = emptyForm().flags
 	f.Instead = insteadFlags
+	f.StringArrayVar(&c.arms, "arm", nil, "`NAME=SERVER` a server to compare: a command that starts it, as for a shell, or the URL of one that runs. Give one for each server, the old one first. ${port} in a command is a free port")
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
 	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
 	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
@@ -95,15 +100,24 @@ func newSweepCommand() *cobra.Command {
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
 	c.vllm.define(f)
+	f.Offer("arm", "old=", "new=")
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
 	return cmd
 }
 
+// misplacedArm is the error for a word next to --arm.
+func misplacedArm(word string) error {
+	if ext := filepath.Ext(word); ext == ".yaml" || ext == ".yml" {
+		return fmt.Errorf("argument --arm: %s has the arms: put it there, under arms, or give --arm and no FILE", word)
+	}
+	return fmt.Errorf("%s: no flag has it: put the command of an arm between quotes, as --arm new='vllm serve MODEL --port ${port}'", loadgen.RedactURL(word))
+}
+
 // misplaced is the error for arguments in which a list has a space, or in which a file and flags
 // of loads are mixed.
-func misplaced(given []argv.Setting, args []string) error {
-	if len(args) == 0 || given == nil {
+func (c *sweepCommand) misplaced(given []argv.Setting, args []string) error {
+	if len(args) == 0 || given == nil && c.arms == nil {
 		return nil
 	}
 	for _, s := range given {
@@ -116,6 +130,9 @@ func misplaced(given []argv.Setting, args []string) error {
 			list := strings.Trim(last, ",") + "," + strings.Trim(next, ",")
 			return fmt.Errorf("argument --%s: write the list without spaces: --%[1]s %s", s.Flag.Name, list)
 		}
+	}
+	if c.arms != nil {
+		return misplacedArm(args[0])
 	}
 	switch s := given[0]; s.Flag.Name {
 	case "repeat":
@@ -134,6 +151,10 @@ combinations are run, and the first such flag changes fastest. --base-url with
 several URLs compares the servers, and --repeat N runs everything N times. A list
 that is one value stays one: ` + listFlags + `, and
 JSON. --print-yaml prints the FILE that says the same.
+
+With --arm, the sweep compares servers without a FILE: --arm old=COMMAND starts one by
+a text for the shell, --arm old=URL loads one that runs. A comma is part of the text.
+A command without ${port} listens at --base-url, or at its --port.
 
 With --serve-cmd, it takes the command line and the files of parameters of
 "vllm bench sweep serve", and also writes its folders and its summary.csv.
@@ -236,20 +257,48 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 		return true
 	})
 	if c.dir == "" {
-		c.dir = c.plan.Folder()
+		c.dir = c.plan.Folder(c.armNames()...)
 	}
 	c.shown = c.dir
 	return c.run(ctx, "")
 }
 
+// document is the file that says the same as the flags, with values as show formats them.
+func (c *sweepCommand) document(f *argv.Flags, show func(name, value string) string) ([]byte, error) {
+	options := sweepOptions(f, show)
+	if c.arms == nil {
+		return sweep.Document(options)
+	}
+	arms := sweep.Option{Flag: "arm", Words: true}
+	for _, text := range c.arms {
+		if name, server, err := sweep.CutArm(text); err == nil && sweep.IsURL(server) {
+			text = name + "=" + show("base-url", server)
+		}
+		arms.Values = append(arms.Values, text)
+	}
+	return sweep.Document(append(options, arms))
+}
+
+// armNames are the names of the arms of the command line, in a plain spelling.
+func (c *sweepCommand) armNames() (names []string) {
+	for _, text := range c.arms {
+		name, _, _ := strings.Cut(text, "=")
+		names = append(names, notPlain.ReplaceAllString(name, "-"))
+	}
+	return names
+}
+
+// notPlain is what a folder's name does without.
+var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
 // print prints the file that is equivalent to the flags, without their secrets.
 func (c *sweepCommand) print(f *argv.Flags) error {
 	hidden := false
-	text, err := sweep.Document(sweepOptions(f, func(name, value string) string {
+	text, err := c.document(f, func(name, value string) string {
 		shown := f.Other.Show(name, value)
 		hidden = hidden || shown != value
 		return shown
-	}))
+	})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (b *block) simulate(ctx context.Context, job *Job) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		servers, err := b.Plan.flags.Simulate(server.Command)
+		servers, err := b.Plan.flags.Simulate(server.words())
 		if err != nil {
 			return nil, err
 		}

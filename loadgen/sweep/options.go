@@ -25,11 +25,15 @@ func (o *Option) varies() bool { return len(o.Values) > 1 && !o.Words }
 const documentHead = `Run it by servebench sweep FILE. Paths are relative to the folder of this file.`
 
 // Document is the file of the experiment that the flags of a command line describe. Flags with
-// several values are its grid. The first of them changes fastest, which is the usual order of
+// several values are its grid. The option arm has its arms, each as NAME=COMMAND or NAME=URL. The first of them changes fastest, which is the usual order of
 // blocks: for each length of the prompt, from few prompts to many. Several URLs are its arms. The
 // flags repeat and seed apply to the experiment.
 func Document(options []Option) ([]byte, error) {
-	root, load, grid, arms := mapping(), mapping(), mapping(), &yaml.Node{Kind: yaml.SequenceNode}
+	options, given, err := withArms(options)
+	if err != nil {
+		return nil, err
+	}
+	root, load, grid, arms := mapping(), mapping(), mapping(), &yaml.Node{Kind: yaml.SequenceNode, Content: given}
 	for _, o := range options {
 		name := o.Flag
 		switch {
@@ -61,7 +65,7 @@ func Document(options []Option) ([]byte, error) {
 	var text bytes.Buffer
 	w := yaml.NewEncoder(&text)
 	w.SetIndent(2)
-	err := w.Encode(root)
+	err = w.Encode(root)
 	return text.Bytes(), err
 }
 

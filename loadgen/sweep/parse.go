@@ -185,11 +185,11 @@ func (p *Plan) checkSimulated() error {
 		return errors.New("argument --simulate: a search and --sequential take runs with a verdict, and simulated runs have none")
 	}
 	for _, arm := range p.Arms {
-		if arm.Servers == nil || slices.ContainsFunc(arm.Servers, func(s Server) bool { return !s.simulated() }) {
-			return at(&yaml.Node{Line: arm.Line}, "argument --simulate: arm %s: it is no servebench sim, and no other server can be simulated", arm.Name)
+		if why := arm.whyNotSimulated(); why != "" {
+			return at(&yaml.Node{Line: arm.Line}, "argument --simulate: arm %s: %s", arm.Name, why)
 		}
 		for _, s := range arm.Servers {
-			if _, err := p.flags.Simulate(AnyPorts(s.Command...)); err != nil {
+			if _, err := p.flags.Simulate(AnyPorts(s.words()...)); err != nil {
 				return at(&yaml.Node{Line: s.Line}, "argument --simulate: arm %s: %w", arm.Name, err)
 			}
 		}

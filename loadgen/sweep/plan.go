@@ -177,8 +177,18 @@ func (p *Plan) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Folder is a folder name for a plan without a file: the same for the same plan.
-func (p *Plan) Folder() string { return "servebench-" + p.digest()[:8] + ".sweep" }
+// Folder is a folder name for a plan without a file, which begins with names, if any: the same for the
+// same plan.
+func (p *Plan) Folder(names ...string) string {
+	begin := strings.Join(names, "-")
+	if begin == "" || len(begin) > mostNamed || strings.HasPrefix(begin, ".") || strings.HasPrefix(begin, "-") {
+		begin = "servebench"
+	}
+	return begin + "-" + p.digest()[:8] + ".sweep"
+}
+
+// mostNamed is the longest beginning of a folder's name.
+const mostNamed = 60
 
 // A cell is one load on one arm, once. Its fields are indexes, from 0.
 type cell struct{ repeat, arm, point int }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -142,11 +141,6 @@ func (p *Plan) Simulated() bool {
 	return !slices.ContainsFunc(p.Arms, func(a Arm) bool {
 		return a.Servers == nil || slices.ContainsFunc(a.Servers, func(s Server) bool { return !s.simulated() })
 	})
-}
-
-// simulated reports whether the command starts servebench sim.
-func (s *Server) simulated() bool {
-	return len(s.Command) > 1 && filepath.Base(s.Command[0]) == "servebench" && s.Command[1] == "sim"
 }
 
 // repeatTime is how long one repeat may take, with the starts of the servers.

@@ -36,7 +36,7 @@ func (s *Sequential) MarshalJSON() ([]byte, error) {
 // check refuses a plan without pairs.
 func (s *Sequential) check(p *Plan) error {
 	if len(p.Arms) != 2 {
-		return fmt.Errorf("it takes two arms, the old and the new one, not %d", len(p.Arms))
+		return fmt.Errorf("it takes two arms, the old and the new one, not %d: give --arm old=COMMAND --arm new=COMMAND, or a FILE with two arms", len(p.Arms))
 	}
 	kept := p.Kept()
 	switch {

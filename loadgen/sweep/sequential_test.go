@@ -308,7 +308,7 @@ func TestForecastLeavesOutDisturbedPairs(t *testing.T) {
 
 func TestSequentialNeedsPairs(t *testing.T) {
 	for text, want := range map[string]string{
-		"arms: [{name: a, url: 'http://h'}]": "it takes two arms, the old and the new one, not 1",
+		"arms: [{name: a, url: 'http://h'}]": "it takes two arms, the old and the new one, not 1: give --arm old=COMMAND --arm new=COMMAND, or a FILE with two arms",
 		strings.Replace(twoArms, "repeats: 3", "until: {flag: request-rate, from: 1, to: 4, slo: {mean-ttft: 100}}", 1): "until: it searches on each arm, and pairs need the same load on both",
 	} {
 		_, err := Parse("plan.yaml", strings.NewReader(text), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &Sequential{Pairs: 20, Gate: ttftGate()}})
