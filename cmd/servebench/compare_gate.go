@@ -87,7 +87,7 @@ type sequentialFlags struct {
 const usualPairs = 20
 
 func (s *sequentialFlags) define(f *argv.Flags) {
-	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the pairs of runs of two arms decide which is worse, and exit as servebench compare. FILE has both arms")
+	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the pairs of runs of two arms decide which is worse, and exit as servebench compare. A pair that is disturbed is made again. --arm, or FILE, names both")
 	f.IntVar(&s.pairs, "max-pairs", usualPairs, "`N` most pairs of --sequential, in place of the repeats of FILE")
 	f.Var(argv.Parsed(&s.minutes, "", argv.ParseFloat), "max-minutes", "`M` begin no pair of --sequential that would end later than after so many minutes of runs (default no limit)")
 	s.gate.define(f)

@@ -176,7 +176,8 @@ A pair is a repeat of both arms. From the third pair on, the tests of servebench
 compare look at all pairs so far. They are stricter than with a fixed number of pairs,
 so that all looks together err in at most 5 % of cases. The sweep stops with PASS or
 REGRESSED; or with FUTILE, if more pairs would hardly decide; or after --max-pairs or
---max-minutes. verdict.txt has the comparison.
+--max-minutes. A pair with a run that is SUSPECT for a reason of the client is not used,
+and is made again up to three times. verdict.txt has the comparison.
 
 With --check, it says instead what is missing on this machine, with a remedy for
 each: programs and their versions, the GPU and its free memory, MPS and kvcached,
@@ -288,7 +289,7 @@ func (c *sweepCommand) armNames() (names []string) {
 	return names
 }
 
-// notPlain is what a folder's name does without.
+// notPlain is what no folder's name gets from an arm.
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // print prints the file that is equivalent to the flags, without their secrets.
