@@ -66,9 +66,10 @@ func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *ex
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, metrics.Failf(metrics.Timeout, "not finished within %v", limit))
 		defer cancel()
 	}
-	blank, reconnects := *x.rec, 0
+	blank, reconnects, again := *x.rec, 0, *req
 	for tries := 1; ; tries++ {
-		err := t.attempt(ctx, epoch, req, x)
+		again.Attempt = tries
+		err := t.attempt(ctx, epoch, &again, x)
 		if reconnects += x.rec.Reconnects; tries > 1 {
 			x.rec.Attempts, x.rec.Reconnects = tries+reconnects, reconnects
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -12,7 +13,8 @@ import (
 
 // A Request is one turn, ready to send. After it is made, only Body and Once change.
 type Request struct {
-	ID       string // x-request-id; empty sends none
+	ID       string // x-request-id of the first attempt; empty sends none
+	Attempt  int    // which attempt at the request this is, from 2 on; 0 for the first
 	Session  string // the id of its session, for routers; empty sends none
 	Body     []byte // the JSON body
 	Once     bool   // it is sent once: the Sender drops Body when it cannot need it again
@@ -26,6 +28,16 @@ type Request struct {
 	Asked   json.RawMessage  // goes into Record.Asked
 	Adapter string           // goes into Record.Adapter
 	Payload *metrics.Payload // goes into Record.Payload
+}
+
+// AttemptID is the x-request-id of this attempt: the request's own for the first, and ID-a2, ID-a3
+// and so on for later ones. Servers and proxies log by this id, and some answer an id only once.
+// Empty if the request has no id.
+func (r *Request) AttemptID() string {
+	if r.ID == "" || r.Attempt < 2 {
+		return r.ID
+	}
+	return r.ID + "-a" + strconv.Itoa(r.Attempt)
 }
 
 // A Chunk is one event of a streamed answer that has choices.

@@ -142,11 +142,11 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request, body *bytes.Re
 	if o.ContentType != nil {
 		r.Header.Set("Content-Type", o.ContentType(req.Body))
 	}
-	if req.ID != "" {
-		r.Header.Set("X-Request-Id", req.ID)
+	if id := req.AttemptID(); id != "" {
+		r.Header.Set("X-Request-Id", id)
 	}
 	if o.Traced && req.ID != "" {
-		parent, state := traceContext(req.ID)
+		parent, state := traceContext(req.ID, req.AttemptID())
 		r.Header.Set("Traceparent", parent)
 		if state != "" {
 			r.Header.Set("Tracestate", state)
@@ -158,19 +158,19 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request, body *bytes.Re
 	return roundTrip(o.Transport, r)
 }
 
-// traceContext are the traceparent and the tracestate of the request with that id, by W3C Trace Context
-// (Recommendation of 23 November 2021), sections 3.2 and 3.3. The trace id is the first 16 bytes of the
-// SHA-256 of the id, and the parent id the next 8: so a request has the same trace at each attempt, and
-// whoever has the id finds the trace. The trace is sampled. state is empty for an id that no tracestate
-// may hold.
-func traceContext(id string) (parent, state string) {
-	sum := sha256.Sum256([]byte(id))
-	parent = fmt.Sprintf("00-%x-%x-01", sum[:16], sum[16:24])
+// traceContext are the traceparent and the tracestate of an attempt at the request with that id, by W3C
+// Trace Context (Recommendation of 23 November 2021), sections 3.2 and 3.3. The trace id is the first 16
+// bytes of the SHA-256 of the id, and the parent id the next 8 of the SHA-256 of the attempt's id: so the
+// attempts at a request are spans of one trace, and whoever has the id finds the trace. The trace is
+// sampled. state is empty for an id that no tracestate may hold.
+func traceContext(id, attempt string) (parent, state string) {
+	trace, span := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(attempt))
+	parent = fmt.Sprintf("00-%x-%x-01", trace[:16], span[16:24])
 	forbidden := func(r rune) bool { return r < ' ' || r > '~' || r == ',' || r == '=' }
-	if len(id) > maxState || strings.ContainsFunc(id, forbidden) || strings.HasSuffix(id, " ") {
+	if len(attempt) > maxState || strings.ContainsFunc(attempt, forbidden) || strings.HasSuffix(attempt, " ") {
 		return parent, ""
 	}
-	return parent, "servebench=" + id
+	return parent, "servebench=" + attempt
 }
 
 // maxState is the most characters of a value in a tracestate.

@@ -87,7 +87,7 @@ func TestTheTraceContextOfARequestIsItsID(t *testing.T) {
 		strings.Repeat("x", 256): {"", "servebench=" + strings.Repeat("x", 256)},
 		strings.Repeat("x", 257): {"", ""},
 	} {
-		parent, state := traceContext(id)
+		parent, state := traceContext(id, id)
 		if !regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`).MatchString(parent) || want[0] != "" && parent != want[0] || state != want[1] {
 			t.Errorf("%q: %q, %q; want %q", id, parent, state, want)
 		}
@@ -111,6 +111,14 @@ func TestTraceContextIsSentOnRequest(t *testing.T) {
 				t.Errorf("traced %v, id %q: %v", traced, id, got)
 			}
 		}
+	}
+}
+
+func TestAttemptsAreSpansOfOneTrace(t *testing.T) {
+	// printf %s bench-1-a2 | sha256sum
+	parent, state := traceContext("bench-1", "bench-1-a2")
+	if want := "00-ab29e27f94d7a6e97bec92c4e65a34c9-a7328a75da922c65-01"; parent != want || state != "servebench=bench-1-a2" {
+		t.Errorf("%q, %q; want %q", parent, state, want)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -49,7 +48,7 @@ func refused(reply *http.Response, body io.Reader) *metrics.Failure {
 		class = metrics.Overflow
 	}
 	f := failed(class, statusMessage(reply, message), said)
-	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header.Get("Retry-After"))
+	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header)
 	return f
 }
 
@@ -110,8 +109,10 @@ func statusMessage(reply *http.Response, said string) string {
 	if to := reply.Header.Get("Location"); to != "" {
 		message += " (Location: " + metrics.Shorten(to) + "; redirects are not followed)"
 	}
-	if after := reply.Header.Get("Retry-After"); after != "" {
-		message += " (Retry-After: " + metrics.Shorten(after) + ")"
+	for _, name := range []string{"Retry-After", "retry-after-ms"} {
+		if after := reply.Header.Get(name); after != "" {
+			message += " (" + name + ": " + metrics.Shorten(after) + ")"
+		}
 	}
 	return message
 }
@@ -228,19 +229,4 @@ func plainText(text string) string {
 		text = htmlTag.ReplaceAllString(text, " ")
 	}
 	return strings.Join(strings.Fields(text), " ")
-}
-
-// maxRetryAfter bounds the result of retryAfter: a day.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter is how long the server's header asks a request to wait, in seconds or until a date
-// (RFC 9110, section 10.2.3); 0 if it does not say.
-func retryAfter(header string) time.Duration {
-	if s, err := strconv.Atoi(header); err == nil {
-		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second
-	}
-	if date, err := http.ParseTime(header); err == nil {
-		return max(0, time.Until(date))
-	}
-	return 0
 }

@@ -2,16 +2,19 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -41,6 +44,7 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 	good := streamHead + framed(aChunk+doneEvent) + streamEnd
 	busy := whole("503 Service Unavailable", "")
 	wait := func(after string) string { return whole("429 Too Many Requests\r\nRetry-After: "+after, "") }
+	millis := func(after string) string { return whole("429 Too Many Requests\r\nretry-after-ms: "+after, "") }
 	// The clock of a bubble starts at midnight UTC, 2000-01-01.
 	const date = "Sat, 01 Jan 2000 00:00:30 GMT"
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
@@ -66,6 +70,21 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 		{"wait for too long", 3, []string{wait("86400"), good}, nil, metrics.OK, 2, time.Minute},
 		{"wait in other words", 3, []string{wait("soon"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
 		{"wait until before", 3, []string{wait("Fri, 31 Dec 1999 00:00:30 GMT"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait until never", 3, []string{wait("Fri, 31 Dec 2100 00:00:30 GMT"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait a part of a second", 3, []string{wait("0.7"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
+		{"wait some seconds and a half", 3, []string{wait("2.5"), good}, nil, metrics.OK, 2, 2500 * time.Millisecond},
+		{"wait milliseconds", 3, []string{millis("700"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
+		{"wait a part of a millisecond", 3, []string{millis("0.5"), good}, nil, metrics.OK, 2, 500 * time.Microsecond},
+		{"milliseconds come first", 3, []string{millis("700\r\nRetry-After: 5"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
+		{"also after", 3, []string{wait("5\r\nRetry-After-Ms: 700"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
+		{"wrong milliseconds", 3, []string{millis("NaN\r\nRetry-After: 5"), good}, nil, metrics.OK, 2, 5 * time.Second},
+		{"too many milliseconds", 3, []string{millis("70000"), good}, nil, metrics.OK, 2, time.Minute},
+		{"wait minus one", 3, []string{wait("-1"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"minus milliseconds", 3, []string{millis("-700"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"not a number", 3, []string{wait("NaN"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait forever", 3, []string{wait("Infinity"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait for years", 3, []string{wait("99999999999999999999"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait for eternities", 3, []string{millis("1e300"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
 		{"hung up", 3, []string{"", good}, nil, metrics.OK, 2, 100 * time.Millisecond},
 		{"hung up after the head", 3, []string{streamHead, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
 		{"an empty stream", 3, []string{streamHead + streamEnd, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
@@ -98,6 +117,44 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Servers and proxies log by the id of a request, and some answer an id only once.
+func TestEachAttemptHasAnID(t *testing.T) {
+	for _, streams := range []bool{true, false} {
+		var ids, traces, bodies []string
+		o := &Endpoint{URL: "http://server.test/v1", OneJSON: !streams, Traced: true, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			body, _ := io.ReadAll(r.Body)
+			ids, traces, bodies = append(ids, r.Header.Get("X-Request-Id")), append(traces, r.Header.Get("Traceparent")[:35]), append(bodies, string(body))
+			return &http.Response{StatusCode: 503, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+		})}
+		synctest.Test(t, func(t *testing.T) {
+			load := asked(1, engine.Target{Send: o.Send, Retry: engine.Retry{Times: 2}})
+			load.Target.Encode = func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) {
+				return &engine.Request{ID: "bench-7", Body: []byte("{}")}, nil
+			}
+			if rec := recorded(t, load)[0]; rec.ID != "bench-7" {
+				t.Errorf("the record's id is %q", rec.ID)
+			}
+		})
+		if want := []string{"bench-7", "bench-7-a2", "bench-7-a3"}; !slices.Equal(ids, want) {
+			t.Errorf("ids %q, want %q", ids, want)
+		}
+		if traces = slices.Compact(traces); len(traces) != 1 || !slices.Equal(bodies, []string{"{}", "{}", "{}"}) {
+			t.Errorf("traces %q, bodies %q", traces, bodies)
+		}
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	f.Add("0.7", "700")
+	f.Add("Sat, 01 Jan 2000 00:00:30 GMT", "-1")
+	f.Fuzz(func(t *testing.T, seconds, millis string) {
+		h := http.Header{"Retry-After": {seconds}, "Retry-After-Ms": {millis}}
+		if wait := retryAfter(h); wait < 0 || wait > maxRetryAfter {
+			t.Errorf("%v", wait)
+		}
+	})
 }
 
 func TestARetryEndsWithItsRequest(t *testing.T) {

@@ -102,9 +102,15 @@ func (s *sequence) before(o *sequence) int {
 	)
 }
 
-// splitID splits an id into a prefix and the number at its end, which is -1 if there is none.
+const digits = "0123456789"
+
+// splitID splits an id into a prefix and the number at its end, which is -1 if there is none. An id that
+// ends in -a2 is of the second attempt at a request, and has the request's number.
 func splitID(id string) (string, int64) {
-	name := strings.TrimRight(id, "0123456789")
+	name := strings.TrimRight(id, digits)
+	if request, again := strings.CutSuffix(name, "-a"); again && len(name) < len(id) && strings.TrimRight(request, digits) != request {
+		id, name = request, strings.TrimRight(request, digits)
+	}
 	n, err := strconv.ParseInt(id[len(name):], 10, 64)
 	if err != nil {
 		return id, -1
