@@ -142,6 +142,8 @@ func (a *Adviser) adviseProtocol(message string) string {
 		return "give --http2"
 	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
 		return "does the server speak HTTP/2? If not, leave --http2 away"
+	case a.Server.HTTP2 && strings.Contains(message, "over HTTP/2, without processing it"):
+		return "the server takes too few requests on a connection: lower --max-concurrency, or leave out --http2, so that each request in flight has a connection"
 	}
 	return ""
 }

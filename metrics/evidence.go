@@ -71,6 +71,9 @@ type Evidence struct {
 	// Dropped are connections that were not used again after an answer, because the server had
 	// closed others without notice.
 	Dropped int64 `json:"dropped,omitempty"`
+	// Unprocessed is how often a server said over HTTP/2 that it did not process a request, which was
+	// then sent again.
+	Unprocessed int64 `json:"unprocessed,omitempty"`
 	// Exhausted are connections that could not be opened for lack of descriptors or ports, and
 	// Exhaustion is the first such error.
 	Exhausted  int64  `json:"exhausted,omitempty"`
@@ -157,6 +160,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Closed += other.Closed
 	e.Packed += other.Packed
 	e.Dropped += other.Dropped
+	e.Unprocessed += other.Unprocessed
 	e.Exhausted += other.Exhausted
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)

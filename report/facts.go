@@ -55,6 +55,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("opened_connections", e.Opened)
 		o.Set("warmed_connections", e.Warmed)
 		setSome(&o, "dropped_connections", e.Dropped)
+		setSome(&o, "times_unprocessed", e.Unprocessed)
 		if e.Transport != "" {
 			o.Set("transport", e.Transport)
 		}

@@ -321,3 +321,15 @@ func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
 		}
 	}
 }
+
+func TestRefusedStreamsAreCounted(t *testing.T) {
+	s := fair()
+	s.Resent.Reconnects, s.Evidence.Unprocessed = 3, 5
+	var b strings.Builder
+	if err := Truth(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "Resent after a refused stream    3 of 150 requests, sent 5 times more\n") || strings.Contains(text, "Resent on a new") {
+		t.Error(text)
+	}
+}

@@ -159,6 +159,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--http2", "the server speaks HTTP/1.1, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"--http2", "the server speaks HTTP/1.1 over TLS, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"--http2", "the connection was cut before the reply: http2: client conn could not be established", "does the server speak HTTP/2? If not, leave --http2 away"},
+		{"--http2", "the server refused the request in 10 attempts over HTTP/2, without processing it: REFUSED_STREAM",
+			"the server takes too few requests on a connection: lower --max-concurrency, or leave out --http2, so that each request in flight has a connection"},
 		{"", "the server speaks only HTTP/2, not HTTP/1.1", "give --http2"},
 		{"", "400 Bad Request: This model's maximum context length is 32768 tokens. However, your request has 100000 input tokens.",
 			"prompt and answer are too long for the model: lower --random-input-len or --random-output-len"},

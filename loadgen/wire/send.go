@@ -41,8 +41,11 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 
 // resend sends r over a new line, if it can, after another line died of cause.
 func (t *Transport) resend(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
-	again, ok := rewound(r)
-	if !ok {
+	if !replayable(r) {
+		return nil, nil, cause
+	}
+	again, err := rewound(r)
+	if err != nil {
 		return nil, nil, cause
 	}
 	l, err := t.dialLine(r.Context(), p)
@@ -78,18 +81,18 @@ func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error)
 	return l, err
 }
 
-// rewound is r with its body from the beginning, if that is possible.
-func rewound(r *http.Request) (again *http.Request, ok bool) {
+// replayable reports whether r can be sent again.
+func replayable(r *http.Request) bool {
+	return r.Body == nil || r.Body == http.NoBody || r.GetBody != nil
+}
+
+// rewound is a replayable r with its body from the beginning.
+func rewound(r *http.Request) (again *http.Request, err error) {
 	again = r.WithContext(r.Context())
-	if r.Body == nil || r.Body == http.NoBody {
-		return again, true
+	if r.GetBody != nil {
+		again.Body, err = r.GetBody()
 	}
-	if r.GetBody == nil {
-		return nil, false
-	}
-	body, err := r.GetBody()
-	again.Body = body
-	return again, err == nil
+	return again, err
 }
 
 // closeBody closes the body of a request that is not sent, as a RoundTripper must.

@@ -37,6 +37,7 @@ type Tally struct {
 	disordered        atomic.Int64 // packets that arrived before an earlier packet
 	opened, warmed    atomic.Int64 // connections
 	exhausted, closed atomic.Int64
+	unprocessed       atomic.Int64 // times that a server said that it did not process a request
 	dropped           atomic.Int64 // connections closed after an answer because the server would
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
@@ -53,7 +54,7 @@ func (t *Tally) Reset() {
 		return
 	}
 	t.ages.reset()
-	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.dropped, &t.packed} {
+	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.dropped, &t.packed, &t.unprocessed} {
 		n.Store(0)
 	}
 	t.exhaustion.Store(nil)
@@ -68,6 +69,7 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	e.KernelStamps, e.UserStamps, e.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
 	e.Opened, e.Warmed, e.Closed, e.Dropped = t.opened.Load(), t.warmed.Load(), t.closed.Load(), t.dropped.Load()
 	e.Disordered, e.Exhausted, e.Packed = t.disordered.Load(), t.exhausted.Load(), t.packed.Load()
+	e.Unprocessed = t.unprocessed.Load()
 	if said := t.exhaustion.Load(); said != nil {
 		e.Exhaustion = *said
 	}
@@ -178,6 +180,13 @@ func (t *Tally) warm() {
 func (t *Tally) drop() {
 	if t != nil {
 		t.dropped.Add(1)
+	}
+}
+
+// unprocess counts a request that is sent again because the server said that it did not process it.
+func (t *Tally) unprocess() {
+	if t != nil {
+		t.unprocessed.Add(1)
 	}
 }
 

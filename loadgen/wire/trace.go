@@ -18,7 +18,7 @@ type Trace struct {
 	Size  int    // of the request's body, in bytes
 
 	// Sent, if set, is called once the request is written and cannot be sent again: over a new
-	// connection when it is written, over a used one when the reply begins. It may be called twice.
+	// connection of HTTP/1 when it is written, else when the reply begins. It may be called twice.
 	Sent func()
 
 	mu               sync.Mutex
@@ -33,6 +33,7 @@ type Trace struct {
 
 // An opening is what is known of a connection that is being opened.
 type opening struct {
+	after             int       // connections that the request had got before
 	dns, connect, tls time.Time // when these began
 	securing          bool      // a TLS handshake has begun and not succeeded
 }
@@ -55,7 +56,7 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 			if wrote.Err == nil {
 				t.note(func() {
 					t.handed, t.wrote = true, time.Since(t.Epoch)
-					t.sent(t.conn.New || t.replied)
+					t.sent(t.conn.New && !t.streamed() || t.replied)
 				})
 			}
 		},
@@ -71,11 +72,11 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 				}
 			})
 		},
-		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.opening.dns) }) },
+		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.open().dns) }) },
 		DNSDone: func(httptrace.DNSDoneInfo) {
 			t.note(func() { t.conn.DNS = time.Since(t.opening.dns) })
 		},
-		ConnectStart: func(_, _ string) { t.note(func() { begin(&t.opening.connect) }) },
+		ConnectStart: func(_, _ string) { t.note(func() { begin(&t.open().connect) }) },
 		ConnectDone: func(_, _ string, err error) {
 			if err == nil {
 				t.note(func() { t.conn.Connect = time.Since(t.opening.connect) })
@@ -91,6 +92,12 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 	}
 }
 
+// streamed reports whether the request goes over HTTP/2, where a server may refuse it after it was written.
+func (t *Trace) streamed() bool {
+	conn := stampedUnder(t.over)
+	return conn != nil && conn.streams
+}
+
 // sent calls Sent, if it is time.
 func (t *Trace) sent(now bool) {
 	if now && t.Sent != nil {
@@ -102,6 +109,15 @@ func (t *Trace) note(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f()
+}
+
+// open is the opening of the next connection. A request that is sent again may open several, one after
+// the other, and only the last one's times count.
+func (t *Trace) open() *opening {
+	if t.opening.after != t.attempts {
+		t.opening, t.conn = opening{after: t.attempts}, metrics.Conn{}
+	}
+	return &t.opening
 }
 
 // begin keeps the first of several starts: a name may have several addresses, which are tried in
@@ -144,7 +160,7 @@ func (t *Trace) waited(wrote time.Duration) (d time.Duration) {
 	if began.IsZero() {
 		began = t.opening.connect
 	}
-	if t.attempts > 0 && !t.conn.New && !began.IsZero() {
+	if t.opening.after == t.attempts-1 && !t.conn.New && !began.IsZero() {
 		d += t.got - began.Sub(t.Epoch)
 	}
 	return d

@@ -7,12 +7,11 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/wire/http1"
-	"github.com/servebench/servebench/metrics"
 )
 
 // maxHeader bounds the header of a reply, in bytes. Real headers have some kilobytes.
@@ -24,6 +23,7 @@ type Transport struct {
 	connections Connections
 	http        *http.Transport // opens connections; speaks HTTP/2 itself
 	pool        pool            // HTTP/1.1 connections without a request
+	replies     atomic.Int64    // over HTTP/2
 	slots       chan struct{}   // one for each request in flight; nil without a limit
 	ahead       chan struct{}   // one for each connection that Ahead opens now
 }
@@ -89,11 +89,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var reply *http.Response
 	if t.connections.HTTP2 {
-		t.connections.Tally.speaks(false)
-		once := r.WithContext(r.Context())
-		once.GetBody = nil // net/http would use it to send the request again
-		reply, err = t.http.RoundTrip(once)
-		err = untaken(err)
+		reply, err = t.multiplex(r)
 	} else {
 		reply, leave, err = t.send(r, leave)
 	}
@@ -116,20 +112,6 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// untaken is err, as a *metrics.Failure if net/http wanted to send the request again but could not:
-// the server said that it did not look at the request.
-func untaken(err error) error {
-	if err == nil {
-		return nil
-	}
-	why, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
-	if !ok {
-		return err
-	}
-	why, _, _ = strings.Cut(why, "] after Request.Body was written")
-	return metrics.Failf(metrics.Reset, "the server took no request: %s", why)
 }
 
 // A dialled is the context key of the line for which a connection is opened.
@@ -225,6 +207,7 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 	if err != nil {
 		return nil, err
 	}
+	conn.streams = t.connections.HTTP2
 	if l, ok := ctx.Value(dialled{}).(*line); ok {
 		l.conn = conn
 	} else {

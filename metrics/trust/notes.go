@@ -22,8 +22,10 @@ func (j *judge) notes() []string {
 	n.kept(j.failed())
 	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts and the waits",
 		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Reconnects > 0, "%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+	n.add(j.Resent.Reconnects > 0 && j.seen.Unprocessed == 0, "%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"))
+	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): %s sent again, %s in all; latencies count from the first sending",
+		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	n.text(j.noteTokens())

@@ -30,6 +30,9 @@ func TestNotesAccuseNobody(t *testing.T) {
 			"12 requests sent again after failures, 17 times in all: their latencies include the failed attempts and the waits"},
 		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
 			"3 requests sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
+		"refused streams": {func(s *metrics.Summary) {
+			s.Resent, s.Evidence.Unprocessed = metrics.Resent{Reconnects: 3}, 5
+		}, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): 3 requests sent again, 5 times in all; latencies count from the first sending"},
 		"dropped": {func(s *metrics.Summary) { s.Evidence.Dropped = 7 },
 			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests opened new connections"},
 		"failures": {func(s *metrics.Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
