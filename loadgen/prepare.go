@@ -133,6 +133,7 @@ func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context
 // A connection is everything that sends requests to a target.
 type connection struct {
 	transport *wire.Transport
+	names     *wire.Names    // of all transports
 	tally     *wire.Tally    // counts what goes through transport
 	server    *openai.Server // for its small calls
 	sendProbe engine.Sender  // over a separate connection; nil without probes
@@ -147,6 +148,7 @@ func (c *connection) close() {
 	for _, transport := range append(c.beside, c.transport) {
 		transport.CloseIdleConnections()
 	}
+	c.names.Close()
 }
 
 // connect prepares to send requests. It opens no connection.
@@ -156,7 +158,7 @@ func (t *target) connect() error {
 		return err
 	}
 	header := openai.Headers(t.Server.APIKey, t.Server.Headers)
-	t.connection = &connection{tally: new(wire.Tally)}
+	t.connection = &connection{tally: new(wire.Tally), names: new(wire.Names)}
 	t.transport = t.opens(t.concurrency(), t.tally, credentials)
 	t.server = &openai.Server{
 		URL: t.Server.BaseURL, Query: t.Server.Query, Header: header, Transport: t.transport, Limit: t.Limits.Call,
@@ -172,10 +174,10 @@ func (t *target) connect() error {
 }
 
 // opens returns a transport that opens up to limit connections; 0 is no limit.
-func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
+func (t *target) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
 	return wire.Connections{
-		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials,
-		HTTP2: p.Server.HTTP2, NetHTTP: p.Server.NetHTTP, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
+		Limit: limit, Timeout: t.Limits.Connect, Insecure: t.Server.Insecure, TLS: credentials, Names: t.names,
+		HTTP2: t.Server.HTTP2, NetHTTP: t.Server.NetHTTP, Socket: t.Server.Socket, Dial: t.Server.Dial, Tally: tally,
 	}.Transport()
 }
 

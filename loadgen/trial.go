@@ -260,6 +260,7 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
 	t.tally.Report(&seen)
 	seen.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
+	seen.Names = t.names.Report()
 	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
 	seen.WriteBlocked, seen.Restarted = t.recorder.blocked(), t.restarted()
 	return &seen

@@ -83,6 +83,8 @@ type Evidence struct {
 	// Transport says which code spoke HTTP: TransportOwn or TransportNet, or both with "and" between
 	// them; empty if no connection was opened.
 	Transport string `json:"transport,omitempty"`
+	// Names are the names of servers and proxies that were looked up; nil if addresses were given.
+	Names []Lookup `json:"names,omitempty"`
 	// Proxy is the host of the proxy, if requests go through one.
 	Proxy string `json:"proxy,omitempty"`
 	// Unverified says that nobody verified the server's TLS certificate.
@@ -165,6 +167,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
 	e.Transport = bothTransports(e.Transport, other.Transport)
+	e.Names = addLookups(e.Names, other.Names)
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
 	e.Unverified = e.Unverified || other.Unverified
 	// Each shard saw the whole server's counters: one shard's counters are enough.

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -20,5 +22,21 @@ func TestOthersOfShardsAreOfTheBusiestMachine(t *testing.T) {
 	quiet.add(&Evidence{Machine: 8, OthersCPU: 3 * time.Second}, false)
 	if quiet.Machine != 8 || quiet.OthersCPU != 3*time.Second {
 		t.Errorf("where no machine was full others took %v of %d cores", quiet.OthersCPU, quiet.Machine)
+	}
+}
+
+func TestLookupsOfShardsAreTogether(t *testing.T) {
+	dead := LeftOut{"10.0.0.1:80", "connection refused"}
+	a := Evidence{Names: []Lookup{{Name: "gpu.test", Took: 1, Addresses: 2, LeftOut: []LeftOut{dead}}}}
+	kept := slices.Clone(a.Names)
+	b := Evidence{Names: []Lookup{
+		{Name: "gpu.test", Took: 3, Addresses: 1, Stale: "i/o timeout", LeftOut: []LeftOut{dead, {"10.0.0.2:80", "no answer in time"}}},
+		{Name: "proxy.test", Took: 2, Addresses: 1},
+	}}
+	sum := a
+	sum.add(&b, false)
+	want := []Lookup{{Name: "gpu.test", Took: 3, Addresses: 2, Stale: "i/o timeout", LeftOut: b.Names[0].LeftOut}, b.Names[1]}
+	if !reflect.DeepEqual(sum.Names, want) || !reflect.DeepEqual(a.Names, kept) {
+		t.Errorf("%+v, want %+v", sum.Names, want)
 	}
 }

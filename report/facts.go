@@ -52,6 +52,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	connectionFacts(&o, t.Connecting)
 	shardFacts(&o, s.Shards)
 	if e := s.Evidence; e != nil {
+		nameFacts(&o, e.Names)
 		o.Set("opened_connections", e.Opened)
 		o.Set("warmed_connections", e.Warmed)
 		setSome(&o, "dropped_connections", e.Dropped)
@@ -199,6 +200,24 @@ func connectionFacts(o *pyjson.Object, c metrics.Connecting) {
 	o.Set("mean_connect_ms", metrics.Milliseconds(c.Connect/n))
 	o.Set("mean_proxy_ms", metrics.Milliseconds(c.Proxy/n))
 	o.Set("mean_tls_ms", metrics.Milliseconds(c.TLS/n))
+}
+
+// nameFacts say what the names of the server and its proxy led to.
+func nameFacts(o *pyjson.Object, names []metrics.Lookup) {
+	var all []any
+	for _, l := range names {
+		out := []string{}
+		for _, a := range l.LeftOut {
+			out = append(out, a.Address+": "+a.Why)
+		}
+		all = append(all, pyjson.Object{
+			{Key: "name", Value: l.Name}, {Key: "lookup_ms", Value: metrics.Milliseconds(l.Took)},
+			{Key: "addresses", Value: l.Addresses}, {Key: "left_out", Value: out},
+		})
+	}
+	if all != nil {
+		o.Set("names", all)
+	}
 }
 
 // shardFacts are the facts of a run's shards; none if s is nil.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -37,7 +38,7 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return vllm.Decimal(float64(bytes) / 1e6) }, "join": strings.Join, "otherwise": otherwise,
+		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return vllm.Decimal(float64(bytes) / 1e6) }, "join": strings.Join, "milliseconds": func(d time.Duration) string { return vllm.Decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {

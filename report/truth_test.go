@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -331,5 +332,25 @@ func TestRefusedStreamsAreCounted(t *testing.T) {
 	}
 	if text := b.String(); !strings.Contains(text, "Resent after a refused stream    3 of 150 requests, sent 5 times more\n") || strings.Contains(text, "Resent on a new") {
 		t.Error(text)
+	}
+}
+
+func TestNamesAreInTheTruth(t *testing.T) {
+	s := fair()
+	s.Evidence.Names = []metrics.Lookup{
+		{Name: "proxy.test", Took: 3 * ms / 2, Addresses: 1},
+		{Name: "gpu.test", Took: 200 * ms, Addresses: 3, LeftOut: []metrics.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}},
+	}
+	var b strings.Builder
+	if err := Truth(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Name lookup proxy.test: 1 address in 1.50 ms; gpu.test: 3 addresses in 200.00 ms, 1 left out Connections"
+	if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
+		t.Error(text)
+	}
+	names, _ := truth(s).Get("names")
+	if got := string(pyjson.Append(nil, names)); !strings.Contains(got, `{"name": "gpu.test", "lookup_ms": 200.0, "addresses": 3, "left_out": ["10.0.0.1:80: connection refused"]}`) {
+		t.Error(got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -44,6 +45,10 @@ type Connections struct {
 	// Socket is the path of a Unix socket. It replaces the URL's address and any proxy.
 	Socket string
 
+	// Names has the addresses of servers and proxies. Nil means its own, until CloseIdleConnections.
+	// Transports that share one ask once for all of them. Dial and Socket need none.
+	Names *Names
+
 	Tally *Tally // counts the connections opened; nil counts nothing
 
 	// Dial opens a connection. Nil means TCP, or Socket.
@@ -51,6 +56,8 @@ type Connections struct {
 
 	// Proxy returns the proxy for a request, nil for no proxy. A nil Proxy follows the environment.
 	Proxy func(r *http.Request) (*url.URL, error)
+
+	turn *atomic.Int64 // of the transport's connections: see Names.dial
 }
 
 // open dials addr. The connection stamps what arrives.
@@ -58,14 +65,20 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 	began := time.Now()
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	network, dial := "tcp", c.Dial
-	if dial == nil {
-		dial = (&net.Dialer{Control: connectEarly}).DialContext
-	}
+	var conn net.Conn
+	var err error
+	network := "tcp"
 	if c.Socket != "" {
 		network, addr = "unix", c.Socket
 	}
-	conn, err := dial(limited, network, addr)
+	switch {
+	case c.Dial != nil:
+		conn, err = c.Dial(limited, network, addr)
+	case c.Socket != "":
+		conn, err = new(net.Dialer).DialContext(limited, network, addr)
+	default:
+		conn, err = c.Names.dial(limited, addr, int(c.turn.Add(1)-1))
+	}
 	if err != nil {
 		c.Tally.refused(err)
 		return nil, c.late(ctx, began, "connection", err)

@@ -21,7 +21,7 @@ type stampedConn struct {
 	kernel  *kernelReader // nil if the kernel gives no stamps
 	opened  time.Time
 	took    time.Duration // to open it through a proxy; 0 without a proxy
-	streams bool          // it carries several requests at once: those of HTTP/2
+	streams bool          // it carries several requests at once, as on HTTP/2
 	secured int           // number of TLS layers above it: a proxy and the server may each want one
 
 	// About the newest read that returned bytes. Times count from opened.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"reflect"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestResetForgetsAllButWarmedConnections(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	tally.Reset()
-	if e := evidence(tally); e != (metrics.Evidence{Warmed: 1}) || tally.Ages().TotalCount() != 0 {
+	if e := evidence(tally); !reflect.DeepEqual(e, metrics.Evidence{Warmed: 1}) || tally.Ages().TotalCount() != 0 {
 		t.Errorf("after the reset %+v and %d ages", e, tally.Ages().TotalCount())
 	}
 }
@@ -64,7 +65,7 @@ func TestNoTallyCountsNothing(t *testing.T) {
 	var tally *Tally
 	tally.Reset()
 	tally.refused(syscall.EMFILE)
-	if e := evidence(tally); e != (metrics.Evidence{}) || tally.Ages().TotalCount() != 0 {
+	if e := evidence(tally); !reflect.DeepEqual(e, metrics.Evidence{}) || tally.Ages().TotalCount() != 0 {
 		t.Errorf("%+v", e)
 	}
 }

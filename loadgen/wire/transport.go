@@ -23,6 +23,7 @@ type Transport struct {
 	connections Connections
 	http        *http.Transport // opens connections; speaks HTTP/2 itself
 	pool        pool            // HTTP/1.1 connections without a request
+	names       bool            // its Names are its own
 	replies     atomic.Int64    // over HTTP/2
 	slots       chan struct{}   // one for each request in flight; nil without a limit
 	ahead       chan struct{}   // one for each connection that Ahead opens now
@@ -41,7 +42,13 @@ func (c Connections) Transport() *Transport {
 	if c.Proxy == nil {
 		c.Proxy = environmentsProxy()
 	}
-	t := &Transport{connections: c, ahead: make(chan struct{}, warmTogether)}
+	owned := c.Names == nil
+	if owned {
+		c.Names = new(Names)
+	}
+	c.turn = new(atomic.Int64)
+	c.turn.Store(int64(c.Names.view()))
+	t := &Transport{connections: c, names: owned, ahead: make(chan struct{}, warmTogether)}
 	if c.Limit > 0 {
 		t.slots = make(chan struct{}, c.Limit)
 	}
@@ -220,6 +227,9 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 func (t *Transport) CloseIdleConnections() {
 	t.pool.close()
 	t.http.CloseIdleConnections()
+	if t.names {
+		t.connections.Names.Close()
+	}
 }
 
 // Proxy is the host of the proxy for requests to url, with its port if one was given; "" without a

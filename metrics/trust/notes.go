@@ -64,6 +64,9 @@ func (j *judge) noteConnections(n *notes) {
 		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
 	n.text(j.noteVouched())
 	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
+	for _, l := range j.seen.Names {
+		n.text(noteLookup(l))
+	}
 	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
 		metrics.Counted(int(j.seen.Closed), "answer"))

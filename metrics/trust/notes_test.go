@@ -30,6 +30,12 @@ func TestNotesAccuseNobody(t *testing.T) {
 			"12 requests sent again after failures, 17 times in all: their latencies include the failed attempts and the waits"},
 		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
 			"3 requests sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
+		"an address left out": {func(s *metrics.Summary) {
+			s.Evidence.Names = []metrics.Lookup{{Name: "gpu.test", Addresses: 2, LeftOut: []metrics.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}}}
+		}, "gpu.test has 2 addresses: no connections to 10.0.0.1:80 (connection refused): requests went to the other addresses"},
+		"a silent name server": {func(s *metrics.Summary) {
+			s.Evidence.Names = []metrics.Lookup{{Name: "localhost", LeftOut: []metrics.LeftOut{{}}}, {Name: "gpu.test", Addresses: 1, Stale: "i/o timeout"}}
+		}, "gpu.test has 1 address: a later lookup failed (i/o timeout), so new connections went to the addresses of an earlier one"},
 		"refused streams": {func(s *metrics.Summary) {
 			s.Resent, s.Evidence.Unprocessed = metrics.Resent{Reconnects: 3}, 5
 		}, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): 3 requests sent again, 5 times in all; latencies count from the first sending"},
