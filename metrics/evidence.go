@@ -85,6 +85,8 @@ type Evidence struct {
 	Transport string `json:"transport,omitempty"`
 	// Names are the names of servers and proxies that were looked up; nil if addresses were given.
 	Names []Lookup `json:"names,omitempty"`
+	// Cookies are the names of the cookies that the server set, and that requests returned.
+	Cookies []string `json:"cookies,omitempty"`
 	// Proxy is the host of the proxy, if requests go through one.
 	Proxy string `json:"proxy,omitempty"`
 	// Unverified says that nobody verified the server's TLS certificate.
@@ -168,6 +170,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
 	e.Transport = bothTransports(e.Transport, other.Transport)
 	e.Names = addLookups(e.Names, other.Names)
+	e.Cookies = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Cookies, other.Cookies))))
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
 	e.Unverified = e.Unverified || other.Unverified
 	// Each shard saw the whole server's counters: one shard's counters are enough.

@@ -59,6 +59,7 @@ type Endpoint struct {
 	Traced        bool   // send the id of a request as W3C trace context, too; see traceContext
 	Reasoning     bool   // keep the reasoning of an answer, too, if the request keeps the answer
 
+	cookies cookies
 	parse   sync.Once
 	target  *url.URL  // URL, parsed
 	wrong   error     // with URL

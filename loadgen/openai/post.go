@@ -59,6 +59,7 @@ func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.R
 	defer t.Into(rec)
 	rec.Status = answer.StatusCode
 	o.Tally.Replied(answer)
+	o.cookies.keep(o.target, answer, o.Tally)
 	wire.Unpack(answer)
 	reply := replied{answer, t.Carrier(), watch}
 	if answer.StatusCode != http.StatusOK {
@@ -155,6 +156,7 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request, body *bytes.Re
 	if req.Session != "" {
 		r.Header.Set(cmp.Or(o.SessionHeader, sessionHeader), req.Session)
 	}
+	o.cookies.send(r)
 	return roundTrip(o.Transport, r)
 }
 

@@ -41,13 +41,14 @@ type Tally struct {
 	dropped           atomic.Int64 // connections closed after an answer because the server would
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
-	own, net          atomic.Bool  // who speaks HTTP on connections: see metrics.Evidence
-	packed            atomic.Int64 // replies that came compressed
+	cookies           atomic.Pointer[[]string] // names
+	own, net          atomic.Bool              // who speaks HTTP on connections: see metrics.Evidence
+	packed            atomic.Int64             // replies that came compressed
 
 	splits trial // of reads of several events
 }
 
-// Reset clears the counts, except for connections that were opened beforehand. It is called when
+// Reset clears the counts, except for connections that were opened beforehand and cookies. It is called when
 // the clock starts.
 func (t *Tally) Reset() {
 	if t == nil {
@@ -72,6 +73,9 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	e.Unprocessed = t.unprocessed.Load()
 	if said := t.exhaustion.Load(); said != nil {
 		e.Exhaustion = *said
+	}
+	if names := t.cookies.Load(); names != nil {
+		e.Cookies = *names
 	}
 	if name := t.protocol.Load(); name != nil {
 		e.Protocol = *name
@@ -187,6 +191,13 @@ func (t *Tally) drop() {
 func (t *Tally) unprocess() {
 	if t != nil {
 		t.unprocessed.Add(1)
+	}
+}
+
+// Cookies notes the names of the cookies that the server has set and that requests return.
+func (t *Tally) Cookies(names []string) {
+	if t != nil {
+		t.cookies.Store(&names)
 	}
 }
 

@@ -64,6 +64,8 @@ func (j *judge) noteConnections(n *notes) {
 		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
 	n.text(j.noteVouched())
 	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
+	n.add(len(j.seen.Cookies) > 0, "the server set cookies (%s), and requests returned them as from one client: a balancer that goes by them sends all requests to one replica",
+		strings.Join(j.seen.Cookies, ", "))
 	for _, l := range j.seen.Names {
 		n.text(noteLookup(l))
 	}

@@ -36,6 +36,8 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"a silent name server": {func(s *metrics.Summary) {
 			s.Evidence.Names = []metrics.Lookup{{Name: "localhost", LeftOut: []metrics.LeftOut{{}}}, {Name: "gpu.test", Addresses: 1, Stale: "i/o timeout"}}
 		}, "gpu.test has 1 address: a later lookup failed (i/o timeout), so new connections went to the addresses of an earlier one"},
+		"cookies": {func(s *metrics.Summary) { s.Evidence.Cookies = []string{"AWSALB", "route"} },
+			"the server set cookies (AWSALB, route), and requests returned them as from one client: a balancer that goes by them sends all requests to one replica"},
 		"refused streams": {func(s *metrics.Summary) {
 			s.Resent, s.Evidence.Unprocessed = metrics.Resent{Reconnects: 3}, 5
 		}, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): 3 requests sent again, 5 times in all; latencies count from the first sending"},
