@@ -204,6 +204,8 @@ func stampedUnder(conn net.Conn) *stampedConn {
 			return c
 		case *tls.Conn:
 			conn = c.NetConn()
+		case *settledConn:
+			conn = c.Conn
 		default:
 			return nil
 		}

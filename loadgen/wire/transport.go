@@ -220,6 +220,9 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 	} else {
 		t.connections.Tally.open()
 	}
+	if conn.streams {
+		return &settledConn{Conn: conn}, nil
+	}
 	return conn, nil
 }
 

@@ -17,15 +17,15 @@ const (
 	mostVainRefusals = 10 // in a row, without a reply to any request between them
 )
 
-// The pause after a refusal, from the second on. The settings of a connection arrive during the first.
+// The pause after a refusal, from the second on.
 const (
 	firstRefusalPause   = 5 * time.Millisecond // doubles each time
 	longestRefusalPause = 250 * time.Millisecond
 )
 
 // multiplex sends r over HTTP/2. It sends r again if the server says that it did not process it, which
-// RFC 9113, section 8.7, makes safe. Many servers close a connection after some requests, and net/http
-// may open more streams than a new connection allows, since it does not wait for the server's settings.
+// RFC 9113, section 8.7, makes safe. Many servers close a connection after some requests, and a server may
+// lower the number of streams that it allows.
 func (t *Transport) multiplex(r *http.Request) (*http.Response, error) {
 	t.connections.Tally.speaks(false)
 	once, vain, replies := r.WithContext(r.Context()), 0, t.replies.Load()
