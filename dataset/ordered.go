@@ -20,12 +20,12 @@ func width(tokens int) int {
 }
 
 // ordered yields work(item) for each item, in the order of the items, and works on the next width
-// items at the same time. Another goroutine pulls the items. All goroutines have ended when ordered
-// returns.
+// items at the same time. The first item is made alone, since some callers want no other. Another
+// goroutine pulls the items. All goroutines have ended when ordered returns.
 func ordered[In, Out any](items iter.Seq[In], width int, work func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
 		results := make(chan chan Out, width)
-		stop := make(chan struct{})
+		stop, first := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
 		defer all.Wait()
 		defer close(stop)
@@ -39,12 +39,19 @@ func ordered[In, Out any](items iter.Seq[In], width int, work func(In) Out) iter
 					return
 				}
 				all.Go(func() { result <- work(item) })
+				select {
+				case <-first:
+				case <-stop:
+					return
+				}
 			}
 		})
+		taken := sync.OnceFunc(func() { close(first) })
 		for result := range results {
 			if !yield(<-result) {
 				return
 			}
+			taken()
 		}
 	}
 }

@@ -48,6 +48,20 @@ func TestOrderedLeavesNothingBehindWhenStopped(t *testing.T) {
 	})
 }
 
+// Whoever wants the first item alone pays for no other, such as calls to a server's tokenizer.
+func TestOrderedMakesTheFirstItemAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun atomic.Int64
+		for range ordered(count(1000), ahead, func(i int) int { return int(begun.Add(1)) }) {
+			synctest.Wait()
+			break
+		}
+		if n := begun.Load(); n != 1 {
+			t.Errorf("%d items begun for the first one", n)
+		}
+	})
+}
+
 func TestOrderedRunsAheadByABoundedNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int64

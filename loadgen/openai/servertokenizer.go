@@ -15,6 +15,7 @@ type ServerTokenizer struct {
 	model   string
 	vocab   int
 	special int
+	around  affixes
 	slots   chan struct{}
 
 	mu  sync.Mutex
@@ -25,10 +26,14 @@ type ServerTokenizer struct {
 // The server does not report the size of its vocabulary: VocabSize returns vocab.
 func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*ServerTokenizer, error) {
 	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, 1)}
-	ids := t.Encode("a", false)
-	t.special = len(t.Encode("a", true)) - len(ids)
-	if t.Err() == nil && (len(ids) == 0 || t.Decode(ids) == "") && t.Err() == nil {
-		return nil, fmt.Errorf("the server's tokenizer: it has no ids for a text, or no text for ids")
+	ids := t.Encode(probe, false)
+	t.special = len(t.Encode(probe, true)) - len(ids)
+	if t.Err() == nil {
+		text := t.Decode(ids)
+		if t.Err() == nil && (len(ids) == 0 || text == "") {
+			return nil, fmt.Errorf("the server's tokenizer: it has no ids for a text, or no text for ids")
+		}
+		t.around = affixesOf(text)
 	}
 	t.slots = make(chan struct{}, s.together())
 	return t, t.Err()
@@ -49,9 +54,13 @@ func (t *ServerTokenizer) Encode(text string, special bool) []int {
 // Count is the number of ids that Encode returns.
 func (t *ServerTokenizer) Count(text string, special bool) int { return len(t.Encode(text, special)) }
 
-// Decode asks /detokenize.
+// Decode asks /detokenize. It leaves out what the server adds around a text when it encodes one:
+// otherwise each text of ids would have more tokens than ids.
 func (t *ServerTokenizer) Decode(ids []int) string {
-	return answered(t, func() (string, error) { return t.server.detokenize(t.ctx, t.model, ids) })
+	return answered(t, func() (string, error) {
+		text, err := t.server.detokenize(t.ctx, t.model, ids)
+		return t.around.cut(text), err
+	})
 }
 
 // VocabSize is the size given to Tokenizer.

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -77,10 +78,49 @@ func (s *Server) detokenize(ctx context.Context, model string, ids []int) (strin
 	return *text, nil
 }
 
+// probe is a text that shows what the server adds around a text.
+const probe = "a"
+
+// affixes are what a server adds around a text when it makes ids of it, and does not take away when
+// it makes the ids a text again: llama.cpp puts a space before each text for SentencePiece's models.
+type affixes struct{ before, after string }
+
+// affixesOf is what surrounds the probe in the text of its ids. It is empty if that has no probe.
+func affixesOf(text string) affixes {
+	before, after, found := strings.Cut(text, probe)
+	if !found {
+		return affixes{}
+	}
+	return affixes{before, after}
+}
+
+// cut is text without the affixes that it has.
+func (a affixes) cut(text string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(text, a.before), a.after)
+}
+
+// affixes asks what the server adds around a text. It is nothing if the server speaks as vLLM does,
+// whose client keeps every text as it is.
+func (s *Server) affixes(ctx context.Context, model string) (affixes, error) {
+	if !s.wantsContent.Load() {
+		return affixes{}, nil
+	}
+	ids, err := s.Tokenize(ctx, model, probe, false)
+	if err != nil {
+		return affixes{}, err
+	}
+	text, err := s.detokenize(ctx, model, ids)
+	return affixesOf(text), err
+}
+
 // Align cuts each turn's Prompt to PromptLen tokens by the server's count, if it is longer. vLLM's
 // client does so if the server's tokenizer is not its own. After an error, some turns may be
 // aligned already.
 func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
+	around, err := s.affixes(ctx, model)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.together())
 	for _, turn := range turns {
@@ -91,7 +131,7 @@ func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn)
 			}
 			text, err := s.detokenize(ctx, model, ids[:turn.PromptLen])
 			if err == nil {
-				turn.Prompt = text
+				turn.Prompt = around.cut(text)
 			}
 			return err
 		})
