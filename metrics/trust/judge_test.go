@@ -321,6 +321,16 @@ var faults = []fault{
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
 		s.TotalInput, s.Truth.Counts.Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-chat" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-embeddings-chat" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "anthropic" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-responses" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Dataset = "custom" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Dataset = "spec_bench" }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // the client renders no template
+		s.Header.Flags = []metrics.KV{{Key: "skip-chat-template", Value: "true"}}
+		chatted(func(c *metrics.Config) { c.Dataset = "custom" })(s, v)
+	}, "5.60 % of the prompt tokens"},
 	{"selftest", 63, 64, func(s *metrics.Summary, v float64) {
 		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &metrics.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
@@ -336,6 +346,41 @@ var faults = []fault{
 		s.Seconds = 60
 		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: 0, To: durationMS(v)}, Last: "shard 1"}
 	}, "shards began 601 ms apart"},
+}
+
+// chatted has the server find that many of 20,000 prompt tokens of 200 requests in its prefix cache, in
+// a run whose prompts begin with a chat template.
+func chatted(set func(*metrics.Config)) func(*metrics.Summary, float64) {
+	return func(s *metrics.Summary, v float64) {
+		set(&s.Header.Config)
+		s.TotalInput, s.Truth.Counts.Cached = 20_000, int(v)
+	}
+}
+
+// A chat template begins all prompts alike, with up to 64 tokens. A note says so, and no warning. If the
+// body of each request has the same tools, their text begins the prompts, too.
+func TestTemplatesAreNoWarmCache(t *testing.T) {
+	for _, c := range []struct {
+		backend, body string
+		hits          int
+		note          string
+	}{
+		{"openai-chat", "", 5800, "29.0 % of the prompt tokens in its prefix cache: no more than the beginning of a chat template"},
+		{"openai-chat", `{"tools": [{"type": "function"}]}`, 19_000, "95.0 % of the prompt tokens in its prefix cache, as expected"},
+		{"anthropic", `{"system": "Be brief."}`, 19_000, "95.0 % of the prompt tokens in its prefix cache, as expected"},
+		{"openai-chat", `{"temperature": 0}`, 19_000, ""},
+		{"openai", `{"tools": []}`, 5800, ""},
+		{"openai", "", 5800, ""},
+	} {
+		s := clean()
+		s.Header.Flags = []metrics.KV{{Key: "extra-body", Value: c.body}}
+		chatted(func(set *metrics.Config) { set.Backend = c.backend })(s, float64(c.hits))
+		Judge(s)
+		valid := s.Trust.Verdict == metrics.Valid && len(s.Trust.Warnings) == 0
+		if notes := strings.Join(s.Trust.Notes, "\n"); valid != (c.note != "") || !strings.Contains(notes, c.note) {
+			t.Errorf("%s %s: %s, warnings %q, notes %q; want the note %q", c.backend, c.body, s.Trust.Verdict, s.Trust.Warnings, notes, c.note)
+		}
+	}
 }
 
 func TestWhoHasNoCoreIsTold(t *testing.T) {

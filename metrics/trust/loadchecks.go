@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -187,15 +188,15 @@ func (j *judge) bundled() bool {
 // prefixHits finds prompts that the server knew from before the run. A session finds its history in
 // the cache, so only its first turn counts.
 func (j *judge) prefixHits() (metrics.Check, bool) {
+	forgiven := int64(prefixForgiven)
+	if j.templated() {
+		forgiven = templateChat // its beginning is the same in all chats, and no prompt of the dataset has it
+	}
 	hits, queries := j.PrefixCache()
-	c, found := j.inCache(hits, queries, j.Completed+j.Failed, prefixForgiven)
+	c, found := j.inCache(hits, queries, j.Completed+j.Failed, forgiven)
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
-		forgiven := int64(prefixForgiven)
-		if j.Header.Config.Templated() {
-			forgiven = templateChat // its beginning is the same in all chats, and no prompt of the dataset has it
-		}
 		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent, forgiven)
 		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them", showPercent(c.Figure))
 	}
@@ -212,8 +213,37 @@ func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (metr
 	return c, queries > 0
 }
 
+// templated reports that a chat template begins all prompts: the server's, or the one with which the
+// client renders the prompts of some datasets.
+func (j *judge) templated() bool {
+	switch j.Header.Config.Dataset {
+	case "spec_bench":
+		return true
+	case "custom", "custom_audio", "speed_bench", "hf":
+		return j.Header.Config.Templated() || j.setting("skip-chat-template") != "true"
+	}
+	return j.Header.Config.Templated()
+}
+
+// byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
+// in each of so many prompts.
+func (j *judge) byTemplate(hits int64, prompts int) bool {
+	return j.templated() && hits <= templateChat*int64(prompts)
+}
+
+// sharedMembers are members of a body that a chat template puts before the prompt.
+var sharedMembers = []string{"tools", "functions", "documents", "system", "instructions"}
+
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
+	var body map[string]json.RawMessage
+	if json.Unmarshal([]byte(j.setting("extra-body")), &body) == nil && j.Header.Config.Templated() {
+		for _, member := range sharedMembers {
+			if body[member] != nil {
+				return true
+			}
+		}
+	}
 	switch j.Header.Config.Dataset {
 	case "prefix_repetition", "sonnet", "timed_trace", "mooncake", "weka", "sessions":
 		return true
@@ -224,13 +254,18 @@ func (j *judge) sharesPrefixes() bool {
 
 // flag is the number that a flag was set to, 0 without one.
 func (j *judge) flag(name string) float64 {
+	v, _ := strconv.ParseFloat(j.setting(name), 64)
+	return v
+}
+
+// setting is what a flag was set to, empty if the run does not say.
+func (j *judge) setting(name string) string {
 	for _, kv := range j.Header.Flags {
 		if kv.Key == name {
-			v, _ := strconv.ParseFloat(kv.Value, 64)
-			return v
+			return kv.Value
 		}
 	}
-	return 0
+	return ""
 }
 
 // below is the share of d's values less than that many milliseconds. d has values.

@@ -84,13 +84,17 @@ func (j *judge) noteServer(n *notes) {
 	b := j.Truth.Backlog
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
 		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
-	n.add(j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
+	restarted := j.seen.Restarted != "" && j.seen.Restarted != j.WhyMixed()
+	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
+	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Restarted, ignored)
+	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
 		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
-	n.add(j.WhyMixed() == "" && j.seen.Restarted != "", "the server restarted during the run: %s", j.seen.Restarted)
 	hits, of := j.PrefixCache()
 	_, known := j.reused()
-	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
-		showPercent(percent(hits, cmp.Or(of, hits))))
+	share := percent(hits, cmp.Or(of, hits))
+	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
+	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
+		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which is the same in all prompts", showPercent(share))
 }
 
 // shortEnergy is the shortest run for which the energy of a GPU means something. The sensors of the
@@ -195,11 +199,13 @@ func (j *judge) noteVouched() string {
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
-		if hits, _, first := j.knownBefore(); first {
-			if j.Header.Config.Templated() && hits <= templateChat*int64(j.Sessions.Rows[0].Sent) {
-				return nil
-			}
-			why = ""
+		hits, _ := j.PrefixCache()
+		prompts := j.Completed + j.Failed
+		if known, _, first := j.knownBefore(); first {
+			why, hits, prompts = "", known, j.Sessions.Rows[0].Sent
+		}
+		if j.byTemplate(hits, prompts) {
+			return nil
 		}
 		return []string{c.Text + why + ": a rehearsal's request, a chat template's beginning or an earlier run"}
 	}

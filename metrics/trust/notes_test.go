@@ -81,6 +81,12 @@ func TestNotesAccuseNobody(t *testing.T) {
 			"the server's /metrics are not from one process under only this load: it restarted. They are ignored. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
 		"restarted": {func(s *metrics.Summary) { s.Evidence.Restarted = "process 7 listened, and process 9" },
 			"the server restarted during the run: process 7 listened, and process 9"},
+		"restarted, and its counters began again": {func(s *metrics.Summary) {
+			s.Evidence.Mixed, s.Evidence.Restarted = "its counts went back", "process 7 listened, and process 9"
+		}, "the server restarted during the run: process 7 listened, and process 9. Its /metrics are of several processes, so they are ignored"},
+		"restarted, and its samples differ": {func(s *metrics.Summary) {
+			s.Mixed, s.Evidence.Restarted = "its counts went back", "its process began 10.0 s after the run did"
+		}, "the server restarted during the run: its process began 10.0 s after the run did. Its /metrics are of"},
 		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *metrics.Summary) {
 			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900
