@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // introduction bounds the calls that ask a server for its version.
@@ -43,7 +44,8 @@ func (t *target) foundStart() (s metrics.ServerStart) {
 	if len(t.Watch.URLs) > 1 {
 		return s
 	}
-	if p, known := t.listener(); known {
+	p, known := t.listener()
+	if known {
 		s = metrics.ServerStart{ID: p.ID, By: "listener", Began: p.Began, PID: p.PID}
 	}
 	if len(t.witness.before) == 1 && t.witness.before[0].Sample.Start != nil {
@@ -51,8 +53,20 @@ func (t *target) foundStart() (s metrics.ServerStart) {
 		s.ID, s.By = strconv.FormatFloat(at, 'f', -1, 64), t.witness.before[0].StartedBy
 		whole, part := math.Modf(at)
 		s.Began = time.Unix(int64(whole), int64(part*1e9))
+		if known && !listensFor(p, &s) {
+			s.PID = 0
+		}
 	}
 	return s
+}
+
+// listensFor reports whether the process that listens may be the server's whose start /metrics tells. A
+// proxy listens for a server that began at another time. A server creates its counters after it began.
+func listensFor(p host.Process, s *metrics.ServerStart) bool {
+	if s.By == scrape.StartTime {
+		return host.FamilyOf(p.PID).Began(s.Began)
+	}
+	return !s.Began.Before(p.Began)
 }
 
 // listener is the process that listens at the target's address on this machine.

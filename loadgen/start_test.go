@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
@@ -64,10 +66,25 @@ func served(t *testing.T, answers map[string]string) http.Handler {
 	})
 }
 
+// listenerBegan is when this process began, in seconds of Unix time.
+func listenerBegan(t *testing.T) int64 {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, known := host.Listener("tcp", l.Addr().String())
+	if !known {
+		t.Fatal("this process does not listen")
+	}
+	return p.Began.Unix()
+}
+
 func TestARunFindsWhichStartOfTheServerItMeasures(t *testing.T) {
-	pid := 0
+	pid, began := 0, int64(1700000000)
 	if runtime.GOOS == "linux" {
-		pid = os.Getpid() // in which the server is
+		pid, began = os.Getpid(), listenerBegan(t) // in which the server is
 	}
 	given := &metrics.ServerStart{ID: "one", By: "sweep", Began: time.Unix(5, 0), PID: 77, Version: "old"}
 	for name, c := range map[string]struct {
@@ -76,10 +93,16 @@ func TestARunFindsWhichStartOfTheServerItMeasures(t *testing.T) {
 		want    metrics.ServerStart
 		began   int64 // nanoseconds of Unix time; 0 for any
 	}{
-		"the process says": {map[string]string{"/metrics": "process_start_time_seconds 1.7000000005e9\n"}, Plan{},
-			metrics.ServerStart{ID: "1700000000.5", By: "process_start_time_seconds", PID: pid, Version: "servebench-sim"}, 1700000000_500000000},
-		"its counters say": {map[string]string{"/metrics": "vllm:a_created 1.7e9\nvllm:b_created 1.6e9\n", "/version": ""}, Plan{},
-			metrics.ServerStart{ID: "1600000000", By: "_created", PID: pid}, 1600000000_000000000},
+		"the process says": {map[string]string{"/metrics": fmt.Sprintf("process_start_time_seconds %d\n", began)}, Plan{},
+			metrics.ServerStart{ID: strconv.FormatInt(began, 10), By: "process_start_time_seconds", PID: pid, Version: "servebench-sim"}, began * 1e9},
+		"its counters say": {map[string]string{"/metrics": "vllm:a_created 1e10\nvllm:b_created 9e9\n", "/version": ""}, Plan{},
+			metrics.ServerStart{ID: "9000000000", By: "_created", PID: pid}, 9000000000_000000000},
+		"a process behind a proxy says": {map[string]string{"/metrics": "process_start_time_seconds 1.7000000005e9\n"}, Plan{},
+			metrics.ServerStart{ID: "1700000000.5", By: "process_start_time_seconds", Version: "servebench-sim"}, 1700000000_500000000},
+		"a later process behind a proxy says": {map[string]string{"/metrics": fmt.Sprintf("process_start_time_seconds %d\n", began+60)}, Plan{},
+			metrics.ServerStart{ID: strconv.FormatInt(began+60, 10), By: "process_start_time_seconds", Version: "servebench-sim"}, (began + 60) * 1e9},
+		"counters behind a proxy say": {map[string]string{"/metrics": "vllm:a_created 1.7e9\nvllm:b_created 1.6e9\n", "/version": ""}, Plan{},
+			metrics.ServerStart{ID: "1600000000", By: "_created", Version: ""}, 1600000000_000000000},
 		"a sweep says": {nil, Plan{Server: Server{Start: given}},
 			metrics.ServerStart{ID: "one", By: "sweep", PID: pid, Version: "servebench-sim"}, 5_000000000},
 	} {

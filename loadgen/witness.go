@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
@@ -70,11 +71,26 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 		return
 	}
 	several := cmp.Or(s.Mixed, w.several(after, again))
-	s.Evidence.Restarted = cmp.Or(s.Evidence.Restarted, several)
+	s.Evidence.Restarted = cmp.Or(s.Evidence.Restarted, w.restart(after, again, s.Header.Start()), several)
 	s.Evidence.Mixed = cmp.Or(several, w.others(after, most))
 	if s.Evidence.Mixed == "" {
 		w.count(s, after)
 	}
+}
+
+// restart says that a process which reports began after the run did, at began: it replaced another one.
+// Behind a load balancer, the processes of several replicas have begun before. It is empty otherwise.
+func (w *witness) restart(after, again []scrape.Counters, began time.Time) string {
+	for i := range after {
+		before, now, then := w.before[i].Sample.Start, after[i].Sample.Start, again[i].Sample.Start
+		if before == nil || now == nil || then == nil || *now != *then || *now == *before {
+			continue
+		}
+		if at := time.UnixMicro(int64(*now * 1e6)); at.After(began) {
+			return fmt.Sprintf("its process began %.1f s after the run did", at.Sub(began).Seconds())
+		}
+	}
+	return ""
 }
 
 // several says why the counts are of several processes: after is the server's first answer, and again

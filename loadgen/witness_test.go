@@ -70,6 +70,35 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 	}
 }
 
+// A process that began after the run did has replaced another one. Of two replicas behind a load
+// balancer, both had begun before.
+func TestAProcessThatBeganDuringARunIsARestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		epoch int64
+		later []scrape.Counters
+		want  string
+	}{
+		"a restart":         {50, []scrape.Counters{cached(60, 10, 3)}, "its process began 10.0 s after the run did"},
+		"two replicas":      {500, []scrape.Counters{cached(60, 10, 3)}, "it comes from processes that started at 1970-01-01T00:00:01.000000Z and at 1970-01-01T00:01:00.000000Z"},
+		"a replica, second": {50, []scrape.Counters{cached(60, 10, 3), cached(1, 1100, 503)}, "it comes from processes that started at"},
+		"one process":       {50, []scrape.Counters{cached(1, 1100, 503)}, ""},
+	} {
+		w := witness{before: []scrape.Counters{cached(1, 1000, 500)}, requests: 1, tokens: 100}
+		later := c.later
+		w.counters = func(context.Context) []scrape.Counters {
+			now := later[0]
+			later = append(later[1:], now)
+			return []scrape.Counters{now}
+		}
+		s := metrics.NewCollector(&metrics.Header{Epoch: time.Unix(c.epoch, 0)}).Summary(10)
+		s.Evidence = new(metrics.Evidence)
+		w.compare(t.Context(), s, 1000)
+		if got := s.Evidence.Restarted; !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // Times of another load divide no waterfall.
 func TestTheServersTimesAreOfThisRun(t *testing.T) {
 	before, after := cached(1, 1000, 500), cached(1, 1100, 503)

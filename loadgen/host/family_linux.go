@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Family is processes that belong together: some known ones, the others in their process groups,
@@ -45,6 +46,26 @@ func (f Family) has(pid int) (member, known bool) {
 		at = parent
 	}
 	return false, true
+}
+
+// Began reports whether a process of the family began at that time. Workers of a server begin later than
+// the process that listens for them, and a proxy is no part of the server's family.
+func (f Family) Began(at time.Time) bool {
+	all, _ := os.ReadDir(string(f.fs)) // of what is not there, no process began
+	for _, entry := range all {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		ticks := f.fs.started(entry.Name())
+		if apart := f.fs.process(pid, ticks).Began.Sub(at).Abs(); ticks == 0 || apart > clockSlack {
+			continue
+		}
+		if member, _ := f.has(pid); member {
+			return true
+		}
+	}
+	return false
 }
 
 // programOf is the name of a process's program, cut to 15 bytes; empty if it is unknown.

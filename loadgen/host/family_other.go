@@ -2,6 +2,8 @@
 
 package host
 
+import "time"
+
 // A Family is known on Linux only.
 type Family struct{}
 
@@ -10,6 +12,9 @@ func FamilyOf(...int) Family { return Family{} }
 
 // has works on Linux only: both results are false.
 func (Family) has(int) (member, known bool) { return false, false }
+
+// Began works on Linux only: no process is known to have begun.
+func (Family) Began(time.Time) bool { return false }
 
 // programOf works on Linux only: the result is empty.
 func programOf(int) string { return "" }

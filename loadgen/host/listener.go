@@ -16,6 +16,10 @@ type Process struct {
 	Began time.Time // by the wall clock, to a second or so
 }
 
+// clockSlack is how far apart two programs may say that a process began: the kernel tells the time of
+// the machine's start in whole seconds.
+const clockSlack = 2 * time.Second
+
 // isLoopback reports whether a URL's host is of the loopback interface.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -24,7 +24,7 @@ type series struct {
 }
 
 // heard are the prefixes of the names of series to look at, as plain writes them.
-var heard = []string{"vllm_", "sglang_", "trtllm_", "tgi_", "llamacpp_", "DCGM_", startTime}
+var heard = []string{"vllm_", "sglang_", "trtllm_", "tgi_", "llamacpp_", "DCGM_", StartTime}
 
 // maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
 const maxExpositionLine = 1 << 20

@@ -66,18 +66,18 @@ func (t totals) sample() metrics.ServerSample {
 // generated are the names under which servers count output tokens.
 var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total", "trtllm_generation_tokens_total", "llamacpp:tokens_predicted_total"}
 
-// startTime is the name of the time when a process started, by all of Prometheus' clients.
-const startTime = "process_start_time_seconds"
+// StartTime is the name of the time when a process started, by all of Prometheus' clients.
+const StartTime = "process_start_time_seconds"
 
 // started is when the process started, in seconds of Unix time, and how that is known: as it reports,
 // or, with Prometheus' Python client, when its first counter was created. It is nil if nothing says
 // so, and if several processes say when they started.
 func (t totals) started() (at *float64, by string) {
-	if said, ok := t[startTime]; ok {
+	if said, ok := t[StartTime]; ok {
 		if said.series > 1 {
 			return nil, ""
 		}
-		return new(said.sum()), startTime
+		return new(said.sum()), StartTime
 	}
 	for name, series := range t {
 		if strings.HasSuffix(name, "_created") && (at == nil || series.least < *at) {
