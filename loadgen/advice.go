@@ -96,7 +96,7 @@ func (a *Adviser) adviseURL(message string) string {
 
 func (a *Adviser) adviseTLS(message string) string {
 	switch {
-	case strings.Contains(message, "tls: failed to verify certificate"):
+	case strings.Contains(message, "tls: failed to verify certificate") && !a.Server.Insecure:
 		return "name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, " +
 			"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"
 	case strings.Contains(message, "remote error: tls: certificate required"):
@@ -127,13 +127,16 @@ func (a *Adviser) adviseLength(message string) string {
 	if text := strings.ToLower(message); !refusal.MatchString(text) || !strings.Contains(text, "context length") && !strings.Contains(text, "context size") {
 		return ""
 	}
-	if d := &a.Workload; d.Sessions.MultiTurn || d.Dataset == "sessions" {
+	const long = "prompt and answer are too long for the model: "
+	switch d := &a.Workload; {
+	case d.Sessions.MultiTurn || d.Dataset == "sessions":
 		return "a session is too long for the model: --max-model-len ends sessions before such a turn"
+	case slices.Contains([]string{"random", "random-mm", "random-rerank"}, d.Dataset):
+		return long + "lower --random-input-len or --random-output-len"
+	case slices.Contains([]string{"sharegpt", "custom", "spec_bench", "sonnet", "hf", "prefix_repetition"}, d.Dataset):
+		return long + "lower --output-len, or take shorter prompts"
 	}
-	if a.Workload.Dataset == "random" {
-		return "prompt and answer are too long for the model: lower --random-input-len or --random-output-len"
-	}
-	return "prompt and answer are too long for the model: lower --output-len, or take shorter prompts"
+	return long + "take shorter prompts"
 }
 
 func (a *Adviser) adviseProtocol(message string) string {
@@ -154,25 +157,45 @@ const (
 	completionsFlags = "--backend openai --endpoint /v1/completions"
 )
 
+// otherAPI are the flags for the other kind of API, completions for a chat and else a chat. They are empty
+// if the plan's prompts do not go with it: a chat takes no token ids and one prompt in a request, and only
+// a chat takes messages, tools and media.
+func (a *Adviser) otherAPI() (flags, kind string) {
+	d := &a.Workload
+	switch {
+	case a.Server.Backend != "openai-chat" && (d.TokenIDs || d.BatchSize > 1):
+		return "", "chat"
+	case a.Server.Backend != "openai-chat":
+		return chatFlags, "chat"
+	case d.MultimodalChat || slices.Contains([]string{"random-mm", "custom_image", "custom_audio", "hf", "file"}, d.Dataset):
+		return "", "completions"
+	}
+	return completionsFlags, "completions"
+}
+
 // adviseBackend is about a server that has another kind of API than the one asked for.
 func (a *Adviser) adviseBackend(message string) string {
 	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) && !names(message, "model", "deployment")
-	if api := a.Server.backend(); lacks && !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
+	if api := a.Server.backend(); !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
+		if !lacks {
+			return ""
+		}
 		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at another path? Then give --endpoint", api.Name, api.Endpoint)
 	}
-	chat := a.Server.Backend == "openai-chat"
-	other, kind, lacking := chatFlags, "chat", "messages"
-	if chat {
-		other, kind, lacking = completionsFlags, "completions", "prompt"
+	other, kind := a.otherAPI()
+	lacking := map[string]string{"chat": "messages", "completions": "prompt"}[kind]
+	then := "Then give " + other
+	if other == "" {
+		other, then = "other prompts, since these do not go with it", "Then these prompts do not go with it"
 	}
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
 		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
 	case lacks && a.Server.Endpoint != a.Server.backend().Endpoint:
-		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? Then give %s",
-			a.Server.Backend, a.Server.backend().Endpoint, kind, other)
+		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? %s",
+			a.Server.Backend, a.Server.backend().Endpoint, kind, then)
 	case lacks:
-		return fmt.Sprintf("has the server %s alone? Then give %s", kind, other)
+		return fmt.Sprintf("has the server %s alone? %s", kind, then)
 	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
 		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags, chatFlags)
 	}
@@ -226,7 +249,11 @@ func (a *Adviser) adviseBody(message string) string {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
 		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
-			if a.adds(name) && word(name).MatchString(text) && !slices.Contains(drop, name) {
+			switch {
+			case !a.adds(name) || !word(name).MatchString(text) || slices.Contains(drop, name):
+			case name == "stream_options" && a.Sampling.UsageAlways:
+				advice = append(advice, "the server takes no stream_options: run it without --continuous-usage-stats")
+			default:
 				drop = append(drop, name)
 			}
 		}

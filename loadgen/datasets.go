@@ -110,7 +110,7 @@ func (p *Plan) checkMemory(free host.Memory, known bool) error {
 		under = " under " + free.Limit
 	}
 	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and %.1f GiB are free%s: "+
-		"lower it, or take --dataset-name random, which keeps nothing", w.NumPrompts, w.Dataset, each, float64(need)/gib, float64(free.Free)/gib, under)
+		"lower it, or take --dataset-name random without --dataset-path, which keeps nothing", w.NumPrompts, w.Dataset, each, float64(need)/gib, float64(free.Free)/gib, under)
 }
 
 // An opener opens the dataset that the plan describes.

@@ -69,7 +69,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 // doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Plan) string {
 	switch {
-	case p.Workload.Has(MakesIDs) && !p.Server.messages():
+	case p.Workload.Has(MakesIDs) && !p.Server.messages() && !p.Workload.Sessions.MultiTurn && p.Workload.BatchSize < 2:
 		return "give --tokenizer, or --prompt-token-ids"
 	case p.Workload.Dataset == "custom" || p.Workload.Dataset == "custom_audio":
 		return "give --tokenizer, or --skip-tokenizer-init"

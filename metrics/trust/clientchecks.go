@@ -16,7 +16,6 @@ import (
 const (
 	quieter   = "use a quieter machine, or less load"
 	roomier   = "use more cores, or less load"
-	fewer     = "use more cores, or --shard, or fewer requests at once (--max-concurrency)"
 	frozen    = "check whether this process was suspended, throttled or debugged"
 	alone     = "leave the machine to servebench"
 	apart     = "end other programs, or run the server on another machine"
@@ -117,7 +116,7 @@ func (j *judge) first() (name string, latency *metrics.Distribution) {
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
 // the mean: of the two, the one that is further beyond its limit.
 func (j *judge) sendDelay() (metrics.Check, bool) {
-	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.quiet(fewer)}
+	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.quiet("use more cores, " + j.sharded("or --shard and --run-id, ") + "or fewer requests at once (--max-concurrency)")}
 	without, of := &j.Truth.UndelayedTTFT, ""
 	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
 		return c, false

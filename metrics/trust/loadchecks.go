@@ -1,10 +1,8 @@
 package trust
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,8 +57,8 @@ func (j *judge) rate() (metrics.Check, bool) {
 	case p.Queue > p.Lag:
 		c.Remedy = "raise --max-concurrency, or lower the rate"
 		if j.waitsForPlaces() {
-			c.Remedy = "raise --max-sessions, or lower the rate"
-			c.Text += fmt.Sprintf(": --max-sessions held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+			c.Remedy = "raise " + j.placesFlag() + ", or lower the rate"
+			c.Text += fmt.Sprintf(": "+j.placesFlag()+" held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
 			break
 		}
 		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
@@ -220,7 +218,7 @@ func (j *judge) templated() bool {
 	case "spec_bench":
 		return true
 	case "custom", "custom_audio", "speed_bench", "hf":
-		return j.Header.Config.Templated() || j.setting("skip-chat-template") != "true"
+		return j.Header.Config.Templated() || !j.on("skip-chat-template")
 	}
 	return j.Header.Config.Templated()
 }
@@ -236,12 +234,10 @@ var sharedMembers = []string{"tools", "functions", "documents", "system", "instr
 
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
-	var body map[string]json.RawMessage
-	if json.Unmarshal([]byte(j.setting("extra-body")), &body) == nil && j.Header.Config.Templated() {
-		for _, member := range sharedMembers {
-			if body[member] != nil {
-				return true
-			}
+	body := j.body()
+	for _, member := range sharedMembers {
+		if body[member] != nil && j.Header.Config.Templated() {
+			return true
 		}
 	}
 	switch j.Header.Config.Dataset {
@@ -250,22 +246,6 @@ func (j *judge) sharesPrefixes() bool {
 	}
 	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
 	return repeats || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
-}
-
-// flag is the number that a flag was set to, 0 without one.
-func (j *judge) flag(name string) float64 {
-	v, _ := strconv.ParseFloat(j.setting(name), 64)
-	return v
-}
-
-// setting is what a flag was set to, empty if the run does not say.
-func (j *judge) setting(name string) string {
-	for _, kv := range j.Header.Flags {
-		if kv.Key == name {
-			return kv.Value
-		}
-	}
-	return ""
 }
 
 // below is the share of d's values less than that many milliseconds. d has values.

@@ -88,13 +88,24 @@ func (j *judge) noteServer(n *notes) {
 	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
 	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Restarted, ignored)
 	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
-		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
+		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
 	hits, of := j.PrefixCache()
 	_, known := j.reused()
 	share := percent(hits, cmp.Or(of, hits))
 	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
 	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
 		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which is the same in all prompts", showPercent(share))
+}
+
+// replicas says how to get the counters of several replicas. There are no URLs behind a Unix socket.
+func (j *judge) replicas() string {
+	switch {
+	case j.setting("unix-socket") != "":
+		return "load one replica"
+	case j.setting("target") != "":
+		return "name each replica in its --target NAME=URL,server-metrics=http://REPLICA1:8000,http://REPLICA2:8000"
+	}
+	return "name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"
 }
 
 // shortEnergy is the shortest run for which the energy of a GPU means something. The sensors of the
@@ -129,12 +140,14 @@ func (j *judge) noteInterrupted() string {
 // noteTokens says if a chunk is not a token.
 func (j *judge) noteTokens() string {
 	t := j.Truth.Tokens
-	text := fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
+	text := fmt.Sprintf("chunk ≠ token: %s, so vLLM's ITL and peak throughput are per chunk", perChunk(t))
 	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", metrics.Counted(t.Bundled, "request"))
 	switch {
 	case j.Header.Config.Whole:
 		return ""
-	case t.Bundles() && !j.Header.Config.CountsChunks():
+	case t.Bundles() && j.askedPerChunk():
+		return text + "; the server was asked to count the tokens of each chunk, and does not"
+	case t.Bundles() && !j.canAskPerChunk():
 		return text
 	case t.Bundles():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
@@ -148,6 +161,14 @@ func (j *judge) noteTokens() string {
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", metrics.Counted(t.Fewer, "request"))
 	}
 	return ""
+}
+
+// perChunk says how many tokens the chunks had. If nearly each has one, a mean would hide the others.
+func perChunk(t metrics.ChunkTokens) string {
+	if mean := fmt.Sprintf("%.2f", t.Mean()); mean != "1.00" {
+		return mean + " tokens a chunk"
+	}
+	return fmt.Sprintf("%d tokens in %s", t.Tokens, metrics.Counted(int(t.Chunks), "chunk"))
 }
 
 // noteSingleTokens says if every answer was too short for the latencies between tokens, which the

@@ -116,6 +116,27 @@ func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
 	}
 }
 
+// A mean of 1.00 says nothing of the few tokens that shared a chunk. A flag is no advice if the run has it,
+// by its name or as a member of the body, or if the body may not have the member.
+func TestBundledTokensAreNotedAsTheyAre(t *testing.T) {
+	few := metrics.ChunkTokens{Bundled: 100, Chunks: 12_000, Tokens: 12_012}
+	for _, c := range []struct{ flag, value, says string }{
+		{"", "", "chunk ≠ token: 12012 tokens in 12000 chunks, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats tells single tokens' ITL, if the server has it"},
+		{"continuous-usage-stats", "true", "are per chunk; the server was asked to count the tokens of each chunk, and does not"},
+		{"extra-body", `{"stream_options": {"include_usage": true, "continuous_usage_stats": true}}`, "are per chunk; the server was asked to count the tokens of each chunk, and does not"},
+		{"extra-body", `{"stream_options": 7}`, "--continuous-usage-stats tells"},
+		{"drop-body", "ignore_eos,stream_options", "peak throughput are per chunk"},
+	} {
+		s := clean()
+		s.Truth.Tokens, s.Header.Flags = few, []metrics.KV{{Key: c.flag, Value: c.value}}
+		Judge(s)
+		notes := strings.Join(s.Trust.Notes, "\n")
+		if !strings.Contains(notes, c.says) || c.flag == "drop-body" && strings.Contains(notes, "--continuous") {
+			t.Errorf("%s %s: %s, want %q", c.flag, c.value, notes, c.says)
+		}
+	}
+}
+
 // Without the kernel's stamps nobody knows for certain whether we read in time.
 func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 	const stamped = "4000 of 4000 chunks were stamped after reading"

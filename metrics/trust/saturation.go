@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -42,8 +43,9 @@ func (j *judge) spread() string {
 		used = max(used, had/one/float64(max(e.Cores, 1)))
 	}
 	machines := max(2, math.Ceil(used/(meanCPULimit/100)))
-	return fmt.Sprintf("use more cores, less load, or %.0f machines with --shard: %s chunks/s fill one core, %s, and this run had %s on %s",
-		machines, about(one), by, about(had), metrics.Counted(e.Cores, "core"))
+	more := j.sharded(fmt.Sprintf("use more cores, less load, or %.0f machines with --shard and --run-id", machines))
+	return fmt.Sprintf("%s: %s chunks/s fill one core, %s, and this run had %s on %s",
+		cmp.Or(more, "use more cores, or less load"), about(one), by, about(had), metrics.Counted(e.Cores, "core"))
 }
 
 // about is v with two significant digits.

@@ -14,13 +14,13 @@ func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
 		want string
 	}{
 		"no selftest": {func(*metrics.Summary) {},
-			"use more cores, less load, or 2 machines with --shard: 52000 chunks/s fill one core, by the CPU time of this run, and this run had 51000 on 1 core"},
+			"use more cores, less load, or 2 machines with --shard and --run-id: 52000 chunks/s fill one core, by the CPU time of this run, and this run had 51000 on 1 core"},
 		"a selftest": {func(s *metrics.Summary) { s.Evidence.Selftest = &metrics.Selftest{Streams: 4096, PerCore: 64_499} },
-			"use more cores, less load, or 2 machines with --shard: 64000 chunks/s fill one core, by the selftest of this machine, and this run had 51000 on 1 core"},
+			"use more cores, less load, or 2 machines with --shard and --run-id: 64000 chunks/s fill one core, by the selftest of this machine, and this run had 51000 on 1 core"},
 		"much more than it can take": {func(s *metrics.Summary) {
 			s.Evidence.Cores, s.Evidence.CPU, s.Evidence.KernelStamps = 2, 19*time.Second, 4_000_000
 			s.Evidence.Selftest = &metrics.Selftest{Streams: 4096, PerCore: 76_923}
-		}, "use more cores, less load, or 4 machines with --shard: 77000 chunks/s fill one core, by the selftest of this machine, and this run had 400000 on 2 cores"},
+		}, "use more cores, less load, or 4 machines with --shard and --run-id: 77000 chunks/s fill one core, by the selftest of this machine, and this run had 400000 on 2 cores"},
 		"a shard":   {func(s *metrics.Summary) { s.Shards = &metrics.Shards{Of: 2, Sound: 2} }, roomier},
 		"no chunks": {func(s *metrics.Summary) { s.Evidence.KernelStamps = 0 }, roomier},
 	} {

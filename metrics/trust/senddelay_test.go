@@ -65,7 +65,7 @@ func TestTTFTWithOurOwnSendDelayIsNotValid(t *testing.T) {
 		switch {
 		case c.says == "" && len(failed) > 0:
 			t.Errorf("%s: %+v", name, failed)
-		case c.says != "" && (len(failed) != 1 || failed[0].Name != "send delay" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != fewer):
+		case c.says != "" && (len(failed) != 1 || failed[0].Name != "send delay" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != "use more cores, or --shard and --run-id, or fewer requests at once (--max-concurrency)"):
 			t.Errorf("%s: %+v, want %q", name, failed, c.says)
 		}
 	}

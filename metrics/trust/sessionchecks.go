@@ -75,7 +75,7 @@ func (j *judge) cutSessions() (metrics.Check, bool) {
 func (j *judge) overflows() (metrics.Check, bool) {
 	n, of := j.Classes[metrics.Overflow], j.Completed+j.Failures()
 	c := metrics.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
-		Remedy: "leave out long sessions (--max-model-len), or raise the server's limit"}
+		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))
 	return c, n > 0
 }
@@ -162,9 +162,9 @@ func (j *judge) noteSessions(n *notes) {
 	n.kept(j.gapsKept())
 	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not", metrics.Counted(s.Earlier, "session"))
 	places, total := s.Parts.Places, s.Parts.Total()
-	n.add(percent(places, total) > placesNoted, "sessions waited for one of the places of --max-sessions, for %s on average (%s of the job time): "+
+	n.add(percent(places, total) > placesNoted, "sessions waited for one of the places of %s, for %s on average (%s of the job time): "+
 		"a slow server delays their arrival, so read latencies from when turns were due",
-		showMS(metrics.Milliseconds(places/time.Duration(max(s.Completed, 1)))), showPercent(percent(places, total)))
+		j.placesFlag(), showMS(metrics.Milliseconds(places/time.Duration(max(s.Completed, 1)))), showPercent(percent(places, total)))
 	if reused, known := j.reused(); known && reused < reusedNoted {
 		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the cache is too small for the sessions in progress, "+
 			"or a router sends their turns to different servers", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused)))
