@@ -262,6 +262,7 @@ func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
 	seen.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
 	seen.Names = t.names.Report()
 	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
+	seen.MayPrioritize = host.MayPrioritize()
 	seen.WriteBlocked, seen.Restarted = t.recorder.blocked(), t.restarted()
 	return &seen
 }

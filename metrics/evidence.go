@@ -30,6 +30,10 @@ type Evidence struct {
 	OthersCPU     time.Duration `json:"others_cpu,omitempty"`
 	BusiestOthers float64       `json:"busiest_others,omitempty"`
 
+	// MayPrioritize says that chrt --rr 10 could have given the process a real-time priority, which
+	// it did not have.
+	MayPrioritize bool `json:"may_prioritize,omitempty"`
+
 	// Stalls is how often the whole process was stopped, Stalled for how long in all.
 	Stalls       int           `json:"stalls,omitempty"`
 	Stalled      time.Duration `json:"stalled,omitempty"`
@@ -173,6 +177,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Cookies = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Cookies, other.Cookies))))
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
 	e.Unverified = e.Unverified || other.Unverified
+	e.MayPrioritize = e.MayPrioritize || other.MayPrioritize
 	// Each shard saw the whole server's counters: one shard's counters are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)

@@ -64,17 +64,28 @@ func (j *judge) quiet(otherwise string) string {
 		return j.leave()
 	case j.saturated():
 		return j.spread()
+	case otherwise == quieter || otherwise == unlimited:
+		return j.prioritized(otherwise)
 	}
 	return otherwise
+}
+
+// prioritized is a remedy against other programs, after the one that lets them run: a real-time priority,
+// if this process may have one. It sleeps most of the time, so the others lose little.
+func (j *judge) prioritized(remedy string) string {
+	if !j.seen.MayPrioritize {
+		return remedy
+	}
+	return "start servebench with chrt --rr 10, or " + remedy
 }
 
 // leave is the remedy if other processes used the cores: the server may be one of them.
 func (j *judge) leave() string {
 	at, err := url.Parse(j.Header.Config.BaseURL)
 	if err == nil && (at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback()) {
-		return apart
+		return j.prioritized(apart)
 	}
-	return alone
+	return j.prioritized(alone)
 }
 
 // stood says how the process was stopped for a time, a part of which it waited for a core, and what

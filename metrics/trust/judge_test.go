@@ -383,6 +383,42 @@ func TestTemplatesAreNoWarmCache(t *testing.T) {
 	}
 }
 
+// Whoever may give servebench a real-time priority is told so, wherever other programs made it late.
+func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
+	const chrt = "start servebench with chrt --rr 10, or "
+	for name, c := range map[string]struct {
+		set  func(*metrics.Summary)
+		then string
+	}{
+		"lag":   {func(s *metrics.Summary) { s.Lag = alike(30, 200) }, quieter},
+		"wake":  {func(s *metrics.Summary) { inUserSpace(s, 30) }, quieter},
+		"crowd": {func(s *metrics.Summary) { s.Lag, s.Evidence.BusiestOthers, s.Evidence.Machine = alike(30, 200), 2, 2 }, alone},
+		"stop": {func(s *metrics.Summary) {
+			s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.LongestStallWait = 1, 150*msec, 150*msec
+		}, unlimited},
+		"server": {func(s *metrics.Summary) {
+			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
+			s.Lag, s.Evidence.BusiestOthers, s.Evidence.Machine = alike(30, 200), 2, 2
+		}, apart},
+	} {
+		for _, may := range []bool{false, true} {
+			s := clean()
+			c.set(s)
+			s.Evidence.MayPrioritize = may
+			Judge(s)
+			want := map[bool]string{true: chrt + c.then, false: c.then}[may]
+			if failed := s.Trust.Failed(); len(failed) == 0 || failed[0].Remedy != want {
+				t.Errorf("%s, %t: %+v, want %q", name, may, failed, want)
+			}
+		}
+	}
+	s := clean()
+	s.Evidence.MayPrioritize, s.Evidence.BusiestCPU = true, 1
+	if Judge(s); strings.Contains(s.Trust.Failed()[0].Remedy, chrt) {
+		t.Errorf("a priority makes no cores: %q", s.Trust.Failed()[0].Remedy)
+	}
+}
+
 func TestWhoHasNoCoreIsTold(t *testing.T) {
 	s := clean()
 	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
