@@ -275,6 +275,7 @@ func (p *Plan) Config() metrics.Config {
 		Whole:       p.Whole(),
 		IgnoreEOS:   p.Sampling.exact() && !p.Server.Pooling(),
 		OwnLength:   p.Sampling.ownLength(),
+		Answers:     p.Sampling.answers(),
 		Label:       p.Report.Label,
 		Metadata:    p.Report.Metadata,
 		Price:       p.Report.Price,

@@ -1,7 +1,9 @@
 package loadgen
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -196,6 +198,18 @@ func (s *Sampling) exact() bool {
 func (s *Sampling) ownLength() bool {
 	bounds := []string{"max_tokens", "max_completion_tokens"}
 	return s.drops(bounds...) || s.sends(append(bounds, "n", "best_of")...)
+}
+
+// answers is how many answers each request asks for; 0 for one. best_of has the server make more of them
+// than it sends.
+func (s *Sampling) answers() (most int) {
+	for _, key := range []string{"n", "best_of"} {
+		value, _ := s.ExtraBody.Get(key)
+		if n, err := strconv.Atoi(fmt.Sprint(value)); err == nil && n > 1 {
+			most = max(most, n)
+		}
+	}
+	return most
 }
 
 // sends reports whether one of the members was given for the body.

@@ -152,7 +152,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.collector = metrics.NewCollector(t.header)
 	t.collector.KeepOutcomes, t.collector.KeepTimings = t.Keep.Texts, t.Keep.Latencies
 	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
-	t.witness = witness{counters: t.counters}
+	t.witness = witness{counters: t.counters, answers: t.config.Answers}
 	if !tr.inMemory() {
 		t.witness.look(ctx)
 	}

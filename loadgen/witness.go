@@ -20,6 +20,7 @@ type witness struct {
 	counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
 	before   []scrape.Counters
 	prompts  memory
+	answers  int // to each request, each of which looks up the prompt; 0 for one
 	requests int // counted each time that they were sent
 	tokens   int // in their prompts
 }
@@ -30,12 +31,12 @@ func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
 // send counts a request.
 func (w *witness) send(rec *metrics.Record) {
 	w.prompts.send(rec)
-	times := max(rec.Attempts, 1)
+	times := max(rec.Attempts, 1) * max(w.answers, 1)
 	w.requests += times
 	w.tokens += times * rec.In
 }
 
-// What a request may look up that we do not know about: a chat's template, more than one answer.
+// What a request may look up that we do not know about, such as a chat's template.
 const (
 	unknownShare  = 0.5 // of its prompt
 	unknownTokens = 100

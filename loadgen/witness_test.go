@@ -133,6 +133,15 @@ func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 	}
 }
 
+// Each answer of a request looks up the prompt.
+func TestEachAnswerLooksUpThePrompt(t *testing.T) {
+	w := witness{answers: 2, prompts: memory{}}
+	w.send(&metrics.Record{In: 1000})
+	if got := w.most(0, 1); got != 2*1600 {
+		t.Errorf("%d, want 3200", got)
+	}
+}
+
 // Prompts of blocks are the same if their blocks are.
 func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 	w := witness{prompts: memory{}}

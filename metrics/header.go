@@ -130,9 +130,12 @@ type Config struct {
 	// IgnoreEOS says that answers should have all the tokens asked for.
 	IgnoreEOS bool `json:"ignore_eos,omitempty"`
 	// OwnLength says that the body bounds answers itself, or asks for several.
-	OwnLength bool   `json:"own_length,omitempty"`
-	Label     string `json:"label,omitempty"`
-	Metadata  []KV   `json:"metadata,omitempty"`
+	OwnLength bool `json:"own_length,omitempty"`
+	// Answers is how many answers each request asks for; 0 for one. To the server, each is a
+	// request, with the same prompt.
+	Answers  int    `json:"answers,omitempty"`
+	Label    string `json:"label,omitempty"`
+	Metadata []KV   `json:"metadata,omitempty"`
 
 	// Price is what a GPU costs. NumGPUs is how many GPUs the server
 	// has; 0 if the metadata may say so.

@@ -163,8 +163,9 @@ type Waterfall struct {
 	Divided  int `json:"divided,omitempty"`
 	Negative int `json:"negative,omitempty"`
 
-	// Counted are the requests of which the server's histograms have the times; 0 unless the
-	// histograms divide SpanFirstOutput. The division is then of means only.
+	// Counted are the requests of which the server's histograms have the times, each answer of a
+	// request counted; 0 unless the histograms divide SpanFirstOutput. The division is then of
+	// means only.
 	Counted int64 `json:"-"`
 }
 
@@ -176,7 +177,7 @@ func (s *Summary) Waterfall() *Waterfall {
 	}
 	w := s.Truth.Waterfall
 	if s.Evidence != nil && w.Divided == 0 {
-		w.divide(s.Evidence.Times, s.Header.Config.Whole)
+		w.divide(s.Evidence.Times, &s.Header.Config)
 	}
 	return &w
 }
@@ -219,10 +220,11 @@ func (s *Summary) EachSpan() []Distribution {
 // some of them its means are of other requests.
 const leastCounted = 0.9
 
-// divide divides the time until the first chunk by the means of a server's histograms, nil for none.
-// whole says that answers came whole.
-func (w *Waterfall) divide(t *ServerTotals, whole bool) {
-	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < leastCounted*float64(w.Requests) || whole && t.Generation.Requests == 0 {
+// divide divides the time until the first chunk by the means of a server's histograms, nil for none, in
+// a run with Config c. The server counts each answer to a request.
+func (w *Waterfall) divide(t *ServerTotals, c *Config) {
+	whole, least := c.Whole, leastCounted*float64(w.Requests*max(c.Answers, 1))
+	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < least || whole && t.Generation.Requests == 0 {
 		return
 	}
 	mine := func(all TimeTotal) time.Duration { return time.Duration(math.Round(all.mean() * float64(w.Requests))) }

@@ -202,6 +202,24 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 	}
 }
 
+// A server counts each answer of a request: with two to each, twice as many as there are requests. Fewer
+// are not of all of them.
+func TestTheServerCountsEachAnswer(t *testing.T) {
+	for counted, want := range map[int64]int64{4: 0, 7: 0, 8: 8} {
+		c := NewCollector(&Header{Config: Config{Answers: 2}})
+		for i := range 4 {
+			r := waterfallRecord()
+			r.Index = i
+			c.Add(r)
+		}
+		s := c.Summary(1)
+		s.Evidence = &Evidence{Times: &ServerTotals{Queue: TimeTotal{0.05, counted}, Prefill: TimeTotal{0.15, counted}}}
+		if got := s.Waterfall().Counted; got != want {
+			t.Errorf("of %d: %d counted, want %d", counted, got, want)
+		}
+	}
+}
+
 func TestTotalsOfAServerThatWentBackAreUnknown(t *testing.T) {
 	one := ServerTotals{Queue: TimeTotal{1, 10}, Prefill: TimeTotal{2, 10}, TTFT: TimeTotal{3, 10}}
 	two := one.Plus(ServerTotals{Queue: TimeTotal{0.5, 5}, Prefill: TimeTotal{1, 5}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,5 +229,23 @@ func TestTheWaterfallInAResultFile(t *testing.T) {
 	want := "WARNING: --request needs single requests: record a stream that is not compact (servebench run -o)\n\nNo request completed, so there is no waterfall.\n"
 	if b.String() != want || waterfallObject(compact) != nil {
 		t.Errorf("without requests: %s", &b)
+	}
+}
+
+// To a server, each answer is a request. vLLM then reports no times with a request, whatever its flags are.
+func TestAWaterfallOfSeveralAnswers(t *testing.T) {
+	for _, c := range []struct {
+		times *metrics.ServerTotals
+		says  string
+	}{
+		{&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.8, Requests: 80}, Prefill: metrics.TimeTotal{Seconds: 2.4, Requests: 80}},
+			"server queue and prefill are means of the 80 answers, 2 to a request, that the server's /metrics counted"},
+		{nil, "vLLM does with --enable-per-request-metrics, but not for requests with several answers"},
+	} {
+		s := fallen(t, c.times, func(int, *metrics.Record) {})
+		s.Header.Config.Answers = 2
+		if notes := strings.Join(waterfallNotes(s, s.Waterfall()), "\n"); !strings.Contains(notes, c.says) {
+			t.Errorf("notes %q, want %q", notes, c.says)
+		}
 	}
 }

@@ -162,6 +162,7 @@ func (g *Group) config() metrics.Config {
 		c.SelfTimed = c.SelfTimed || other.SelfTimed
 		c.IgnoreEOS = c.IgnoreEOS && other.IgnoreEOS
 		c.OwnLength = c.OwnLength || other.OwnLength
+		c.Answers = max(c.Answers, other.Answers)
 		c.RequestRate += other.RequestRate
 		if c.Burstiness != other.Burstiness {
 			c.Burstiness = math.NaN()

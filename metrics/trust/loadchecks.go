@@ -245,7 +245,7 @@ func (j *judge) sharesPrefixes() bool {
 		return true
 	}
 	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
-	return repeats || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
+	return repeats || j.Header.Config.Answers > 1 || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
 }
 
 // below is the share of d's values less than that many milliseconds. d has values.

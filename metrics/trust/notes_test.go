@@ -93,6 +93,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
 		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
+		"several answers":   {func(s *metrics.Summary) { s.Header.Config.Answers, s.Evidence.PrefixHits = 2, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected"},
 		"conversations":     {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
