@@ -239,19 +239,31 @@ type Counts struct {
 	// Nobody are those that nobody counted: each counts as one token.
 	Nobody int `json:"nobody,omitempty"`
 
+	// NoInput are those with a prompt of which the server counted no token, and Lost the tokens that
+	// the dataset counted in them: no total has these.
+	NoInput int `json:"no_input,omitempty"`
+	Lost    int `json:"lost_input,omitempty"`
+
 	// Cached are the prompt tokens of all of them that the server found in its prefix cache, by its
 	// usage; 0 if it does not say.
 	Cached int `json:"cached,omitempty"`
 }
 
 func (c Counts) plus(other Counts) Counts {
-	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody, c.Cached + other.Cached}
+	return Counts{
+		Of: c.Of + other.Of, Tokenizer: c.Tokenizer + other.Tokenizer, Nobody: c.Nobody + other.Nobody,
+		NoInput: c.NoInput + other.NoInput, Lost: c.Lost + other.Lost, Cached: c.Cached + other.Cached,
+	}
 }
 
 // add counts a completed request. An answer to a request for one token has one token.
 func (c *Counts) add(r *Record) {
 	c.Of++
 	c.Cached += min(r.Cached, r.In)
+	if r.In == 0 && r.InAsked > 0 {
+		c.NoInput++
+		c.Lost += r.InAsked
+	}
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:
 	case r.WithOutput != nil && r.Out == r.WithOutput.Out:

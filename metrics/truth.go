@@ -233,13 +233,15 @@ func share(d time.Duration, n int) time.Duration {
 
 // Lengths compares the output tokens of completed requests with the requested number: there may not
 // be more, and with ignore_eos not fewer. For vLLM's client, an answer of any length is a success.
-// Requests whose tokens the server did not count are left out. Its zero value has no requests.
+// An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
+// zero value has no requests.
 type Lengths struct {
 	Of      int            `json:"of"`                // requests that were compared
 	Short   int            `json:"short,omitempty"`   // with fewer tokens than requested
 	Missing int            `json:"missing,omitempty"` // tokens that all the short ones lack together
 	Long    int            `json:"long,omitempty"`    // with more
 	Extra   int            `json:"extra,omitempty"`   // tokens that all the long ones have too many
+	Unsure  int            `json:"unsure,omitempty"`  // requests that the server did not count and that may have any length
 	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
 }
 
@@ -250,15 +252,23 @@ func (l *Lengths) merge(other *Lengths) {
 	l.Missing += other.Missing
 	l.Long += other.Long
 	l.Extra += other.Extra
+	l.Unsure += other.Unsure
 	countReasons(&l.Reasons, other.Reasons)
 }
 
 func (l *Lengths) add(r *Record) {
-	if r.Class != OK || r.OutAsked <= 0 || r.Uncounted {
+	if r.Class != OK || r.OutAsked <= 0 {
 		return
 	}
+	out := r.Out
+	if r.Uncounted {
+		if out = min(out, r.Chunks.Len()-blankChunks); out <= r.OutAsked {
+			l.Unsure++
+			return
+		}
+	}
 	l.Of++
-	switch missing := r.OutAsked - r.Out; {
+	switch missing := r.OutAsked - out; {
 	case missing > 0:
 		l.Short++
 		l.Missing += missing
@@ -268,6 +278,10 @@ func (l *Lengths) add(r *Record) {
 		l.Extra -= missing
 	}
 }
+
+// blankChunks are how many chunks of an answer may carry no token: those with a role and with a finish
+// reason.
+const blankChunks = 2
 
 // against is l for a run with Config c, which may allow other lengths.
 func (l Lengths) against(c *Config) Lengths {

@@ -210,28 +210,41 @@ func answered(out, asked int, finish string) *Record {
 	return &Record{Out: out, OutAsked: asked, Finish: finish}
 }
 
+// uncounted is a completed request whose tokens the server did not count, in so many chunks.
+func uncounted(out, chunks, asked int) *Record {
+	r := &Record{Out: out, OutAsked: asked, Finish: "length", Uncounted: true}
+	for i := range chunks {
+		r.Chunks.Append(time.Duration(i+1) * msec)
+	}
+	return r
+}
+
 func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 	records := []*Record{
 		answered(128, 128, "length"), answered(100, 128, "stop"), answered(1, 9, "stop"), answered(5, 9, "length"), answered(5, 9, ""),
 		answered(130, 128, "length"), answered(12, 9, "stop"),
 		answered(7, 0, "stop"), // of a dataset that asks for no length
 		{Out: 3, OutAsked: 9, Finish: "stop", Uncounted: true},
+		uncounted(50, 50, 16), // 48 chunks may carry tokens
+		uncounted(50, 12, 16), // which is another tokenizer than the server's
+		uncounted(1, 50, 16),  // nobody counted them, and chunks may be empty
+		uncounted(17, 18, 16), // with a role and a finish reason
 		{OutAsked: 9, Finish: "error", Class: Unfinished},
 		{Out: 3, OutAsked: 9, Finish: "stop", Phase: WarmUp},
 	}
 	want := Lengths{
-		Of: 7, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 2, Extra: 2 + 3,
+		Of: 8, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 3, Extra: 2 + 3 + 32, Unsure: 4,
 		Reasons: map[string]int{"stop": 2, "length": 1, "none": 1},
 	}
 	truth := truthOf(Config{IgnoreEOS: true}, records...)
 	if diff := cmp.Diff(want, truth.Lengths); diff != "" {
 		t.Errorf("lengths\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"length": 3, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
+	if diff := cmp.Diff(map[string]int{"length": 7, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
 		t.Errorf("finish reasons\n%s", diff)
 	}
 	truth = truthOf(Config{}, records...)
-	if diff := cmp.Diff(Lengths{Of: 7, Long: 2, Extra: 2 + 3}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
+	if diff := cmp.Diff(Lengths{Of: 8, Long: 3, Extra: 2 + 3 + 32, Unsure: 4}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
 		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
 	}
 }
@@ -320,6 +333,7 @@ func TestWhoCountedTokens(t *testing.T) {
 		"the tokenizer":                 {Record{Out: 7, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
 		"the tokenizer, one":            {Record{Out: 1, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
 		"a tokenizer that has no name":  {Record{Out: 7, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Tokenizer: 1}},
+		"no prompt tokens":              {Record{Out: 1, OutAsked: 9, InAsked: 30}, "", Counts{Of: 1, NoInput: 1, Lost: 30}},
 		"nobody":                        {Record{Out: 1, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
 		"nobody, of unknown length":     {Record{Out: 1, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
 		"nobody, and there is only one": {Record{Out: 1, OutAsked: 1, Uncounted: true}, "", Counts{Of: 1}},

@@ -14,7 +14,7 @@ import (
 // answers compares the lengths of answers with the requested lengths.
 func (j *judge) answers() (metrics.Check, bool) {
 	l := j.Truth.Lengths
-	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of), Unit: "%", Limit: lengthsLimit}
+	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of+l.Unsure), Unit: "%", Limit: lengthsLimit}
 	var texts []string
 	if l.Short > 0 {
 		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
@@ -25,7 +25,7 @@ func (j *judge) answers() (metrics.Check, bool) {
 		}
 	}
 	if l.Long > 0 {
-		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, metrics.Counted(l.Extra, "token")))
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of+l.Unsure, metrics.Counted(l.Extra, "token")))
 		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+j.lengthMember())
 	}
 	c.Text = strings.Join(texts, "; ")

@@ -28,6 +28,9 @@ func (j *judge) notes() []string {
 		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
 	n.kept(j.answers())
 	n.text(j.noteCounts())
+	lost := j.Truth.Counts
+	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the dataset has there",
+		lost.NoInput, metrics.Counted(lost.Of, "answer"), metrics.Counted(lost.Lost, "token"))
 	n.text(j.noteTokens())
 	n.text(j.noteSingleTokens())
 	n.text(j.noteShared())

@@ -93,8 +93,10 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
 		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
-		"several answers":   {func(s *metrics.Summary) { s.Header.Config.Answers, s.Evidence.PrefixHits = 2, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected"},
-		"conversations":     {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+		"no prompt tokens": {func(s *metrics.Summary) { s.Truth.Counts = metrics.Counts{Of: 200, NoInput: 200, Lost: 4000} },
+			"the server counted 0 prompt tokens in 200 of 200 answers: total input tokens lack the 4000 tokens that the dataset has there"},
+		"several answers": {func(s *metrics.Summary) { s.Header.Config.Answers, s.Evidence.PrefixHits = 2, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected"},
+		"conversations":   {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
 		c.set(s)
