@@ -65,7 +65,7 @@ func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 	defer cancel()
 	last, refused := "it did not answer", false
 	for {
-		rec := t.to.Once(limited, first)
+		rec := t.once(limited, first)
 		switch {
 		case rec.Class == metrics.OK:
 			t.step(Step{Kind: Ready})
@@ -95,7 +95,9 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 	to.Encode = func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) {
 		return new(*first), nil // a load changes its requests
 	}
-	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency()}
+	live := new(engine.Live)
+	defer t.watchSilence(muteLoad(live))()
+	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency(), Live: live}
 	run := engine.Run{Loads: []engine.Load{load}}
 	if t.Server.Handler != nil {
 		run.Wait = engine.Sleep
@@ -148,7 +150,7 @@ func (t *target) nap(ctx context.Context, first *engine.Request) (failed error) 
 	}
 	woke.Ready = time.Since(began)
 	sent := time.Since(began)
-	rec := t.to.Once(ctx, first)
+	rec := t.once(ctx, first)
 	if rec.Class != metrics.OK {
 		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Error))
 	}

@@ -38,6 +38,7 @@ type target struct {
 	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
 	watches   []*host.Watch  // of the samplers
 	pool      *host.Watch    // of the poolSampler
+	unsilence func()         // ends the watch of a server that sends nothing
 
 	poolSampler host.Sampler // nil if the pool is not sampled
 

@@ -189,6 +189,7 @@ func (tr *trial) watch(epoch time.Time) {
 	}
 	tr.watchApps(epoch)
 	for _, t := range tr.targets {
+		t.unsilence = t.watchSilence(muteLoad(t.live))
 		if t.gpuSampler != nil {
 			t.gpus = host.StartWatch(epoch, t.gpuSampler)
 		}
@@ -237,6 +238,7 @@ func (tr *trial) unwatch() {
 		tr.state.Processes, tr.state.Notes = tr.apps.Stop(tr.state.Notes)
 	}
 	for _, t := range tr.targets {
+		t.unsilence()
 		t.gpus.Stop()
 		for _, w := range t.watches {
 			w.Stop()

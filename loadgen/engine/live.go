@@ -63,6 +63,9 @@ func (c Count) InFlight() int64 { return c.Sent - c.Ended }
 // Waiting is the number of requests in flight that have no chunk yet.
 func (c Count) Waiting() int64 { return c.Sent - c.answered - c.silent }
 
+// Mute is how many requests have been sent. It is over once one of them has a chunk or has ended.
+func (c Count) Mute() (sent int64, over bool) { return c.Sent, c.answered > 0 || c.Ended > 0 }
+
 // SessionsRunning is the number of conversations that have begun and are not over.
 func (c Count) SessionsRunning() int64 { return c.Sessions - c.SessionsOver }
 
