@@ -40,7 +40,7 @@ func (p *piece) readMessage(data []byte) error {
 		var delta [5][]byte
 		within(v[3], messageDeltaNames, delta[:])
 		if !isNull(delta[4]) {
-			p.finish = plain(delta[4])
+			p.finish = []byte(finishOf(delta[4]))
 		}
 		p.usage = messageUsage(v[4])
 	case "message_stop":

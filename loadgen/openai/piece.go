@@ -207,7 +207,7 @@ type wireChoice struct {
 	Index        int             `json:"index"`
 	Text         json.RawMessage `json:"text"`
 	Delta        wireDelta       `json:"delta"`
-	FinishReason string          `json:"finish_reason"`
+	FinishReason finishReason    `json:"finish_reason"`
 }
 
 // A wireDelta is what a chunk of a chat adds, each member as raw JSON; nil if missing.

@@ -159,24 +159,36 @@ func (r *eventReader) field(lo, hi int) {
 	case "event":
 		r.name = append(r.name[:0], value...)
 		r.differs(metrics.DiffersEvent)
+	case "error":
+		if !bytes.HasPrefix(value, []byte("{")) {
+			return
+		}
+		// Servers of llama.cpp up to 2025 send their errors in a field of this name, without data.
+		r.name = append(r.name[:0], name...)
+		r.datum(value, hi)
 	case "data":
 		if !spaced {
 			r.differs(metrics.DiffersSpace)
 		}
-		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
-		if hi == r.edge {
-			r.arrival = r.edgeStamp // all but the line's end came with the previous Read
-		}
-		switch {
-		case !r.hasOne:
-			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
-			return
-		case !r.joined:
-			r.differs(metrics.DiffersLines)
-			r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
-		}
-		r.data = append(append(r.data, '\n'), value...)
+		r.datum(value, hi)
 	}
+}
+
+// datum adds the value of a line that ends at hi to the data of the current event.
+func (r *eventReader) datum(value []byte, hi int) {
+	r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
+	if hi == r.edge {
+		r.arrival = r.edgeStamp // all but the line's end came with the previous Read
+	}
+	switch {
+	case !r.hasOne:
+		r.hasOne, r.lo, r.hi = true, hi-len(value), hi
+		return
+	case !r.joined:
+		r.differs(metrics.DiffersLines)
+		r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
+	}
+	r.data = append(append(r.data, '\n'), value...)
 }
 
 // differs notes why vLLM's client fails the stream, unless it joins the lines of its events.

@@ -69,6 +69,8 @@ func TestEventsAreTakenApartAsTheStandardSays(t *testing.T) {
 		{"comments", ": ping\n\n:\ndata: a\n: in between\n\n: ping\n\n", []got{{"", "a", true}}},
 		{"event names", "event: error\ndata: a\n\ndata: b\n\n", []got{{"error", "a", true}, {"", "b", true}}},
 		{"name without data is forgotten", "event: error\n\ndata: a\n\n", []got{{"", "a", true}}},
+		{"llama.cpp's older error", "error: {\"message\":\"a\"}\n\ndata: b\n\n", []got{{"error", `{"message":"a"}`, true}, {"", "b", true}}},
+		{"an unknown field", "error: a\n\ndata: b\n\n", []got{{"", "b", true}}},
 		{"name after data", "data: a\nevent: e\n\n", []got{{"e", "a", true}}},
 		{"id, retry and unknown fields", "id: 1\nretry: 5\nfoo: bar\nbaz\ndata: a\n\n", []got{{"", "a", true}}},
 		{"field names are exact", "Data: a\n data: b\n\n", nil},

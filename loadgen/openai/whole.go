@@ -23,7 +23,7 @@ type wireAnswer struct {
 	Choices    few[wireWhole]          `json:"choices"`
 	Output     few[json.RawMessage]    `json:"output"`
 	Content    few[json.RawMessage]    `json:"content"`
-	StopReason string                  `json:"stop_reason"`
+	StopReason finishReason            `json:"stop_reason"`
 	Usage      json.RawMessage         `json:"usage"`
 	Metrics    json.RawMessage         `json:"metrics"`
 }
@@ -32,7 +32,7 @@ type wireAnswer struct {
 type wireWhole struct {
 	Text         json.RawMessage `json:"text"`
 	Message      wireDelta       `json:"message"`
-	FinishReason string          `json:"finish_reason"`
+	FinishReason finishReason    `json:"finish_reason"`
 }
 
 // A wireItem is an item of the output of the Responses API.

@@ -43,6 +43,7 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 		want            metrics.Record
 	}{
 		{"a completion", "", `{"choices":[{"index":0,"text":"Hi\n","finish_reason":"length"},{"index":1,"text":"no"}],` + wholeUsage + `}`, with("Hi\n", "length", "", "")},
+		{"a reason that is an object", "", `{"choices":[{"text":"Hi","finish_reason":{"type":"length"}}],` + wholeUsage + `}`, with("Hi", "length", "", "")},
 		{"a chat", "chat", `{"choices":[{"message":{"role":"assistant","content":"Hi","reasoning":"So"},"finish_reason":"stop"}],` + wholeUsage + `}`, with("Hi", "stop", "", "")},
 		{"a call", "chat", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` + wholeUsage + `}`,
 			with("", "tool_calls", call, "")},
