@@ -15,7 +15,7 @@ func TestProfilerOfAnInterruptedRunIsStopped(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{server: &openai.Server{URL: server.URL}}, profiling: true}
+	b := &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{server: &openai.Server{URL: server.URL}}, profiling: true, profiled: true}
 	if b.stopProfiler(ctx); !stopped || b.profiling {
 		t.Error("the profiler goes on")
 	}

@@ -229,17 +229,19 @@ func (t *target) askAdapter(ctx context.Context, name string) error {
 }
 
 // startProfiler asks the server to profile the load, if the plan asks for it; only the first of
-// several shards does so. If the server cannot, the run goes on with a warning.
+// several shards does so. If the server cannot, the run goes on with a warning. As vLLM's client, it is
+// asked to stop in any case.
 func (t *target) startProfiler(ctx context.Context) {
 	if !t.Traffic.Profile || t.Shard.Index > 0 {
 		return
 	}
 	t.step(Step{Kind: StartingProfiler})
+	t.profiling = true
 	if err := t.server.StartProfile(ctx); err != nil {
 		t.say("WARNING: %s; the run goes on without a profile%s", t.Server.Secrets.Mask(err.Error()), profilerAdvice(err))
 		return
 	}
-	t.profiling = true
+	t.profiled = true
 	t.step(Step{Kind: StartedProfiler})
 }
 
@@ -253,7 +255,9 @@ func (t *target) stopProfiler(ctx context.Context) {
 	t.step(Step{Kind: StoppingProfiler})
 	patient := t.server.With(t.server.Transport, t.Limits.Total)
 	if err := patient.StopProfile(context.WithoutCancel(ctx)); err != nil {
-		t.say("WARNING: %s: the server may have no profile", t.Server.Secrets.Mask(err.Error()))
+		if t.profiled { // else it has been reported
+			t.say("WARNING: %s: the server may have no profile", t.Server.Secrets.Mask(err.Error()))
+		}
 		return
 	}
 	t.step(Step{Kind: StoppedProfiler})

@@ -51,7 +51,8 @@ type target struct {
 
 	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // their results
-	profiling bool            // the server's profiler was started
+	profiling bool            // the server's profiler is to be stopped
+	profiled  bool            // it was started
 	begun     int             // conversations of the measured load
 	last      time.Duration   // when the last measured request ended, so far
 	lasts     time.Duration   // the load lasts at least until then

@@ -60,11 +60,19 @@ func TestProfilerRunsFromBeforeTheLoadToBehindTheBlock(t *testing.T) {
 	}
 }
 
+// vLLM's client asks a profiler to stop that did not start, and says so.
 func TestServerWithoutAProfilerIsSaidAndLoaded(t *testing.T) {
 	posted, out, talk := profiled(t, http.StatusNotFound, "")
-	if slices.Contains(posted, "/stop_profile") || strings.Contains(out, "Profiler started") || strings.Contains(out, "Stopping") ||
-		!strings.Contains(out, "Successful requests:                     2 ") {
-		t.Errorf("posted %v, printed:\n%s", posted, out)
+	const v1 = "/v1/completions"
+	if want := []string{v1, "/start_profile", v1, v1, "/stop_profile"}; !slices.Equal(posted, want) {
+		t.Errorf("posted %v, want %v", posted, want)
+	}
+	if strings.Contains(out, "Profiler started") || !strings.HasSuffix(out, "==================================================\nStopping profiler...\n") ||
+		!strings.Contains(out, "Starting profiler...\nTraffic request rate: inf\n") || !strings.Contains(out, "Successful requests:                     2 ") {
+		t.Errorf("printed:\n%s", out)
+	}
+	if strings.Contains(talk, "/stop_profile") {
+		t.Errorf("said twice:\n%s", talk)
 	}
 	if !strings.Contains(talk, "/start_profile: 404 Not Found; the run goes on without a profile: start vLLM with VLLM_TORCH_PROFILER_DIR set") {
 		t.Errorf("said:\n%s", talk)

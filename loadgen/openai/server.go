@@ -25,6 +25,12 @@ import (
 // and many calls run at once.
 const maxReply = 16 << 20
 
+// The calls of the profiler, which are the only ones without a body that vLLM's client makes.
+const (
+	startProfile = "/start_profile"
+	stopProfile  = "/stop_profile"
+)
+
 // A Server makes the calls of a serving endpoint other than streams. Each method makes one call,
 // until its context ends. An error wraps a *metrics.Failure, unless it is about the reply's JSON.
 // The methods are safe for concurrent use. A Server must not be copied after first use.
@@ -68,14 +74,14 @@ func (s *Server) ResetPrefixCache(ctx context.Context) error {
 // StartProfile starts the server's profiler, by POST /start_profile. The error is like
 // ResetPrefixCache's.
 func (s *Server) StartProfile(ctx context.Context) error {
-	_, err := s.read(ctx, "/start_profile", nothing)
+	_, err := s.read(ctx, startProfile, nothing)
 	return err
 }
 
 // StopProfile stops the server's profiler, which then writes its profile, by POST /stop_profile.
 // That may take minutes.
 func (s *Server) StopProfile(ctx context.Context) error {
-	_, err := s.read(ctx, "/stop_profile", nothing)
+	_, err := s.read(ctx, stopProfile, nothing)
 	return err
 }
 
@@ -215,7 +221,11 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	if s.Header != nil {
 		r.Header = s.Header.Clone()
 	}
-	if len(content) == 0 {
+	switch {
+	case len(content) > 0:
+	case path == startProfile || path == stopProfile:
+		r.Header.Set("Content-Type", "application/octet-stream") // as aiohttp for vLLM's client
+	default:
 		r.Header.Del("Content-Type") // describes the body
 	}
 	reply, err := roundTrip(s.Transport, r)

@@ -97,7 +97,7 @@ func TestServerIsAsked(t *testing.T) {
 	}
 }
 
-// vLLM's client names a body's type only where it sends a body.
+// vLLM's client names a body's type only where it sends a body, and for the calls of the profiler.
 func TestOnlyBodiesHaveAType(t *testing.T) {
 	types := map[string]string{}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,10 +109,10 @@ func TestOnlyBodiesHaveAType(t *testing.T) {
 	_, models := s.Models(t.Context())
 	_, metrics := s.Metrics(t.Context())
 	_, tokenize := s.Tokenize(t.Context(), "m", "t5", false)
-	if err := errors.Join(models, metrics, s.StartProfile(t.Context()), tokenize); err != nil {
+	if err := errors.Join(models, metrics, s.StartProfile(t.Context()), s.StopProfile(t.Context()), tokenize); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"/v1/models": "", "/metrics": "", "/start_profile": "", "/tokenize": "application/json"}
+	want := map[string]string{"/v1/models": "", "/metrics": "", "/start_profile": "application/octet-stream", "/stop_profile": "application/octet-stream", "/tokenize": "application/json"}
 	if diff := cmp.Diff(want, types); diff != "" {
 		t.Errorf("Content-Type by path (-want +got):\n%s", diff)
 	}
