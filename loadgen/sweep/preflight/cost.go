@@ -39,7 +39,7 @@ func disk(l *look) []Finding {
 	case free < spare*cost.Bytes:
 		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and %s are free", size(cost.Bytes), size(free))}
 	}
-	return []Finding{fine("disk", "the records take about %s, %s are free", size(cost.Bytes), size(free))}
+	return []Finding{fine("disk", "the records take about %s of the %s that are free", size(cost.Bytes), size(free))}
 }
 
 // size is a number of bytes.
