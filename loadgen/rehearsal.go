@@ -117,6 +117,11 @@ const wakeLimit = time.Minute
 func (t *target) nap(ctx context.Context, first *engine.Request) (failed error) {
 	server := t.server.With(t.server.Transport, t.Limits.Total) // weights take long
 	woke := &metrics.Wake{Level: t.Traffic.SleepFirst}
+	known, err := server.CanSleep(ctx)
+	if err != nil {
+		return err
+	}
+	woke.Unproven = !known
 	began := time.Now()
 	if err := server.Sleep(ctx, woke.Level); err != nil && ctx.Err() == nil {
 		return err

@@ -76,6 +76,9 @@ type Wake struct {
 	// FirstToken from that call until the first chunk of the next request, sent right after.
 	Ready      time.Duration `json:"ready"`
 	FirstToken time.Duration `json:"first_token"`
+	// Unproven says that nothing but the answers to the calls shows that the server slept: one that
+	// ignores them answers as well.
+	Unproven bool `json:"unproven,omitempty"`
 }
 
 // A ServerStart is one start of a server. Runs on the same start share its process, with its caches,

@@ -87,6 +87,8 @@ func (j *judge) noteServer(n *notes) {
 	b := j.Truth.Backlog
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
 		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
+	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
+		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether it has a sleep mode")
 	restarted := j.seen.Restarted != "" && j.seen.Restarted != j.WhyMixed()
 	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
 	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Restarted, ignored)

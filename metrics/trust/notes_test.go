@@ -87,6 +87,8 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"restarted, and its samples differ": {func(s *metrics.Summary) {
 			s.Mixed, s.Evidence.Restarted = "its counts went back", "its process began 10.0 s after the run did"
 		}, "the server restarted during the run: its process began 10.0 s after the run did. Its /metrics are of"},
+		"a sleep that nobody saw": {func(s *metrics.Summary) { s.Header.Wake = &metrics.Wake{Level: 1, Unproven: true} },
+			"nothing but its own answers shows that the server slept (--sleep-first)"},
 		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *metrics.Summary) {
 			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900

@@ -128,6 +128,9 @@ func (s *Mode) Handle(mux *http.ServeMux) {
 		defer s.calls.Unlock()
 		s.wake(r.URL.Query()["tags"])
 	})
+	mux.HandleFunc("GET /server_info", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, `{"vllm_config":{"model_config":{"enable_sleep_mode":true},"device_config":{"device":"cuda"}}}`)
+	})
 	mux.HandleFunc("GET /is_sleeping", func(w http.ResponseWriter, _ *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
