@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ type sweepCommand struct {
 	check     bool
 	simulate  bool
 	printYAML bool
-	arms      []string
+	arms      armFlags
 	listen    string
 	vllm      vllmSweep
 	stop      sequentialFlags
@@ -63,7 +62,7 @@ func newSweepCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		given := f.Passed()
-		err := c.misplaced(given, args)
+		err := misplaced(given, args, c.arms)
 		if err == nil {
 			c.sequential, err = c.stop.plan()
 		}
@@ -83,7 +82,7 @@ func newSweepCommand() *cobra.Command {
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
 		case len(args) == 0 && (given != nil || c.arms != nil):
-			return c.runText(cmd.Context(), f, func() ([]byte, error) { return c.document(f, func(_, value string) string { return value }) })
+			return c.runText(cmd.Context(), f, func() ([]byte, error) { return c.arms.document(f, func(_, value string) string { return value }) })
 		}
 		return errors.New("sweep takes either the FILE of an experiment, or --arm NAME=COMMAND for each server, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
@@ -91,7 +90,7 @@ func newSweepCommand() *cobra.Command {
 	f.Extensions = []string{"yaml", "yml"}
 	f.Other = emptyForm().flags
 	f.Instead = insteadFlags
-	f.StringArrayVar(&c.arms, "arm", nil, "`NAME=SERVER` a server to compare: a command that starts it, as for a shell, or the URL of one that runs. Give one for each server, the old one first. ${port} in a command is a free port")
+	c.arms.define(f)
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
 	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
 	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
@@ -100,24 +99,15 @@ func newSweepCommand() *cobra.Command {
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
 	c.vllm.define(f)
-	f.Offer("arm", "old=", "new=")
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
 	return cmd
 }
 
-// misplacedArm is the error for a word next to --arm.
-func misplacedArm(word string) error {
-	if ext := filepath.Ext(word); ext == ".yaml" || ext == ".yml" {
-		return fmt.Errorf("argument --arm: %s has the arms: put it there, under arms, or give --arm and no FILE", word)
-	}
-	return fmt.Errorf("%s: no flag has it: put the command of an arm between quotes, as --arm new='vllm serve MODEL --port ${port}'", loadgen.RedactURL(word))
-}
-
 // misplaced is the error for arguments in which a list has a space, or in which a file and flags
 // of loads are mixed.
-func (c *sweepCommand) misplaced(given []argv.Setting, args []string) error {
-	if len(args) == 0 || given == nil && c.arms == nil {
+func misplaced(given []argv.Setting, args []string, arms armFlags) error {
+	if len(args) == 0 || given == nil && arms == nil {
 		return nil
 	}
 	for _, s := range given {
@@ -131,8 +121,8 @@ func (c *sweepCommand) misplaced(given []argv.Setting, args []string) error {
 			return fmt.Errorf("argument --%s: write the list without spaces: --%[1]s %s", s.Flag.Name, list)
 		}
 	}
-	if c.arms != nil {
-		return misplacedArm(args[0])
+	if arms != nil {
+		return arms.misplaced(args[0])
 	}
 	switch s := given[0]; s.Flag.Name {
 	case "repeat":
@@ -258,44 +248,16 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 		return true
 	})
 	if c.dir == "" {
-		c.dir = c.plan.Folder(c.armNames()...)
+		c.dir = c.plan.Folder(c.arms.names()...)
 	}
 	c.shown = c.dir
 	return c.run(ctx, "")
 }
 
-// document is the file that says the same as the flags, with values as show formats them.
-func (c *sweepCommand) document(f *argv.Flags, show func(name, value string) string) ([]byte, error) {
-	options := sweepOptions(f, show)
-	if c.arms == nil {
-		return sweep.Document(options)
-	}
-	arms := sweep.Option{Flag: "arm", Words: true}
-	for _, text := range c.arms {
-		if name, server, err := sweep.CutArm(text); err == nil && sweep.IsURL(server) {
-			text = name + "=" + show("base-url", server)
-		}
-		arms.Values = append(arms.Values, text)
-	}
-	return sweep.Document(append(options, arms))
-}
-
-// armNames are the names of the arms of the command line, in a plain spelling.
-func (c *sweepCommand) armNames() (names []string) {
-	for _, text := range c.arms {
-		name, _, _ := strings.Cut(text, "=")
-		names = append(names, notPlain.ReplaceAllString(name, "-"))
-	}
-	return names
-}
-
-// notPlain is what no folder's name gets from an arm.
-var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
 // print prints the file that is equivalent to the flags, without their secrets.
 func (c *sweepCommand) print(f *argv.Flags) error {
 	hidden := false
-	text, err := c.document(f, func(name, value string) string {
+	text, err := c.arms.document(f, func(name, value string) string {
 		shown := f.Other.Show(name, value)
 		hidden = hidden || shown != value
 		return shown

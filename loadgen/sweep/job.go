@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
 // A Job is a run to make.
@@ -79,6 +80,9 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 		target.Server.Start, target.Server.Environment = job.startOf(target), job.environmentOf(target)
 		if q := s.Plan.Sequential; q != nil {
 			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
+			if slices.Contains(q.Gate.Despite, "suspect") {
+				target.Report.Metadata = append(target.Report.Metadata, compare.UsedAnyway)
+			}
 		}
 		s.reset(ctx, target, job)
 	}

@@ -47,7 +47,8 @@ type entry struct {
 	Doubted bool     `json:"doubted,omitempty"` // as a probe: failed, without proof against the server
 	Broke   string   `json:"broke,omitempty"`   // why it did not pass
 
-	Disturbed string `json:"disturbed,omitempty"` // how its client was disturbed, in a sequential sweep
+	// Disturbed is how the client was disturbed, in a sequential sweep.
+	Disturbed string `json:"disturbed,omitempty"`
 
 	Size int64 `json:"size"` // of the record stream after this run
 }

@@ -18,11 +18,14 @@ var disturbances = []string{
 	"busiest second", "own CPU", "stolen CPU", "longest GC pause", "GC pauses", "clock step", "exhaustion", "selftest", "foreign processes",
 }
 
+// UsedAnyway is the metadata of runs of a sequential sweep that is despite suspect.
+var UsedAnyway = metrics.KV{Key: "disturbed-pairs", Value: "used"}
+
 // Disturbance is how the client was disturbed in a run; empty if it was not. No latency of the run, and no
 // other number of the server, decides it.
 func Disturbance(s *metrics.Summary) string {
 	found := failed(s, func(c metrics.Check) bool { return !heldBack(c) && slices.Contains(disturbances, c.Name) })
-	if len(found) == 0 {
+	if len(found) == 0 || metrics.Value(s.Header.Config.Metadata, UsedAnyway.Key) == UsedAnyway.Value {
 		return ""
 	}
 	return "SUSPECT: " + found[0].Text
@@ -38,6 +41,17 @@ func (g *Gate) Disturbed(runs []*Run) map[int]string {
 	for _, r := range runs {
 		if r.MaxPairs > 0 && r.Repeat > 0 && r.disturbed != "" && found[r.Repeat] == "" {
 			found[r.Repeat] = strings.TrimPrefix(r.Asked[arm]+": "+r.disturbed, ": ")
+		}
+	}
+	return found
+}
+
+// DisturbedRepeats are the repeats of sequential sweeps that were disturbed, by their label.
+func DisturbedRepeats(sums []*metrics.Summary) map[string]bool {
+	found := map[string]bool{}
+	for _, s := range sums {
+		if Disturbance(s) != "" && metrics.Value(s.Header.Config.Metadata, "max-pairs") != "" {
+			found[metrics.Value(s.Header.Config.Metadata, "repeat")] = true
 		}
 	}
 	return found

@@ -25,10 +25,14 @@ func TestDisturbancesAreChecks(t *testing.T) {
 // Only what disturbs the client makes a run disturbed; what the server may cause does not.
 func TestServerDisturbsNoRun(t *testing.T) {
 	for name, want := range map[string]string{"lag": "SUSPECT: late", "streaming": "", "prefix cache": "", "failed": "", "rate": "", metrics.FirstToken: ""} {
-		s := &metrics.Summary{Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: name, Text: "late"}}}}
+		s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: name, Text: "late"}}}}
 		if got := Disturbance(s); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+	used := &metrics.Summary{Header: &metrics.Header{Config: metrics.Config{Metadata: []metrics.KV{UsedAnyway}}}, Trust: &metrics.Trust{Checks: []metrics.Check{{Name: "lag", Text: "late"}}}}
+	if got := Disturbance(used); got != "" {
+		t.Errorf("a run of a sweep that is despite suspect: %q", got)
 	}
 	held := &metrics.Summary{Trust: &metrics.Trust{Checks: []metrics.Check{{Name: "lag", Text: metrics.HeldBack}}}}
 	if got := Disturbance(held); got != "" {

@@ -7,12 +7,14 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
 // A Condition is runs that repeat each other.
 type Condition struct {
 	Runs   []Run
 	labels []metrics.KV
+	unused map[string]bool // the repeats that have no part in its numbers
 }
 
 // Conditions groups the repeats among runs, which must have Labels. The groups are in the order
@@ -20,8 +22,13 @@ type Condition struct {
 func Conditions(runs []Run) (all []Condition) {
 	labels := func(r Run) []metrics.KV { return without(r.Labels, keyRepeat, keySeed, keyRun) }
 	names, repeats := metrics.By(runs, func(r Run) string { return name(labels(r)) })
+	var sums []*metrics.Summary
+	for _, r := range runs {
+		sums = append(sums, r.Summary)
+	}
+	disturbed := compare.DisturbedRepeats(sums)
 	for _, name := range names {
-		all = append(all, Condition{repeats[name], labels(repeats[name][0])})
+		all = append(all, Condition{repeats[name], labels(repeats[name][0]), disturbed})
 	}
 	return all
 }
@@ -54,10 +61,25 @@ func (c *Condition) Name() string { return cmp.Or(name(c.labels), "all runs") }
 
 func (c *Condition) label(key string) string { return metrics.Value(c.labels, key) }
 
-// Middle is the median of a number over the repeats that know it; NaN if no repeat does.
+// used are the runs without disturbed pairs, unless there are no others.
+func (c *Condition) used() []Run {
+	if len(c.unused) == 0 {
+		return c.Runs
+	}
+	used := slices.DeleteFunc(slices.Clone(c.Runs), func(r Run) bool {
+		return metrics.Value(r.Header.Config.Metadata, "max-pairs") != "" && c.unused[metrics.Value(r.Header.Config.Metadata, keyRepeat)]
+	})
+	if len(used) == 0 {
+		return c.Runs
+	}
+	return used
+}
+
+// Middle is the median of a number over the repeats that know it; NaN if no repeat does. Disturbed pairs of
+// a sequential sweep have no part in it.
 func (c *Condition) Middle(of func(*metrics.Summary) float64) float64 {
 	var values []float64
-	for _, r := range c.Runs {
+	for _, r := range c.used() {
 		if v := of(r.Summary); finite(v) && r.Completed != 0 {
 			values = append(values, v)
 		}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
@@ -13,5 +14,33 @@ func TestMiddleOfRepeatsIsTheirMedianInAnyOrder(t *testing.T) {
 	}
 	if got := c.Middle(func(s *metrics.Summary) float64 { return s.RequestThroughput }); got != 2 {
 		t.Errorf("%v, want 2", got)
+	}
+}
+
+// A pair of a sequential sweep in which one run was disturbed has no part in the medians of either arm, unless no pair
+// is left.
+func TestMiddleLeavesOutDisturbedPairs(t *testing.T) {
+	run := func(arm, repeat string, ttft float64, check string) Run {
+		s := &metrics.Summary{Completed: 1, RequestThroughput: ttft, Trust: &metrics.Trust{}, Header: &metrics.Header{Config: metrics.Config{
+			Metadata: []metrics.KV{{Key: "arm", Value: arm}, {Key: "repeat", Value: repeat}, {Key: "max-pairs", Value: "20"}},
+		}}}
+		if check != "" {
+			s.Trust.Checks = []metrics.Check{{Name: check, Text: "late"}}
+		}
+		return Run{Summary: s, Labels: s.Header.Config.Metadata}
+	}
+	middles := func(runs ...Run) (all []float64) {
+		for _, c := range Conditions(runs) {
+			all = append(all, c.Middle(func(s *metrics.Summary) float64 { return s.RequestThroughput }))
+		}
+		return all
+	}
+	for check, want := range map[string][]float64{"lag": {1, 10}, "streaming": {50.5, 505}} {
+		if got := middles(run("old", "1", 1, ""), run("new", "1", 10, ""), run("old", "2", 100, check), run("new", "2", 1000, "")); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", check, got, want)
+		}
+	}
+	if got := middles(run("old", "1", 1, ""), run("new", "1", 10, "lag")); !slices.Equal(got, []float64{1, 10}) {
+		t.Errorf("no pair is left: %v", got)
 	}
 }
