@@ -101,3 +101,26 @@ func TestPlainRunsHaveNeitherMediansNorSlowdowns(t *testing.T) {
 		}
 	}
 }
+
+// Rows that are not used stay in the table and have no part in the medians.
+func TestMediansLeaveOutUnusedRows(t *testing.T) {
+	table := repeated()
+	for i := range table {
+		table[i].Unused = i >= len(table)/2
+	}
+	var text strings.Builder
+	if err := table.Medians(&text, screen.Screen{}); err != nil {
+		t.Fatal(err)
+	}
+	var used strings.Builder
+	if err := table[:len(table)/2].Medians(&used, screen.Screen{}); err != nil || text.String() != used.String() {
+		t.Errorf("%v\n%s\nwant\n%s", err, text.String(), used.String())
+	}
+	for i := range table {
+		table[i].Unused = true
+	}
+	text.Reset()
+	if err := table.Medians(&text, screen.Screen{}); err != nil || !strings.Contains(text.String(), "| arm-") {
+		t.Errorf("without others, they are all there is: %v\n%s", err, text.String())
+	}
+}

@@ -103,7 +103,7 @@ func (s *Sweep) open(ctx context.Context) error {
 
 // over reports that no run is left.
 func (s *Sweep) over() bool {
-	return !slices.ContainsFunc(s.Plan.cells(), func(c cell) bool { return s.next(c) != nil })
+	return !slices.ContainsFunc(slices.Concat(s.Plan.expected(s.journal.entries)...), func(c cell) bool { return s.next(c) != nil })
 }
 
 // do makes all runs that are left.
