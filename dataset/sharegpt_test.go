@@ -134,7 +134,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		{"[\n" + fits + ",\n{\"conversations\":\n[,]}]", "f.json:4: invalid character ',' looking for beginning of value"},
 		{"[\n" + fits + ",\n\n{\"conversations\":\n[", "f.json:5: unexpected EOF"},
 		{"[\n" + fits + "\n" + fits + "]", "f.json:3: expected comma after array element"},
-		{"[\n" + fits + ",\n{\"conversations\":\n{}}]", "f.json:4: conversations: unexpected JSON object"},
+		{"[\n" + fits + ",\n{\"conversations\":\n{}}]", "f.json:4: conversations: unexpected JSON object, or NaN"},
 		{"[\n" + fits + ",\n{\"conversations\":\n[\n{\"value\":5}]}]", "f.json:5: conversations.value: unexpected JSON number"},
 		{"[\n" + fits + ",\n\n\n\n\n{\"conversations\":5\n,\n\"x\":1}]", "f.json:7: conversations: unexpected JSON number"},
 		{"[\n5]", "f.json:2: unexpected JSON number"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // Sonnet makes prompts of the lines of a poem, as vLLM's sonnet dataset did: all begin with the
@@ -70,12 +71,12 @@ func (d Sonnet) Open() (Source, int, error) {
 func (d Sonnet) lines(r io.Reader) ([]string, error) {
 	var lines []string
 	for in := bufio.NewReader(r); ; {
-		line, err := in.ReadString('\n')
+		line, err := rows.ReadLine(in)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s:%d: %w", d.Path, len(lines)+1, err)
 		}
-		if line != "" {
-			lines = append(lines, strings.ReplaceAll(line, "\r\n", "\n"))
+		if len(line) > 0 {
+			lines = append(lines, strings.ReplaceAll(string(line), "\r\n", "\n"))
 		}
 		if err == io.EOF {
 			return lines, nil

@@ -29,7 +29,8 @@ type Element[T any] struct {
 // Elements yields the elements of the array, from where its file stands.
 func Elements[T any](a Array) iter.Seq2[Element[T], error] {
 	return func(yield func(Element[T], error) bool) {
-		dec := json.NewDecoder(pyjson.Strict(a.File))
+		within := Bound(pyjson.Strict(a.File))
+		dec := json.NewDecoder(within)
 		err := opened(dec)
 		for err == nil && dec.More() {
 			e := Element[T]{After: dec.InputOffset()}
@@ -40,6 +41,7 @@ func Elements[T any](a Array) iter.Seq2[Element[T], error] {
 			if !yield(e, nil) {
 				return
 			}
+			within.Renew()
 		}
 		if err == nil {
 			err = closed(dec)
@@ -106,6 +108,9 @@ func (a Array) line(after int64, err error) (int, error) {
 		return 0, err
 	}
 	lines += skipComma(r)
+	if errors.Is(err, errLongRecord) { // which nobody reads again
+		return 1 + int(lines+skipComma(r)), nil
+	}
 	var text bytes.Buffer
 	again := json.NewDecoder(io.TeeReader(r, &text)).Decode(new(json.RawMessage))
 	lines.Write(text.Bytes()[:faultOffset(text.Bytes(), err, again)])

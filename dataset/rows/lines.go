@@ -18,13 +18,14 @@ type Line[T any] struct {
 	Offset int64 // of its first byte
 }
 
-// Lines yields the lines of r that are not blank, as pyjson.StrictText has them. Lines may be of any length.
+// Lines yields the lines of r that are not blank, as pyjson.StrictText has them. A line longer than
+// MaxRow is an error.
 func Lines[T any](name string, r io.Reader) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
 		lines := bufio.NewReader(r)
 		line := Line[T]{Number: 1}
 		for {
-			text, err := lines.ReadBytes('\n')
+			text, err := ReadLine(lines)
 			if err != nil && err != io.EOF {
 				yield(line, fmt.Errorf("%s:%d: %w", name, line.Number, err))
 				return

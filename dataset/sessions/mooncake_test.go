@@ -76,7 +76,7 @@ func TestBadMooncakeIsNamedWithItsLine(t *testing.T) {
 		3: `no "input_length", "text_input", "messages" or "payload"`,
 		5: "3 hash ids of 4 tokens for a prompt of 4: at most 1 fit, so --trace-block-size may be smaller",
 		6: `"timestamp" is -1 ms: must be at least 0 and below 9.223372037e+09 s`,
-		7: "invalid character 'N' looking for beginning of value",
+		7: "timestamp: unexpected JSON object, or NaN",
 		8: "a session starts without a timestamp in a file with timestamps",
 	}
 	for number := range len(lines) + 1 {
@@ -130,7 +130,7 @@ func TestMooncakeRefusesWhatCannotBeSent(t *testing.T) {
 		`{"input_length": 1, "message_mode": "delta"}`:                               `"message_mode" is "delta": may be "delta", with "messages"`,
 		`{"messages": [], "message_mode": "all"}`:                                    `"message_mode" is "all": may be "delta", with "messages"`,
 		`{"session_id": "5", "text_input": "x"}`:                                     "session 5 has another kind of prompt before: lengths, texts, messages and deltas do not mix",
-		`{"session_id": {}, "input_length": 1}`:                                      "session_id: unexpected JSON object",
+		`{"session_id": {}, "input_length": 1}`:                                      "session_id: unexpected JSON object, or NaN",
 		`{"input_length": 1, "delay": 1e30}`:                                         `"delay" is 1e+30 ms: must be at least 0 and below 9.223372037e+09 s`,
 		`{"input_length": 1, "hash_ids": [1, "x"]}`:                                  `hash id "x" is not a number`,
 		`{"input_length": 1, "hash_ids": [1, "]"]}`:                                  `hash id "]" is not a number`,

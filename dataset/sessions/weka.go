@@ -81,7 +81,8 @@ func (d Weka) read(file io.ReaderAt) (dataset.Source, int, error) {
 
 // scan checks all sessions. It returns the offsets that they follow.
 func (d Weka) scan(file io.ReaderAt) (places []int64, count wekaCount, err error) {
-	dec := json.NewDecoder(pyjson.Strict(io.NewSectionReader(file, 0, math.MaxInt64)))
+	within := rows.Bound(pyjson.Strict(io.NewSectionReader(file, 0, math.MaxInt64)))
+	dec := json.NewDecoder(within)
 	named := map[string]bool{}
 	for {
 		after := dec.InputOffset()
@@ -102,6 +103,7 @@ func (d Weka) scan(file io.ReaderAt) (places []int64, count wekaCount, err error
 		named[name] = true
 		count.add(&g.count)
 		places = append(places, after)
+		within.Renew()
 	}
 	if len(places) == 0 {
 		return nil, count, fmt.Errorf("%s: the file is empty", d.Path)

@@ -57,7 +57,7 @@ func TestBadWekaIsNamedWithItsLine(t *testing.T) {
 		{`"api_time": 3.0`, `"api_time": -3`, 12, `"api_time" is -3: must be at least 0 and below 9.223372037e+09`},
 		{`{"t": 310.5, `, `{`, 14, `no "t"`},
 		{`{"t": 310.5, `, `{"t": -0.5, `, 14, `"t" is -0.5: must be at least 0 and below 9.223372037e+09`},
-		{`{"t": 310.5, `, `{"t": NaN, `, 14, "invalid character 'N' looking for beginning of value"},
+		{`{"t": 310.5, `, `{"t": NaN, `, 14, "requests.t: unexpected JSON object, or NaN"},
 		{`"local"`, `"here"`, 2, `"hash_id_scope" is "here": may be "local" or "global"`},
 		{`"block_size": 4`, `"block_size": 0`, 2, `"block_size" is 0: must be at least 1`},
 		{`"id": "t1"`, `"id": "g"`, 2, "session g is in the file before"},

@@ -31,6 +31,9 @@ func openLines(path string, f *os.File) (file, error) {
 		text, err := r.ReadSlice('\n')
 		blank = blank && len(bytes.TrimSpace(text)) == 0
 		at += int64(len(text))
+		if at-began > rows.MaxRow {
+			return nil, fmt.Errorf("%s:%d: the line is longer than %d MiB", path, number, rows.MaxRow>>20)
+		}
 		if err == bufio.ErrBufferFull {
 			continue
 		}
