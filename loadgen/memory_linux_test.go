@@ -185,6 +185,30 @@ func TestAStoppedRunWakesTheServer(t *testing.T) {
 	})
 }
 
+// A vLLM that answers the calls of a sleep mode which it does not have is not put to sleep.
+func TestServerThatOnlySaysThatItSleepsIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := onHandler(t)
+		plan.Traffic.SleepFirst = 1
+		server, slept := plan.Server.Handler, false
+		plan.Server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/server_info":
+				_, _ = w.Write([]byte(`{"vllm_config": {"model_config": {"enable_sleep_mode": false}, "device_config": {"device": "cuda"}}}`))
+			case "/sleep", "/wake_up":
+				slept = slept || r.URL.Path == "/sleep"
+			case "/is_sleeping":
+				_, _ = w.Write([]byte(`{"is_sleeping": true}`))
+			default:
+				server.ServeHTTP(w, r)
+			}
+		})
+		if _, err := plan.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "without --enable-sleep-mode: it says that it sleeps, and nothing does") || slept {
+			t.Errorf("slept %t, %v", slept, err)
+		}
+	})
+}
+
 func TestServerWithoutSleepModeIsAnErrorWithARemedy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := onHandler(t)

@@ -99,8 +99,8 @@ func (a affixes) cut(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, a.before), a.after)
 }
 
-// affixes asks what the server adds around a text. It is nothing if the server speaks as vLLM does,
-// whose client keeps every text as it is.
+// affixes asks what the server adds around a text. It is empty if the server speaks as vLLM does, whose
+// client keeps every text as it is.
 func (s *Server) affixes(ctx context.Context, model string) (affixes, error) {
 	if !s.wantsContent.Load() {
 		return affixes{}, nil
