@@ -241,7 +241,7 @@ type Lengths struct {
 	Missing int            `json:"missing,omitempty"` // tokens that all the short ones lack together
 	Long    int            `json:"long,omitempty"`    // with more
 	Extra   int            `json:"extra,omitempty"`   // tokens that all the long ones have too many
-	Unsure  int            `json:"unsure,omitempty"`  // requests that the server did not count and that may have any length
+	Unsure  int            `json:"unsure,omitempty"`  // others, whose length nobody knows
 	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
 }
 
