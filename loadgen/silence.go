@@ -57,8 +57,11 @@ func (t *target) saySilent(sent int64) {
 	t.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(), metrics.Counted(int(sent), "request"), ends)
 }
 
-// muteLoad is for watchSilence, of a load.
+// muteLoad is for watchSilence, of a load. It has nothing to say of a load that nobody counts.
 func muteLoad(live *engine.Live) func() (sent int64, over bool) {
+	if live == nil {
+		return func() (int64, bool) { return 0, true }
+	}
 	return func() (int64, bool) { return live.Now().Mute() }
 }
 

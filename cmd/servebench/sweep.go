@@ -95,7 +95,7 @@ func newSweepCommand() *cobra.Command {
 	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
 	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default the name of FILE with .sweep in place of .yaml, in the working directory). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default NAME.sweep in the working directory, for FILE NAME.yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
 	c.vllm.define(f)

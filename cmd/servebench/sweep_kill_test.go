@@ -67,7 +67,7 @@ func killSweep(t *testing.T, plan string, kills, turns int) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range kills {
-		cmd := exec.CommandContext(t.Context(), program, "sweep", file)
+		cmd := exec.CommandContext(t.Context(), program, "sweep", file, "-o", filepath.Join(dir, "plan.sweep"))
 		killAfter(t, cmd, random.IntN(6), random.IntN(3000))
 	}
 	// Another program may take a port that was free a moment before: what fails by
@@ -75,7 +75,7 @@ func killSweep(t *testing.T, plan string, kills, turns int) {
 	var out []byte
 	var err error
 	for range 3 {
-		if out, err = exec.CommandContext(t.Context(), program, "sweep", file).CombinedOutput(); err == nil {
+		if out, err = exec.CommandContext(t.Context(), program, "sweep", file, "-o", filepath.Join(dir, "plan.sweep")).CombinedOutput(); err == nil {
 			break
 		}
 	}

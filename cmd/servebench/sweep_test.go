@@ -47,7 +47,7 @@ func sweepOn(t *testing.T, server *httptest.Server, plan string) (stdout, stderr
 	}
 	var out, talk strings.Builder
 	cmd := newSweepCommand()
-	cmd.SetArgs([]string{file})
+	cmd.SetArgs([]string{file, "-o", filepath.Join(filepath.Dir(file), "plan.sweep")})
 	cmd.SetOut(&out)
 	cmd.SetErr(&talk)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
