@@ -103,7 +103,7 @@ func TestARunFindsWhichStartOfTheServerItMeasures(t *testing.T) {
 			metrics.ServerStart{ID: strconv.FormatInt(began+60, 10), By: "process_start_time_seconds", Version: "servebench-sim"}, (began + 60) * 1e9},
 		"counters behind a proxy say": {map[string]string{"/metrics": "vllm:a_created 1.7e9\nvllm:b_created 1.6e9\n", "/version": ""}, Plan{},
 			metrics.ServerStart{ID: "1600000000", By: "_created", Version: ""}, 1600000000_000000000},
-		"a sweep says": {nil, Plan{Server: Server{Start: given}},
+		"a sweep says": {map[string]string{"/metrics": fmt.Sprintf("process_start_time_seconds %d\n", began)}, Plan{Server: Server{Start: given}},
 			metrics.ServerStart{ID: "one", By: "sweep", PID: pid, Version: "servebench-sim"}, 5_000000000},
 	} {
 		web := httptest.NewServer(served(t, c.answers))
