@@ -33,6 +33,7 @@ const (
 type endless struct {
 	head, fragment string
 	flowing        chan struct{} // closed once endlessFlow bytes are written
+	sized          bool          // a limit on size ends the answer, so no other may pass before
 }
 
 func newEndless(head, fragment string) *endless {
@@ -49,6 +50,14 @@ func (e *endless) pour(w io.Writer) {
 		}
 		_, err = w.Write(block)
 	}
+}
+
+// passing is closed when the limit of a request passes.
+func (e *endless) passing() <-chan struct{} {
+	if e.sized {
+		return nil
+	}
+	return e.flowing
 }
 
 // ServeHTTP leaves the framing to net/http.
@@ -70,7 +79,9 @@ func (e *endless) ends(t *testing.T, o *Endpoint) error {
 	select {
 	case err := <-ended: // a limit on size held first
 		return err
-	case <-e.flowing:
+	case <-e.passing():
+	case <-time.After(hung):
+		t.Fatalf("the request goes on after %v", hung)
 	}
 	limit(metrics.Failf(metrics.Deadline, "the limit has passed"))
 	select {
@@ -205,6 +216,7 @@ func TestEndlessFramingEnds(t *testing.T) {
 	for _, test := range endlessFraming {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEndless(test.head, test.fragment)
+			e.sized = test.class != metrics.Deadline
 			address := serving(t, func(conn *net.TCPConn) { hello(conn); e.pour(conn) })
 			transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 			defer transport.CloseIdleConnections()
