@@ -80,13 +80,14 @@ func TestMetricsAreServedWhileARunGoesOn(t *testing.T) {
 func TestMetricsAreServedWhileASweepGoesOn(t *testing.T) {
 	var talk lockedBuffer
 	url, seen := watched(t, &talk, `servebench_requests_completed_total{arm="one",target=""} 1`)
-	file := filepath.Join(t.TempDir(), "one.yaml")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.yaml")
 	text := fmt.Sprintf("load: {model: m, prompt-token-ids: true, num-prompts: 2, max-concurrency: 1, disable-tqdm: true, ready-check-timeout-sec: 0}\narms: [{name: one, url: %q}]\n", url)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := newSweepCommand()
-	cmd.SetArgs([]string{"--metrics-addr", "127.0.0.1:0", file})
+	cmd.SetArgs([]string{"--metrics-addr", "127.0.0.1:0", "-o", filepath.Join(dir, "one.sweep"), file})
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(&talk)
 	if err := cmd.ExecuteContext(t.Context()); err != nil {

@@ -24,13 +24,37 @@ func TestMain(m *testing.M) {
 	if err := goflag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"servebench": func() {
 			limitFiles(os.Getenv("FILE_LIMIT"))
 			os.Exit(servebench(context.Background(), os.Args[1:]))
 		},
 		"gh-stand-in": standIn(standInGH), "docker-stand-in": standIn(standInDocker),
 	})
+}
+
+// tidy runs the tests, and fails if they leave a file in the folder of the
+// package: the next run would find it, as a sweep finds its own folder.
+type tidy struct{ *testing.M }
+
+func (m tidy) Run() int {
+	before := packageFiles()
+	code := m.M.Run()
+	for _, name := range packageFiles() {
+		if !slices.Contains(before, name) {
+			fmt.Fprintf(os.Stderr, "a test left %s in the folder of its package\n", name)
+			code = max(code, 1)
+		}
+	}
+	return code
+}
+
+func packageFiles() []string {
+	files, err := filepath.Glob("*")
+	if err != nil {
+		panic(err)
+	}
+	return files
 }
 
 func TestScripts(t *testing.T) {
