@@ -312,4 +312,7 @@ type Report struct {
 	Label      string
 	PartLabels bool
 	Metadata   []metrics.KV
+
+	// Rule is how the sequential sweep that makes the run decides; nil for other runs.
+	Rule *metrics.Rule
 }

@@ -45,6 +45,8 @@ type Header struct {
 	// Server is the start of the server that the run measured; nil if unknown, and for a target with
 	// several replicas.
 	Server *ServerStart `json:"server,omitempty"`
+	// Rule is how the sequential sweep that made the run decides; nil for other runs.
+	Rule *Rule `json:"rule,omitempty"`
 	// Wake is how the server woke up before the load; nil if it was not put to sleep.
 	Wake *Wake `json:"wake,omitempty"`
 	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after that took,
@@ -65,6 +67,16 @@ type Header struct {
 	// former says that the stream is older than Definitions: its records only work with
 	// Definitions029.
 	former bool
+}
+
+// A Rule is how the pairs of a sequential sweep decide, so that whoever reads its runs later comes to the
+// same verdict.
+type Rule struct {
+	Old  string `json:"old"`  // arm
+	New  string `json:"new"`  // arm
+	Gate string `json:"gate"` // as a gate file, in one line
+	// Instead is the Gate that the sweep recorded, where a reader has another; else it is empty.
+	Instead string `json:"-"`
 }
 
 // A Wake is how a server slept and woke up before the load, by vLLM's sleep mode.

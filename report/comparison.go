@@ -30,7 +30,7 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 var comparisonText string
 
 var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked,
+	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked,
 	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
 	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 	// The encoding of messages in GitHub's workflow commands.
@@ -113,8 +113,8 @@ func percent(share float64) string {
 	return compare.Percent(share)
 }
 
-// legend says how to read a comparison's rows, a line each.
-func legend(c *compare.Comparison) []string {
+// Legend says how to read a comparison's rows, a line each.
+func Legend(c *compare.Comparison) []string {
 	gated, tested, content, resampled := 0, false, false, false
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -128,6 +129,10 @@ func (c *compareCommand) run(args []string, dash int) error {
 		return c.plan.write(c, args, dash)
 	}
 	old, new, err := c.chosen(args, dash)
+	if err != nil {
+		return err
+	}
+	notes, err := c.obey(old, new)
 	if err == nil && !c.missing {
 		err = compare.Unmixed(old, new, c.gate.Despite)
 	}
@@ -137,7 +142,6 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if b := against.Of(old, new); b != nil && !judges(c) {
 		return nextTo(c.out, b, c)
 	}
-	var notes []string
 	if c.counted = compare.Recount(old, new); c.counted != "" {
 		if old, new, err = c.recounted(args, dash); err != nil {
 			return err
@@ -145,6 +149,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 		notes = append(notes, fmt.Sprintf("the runs were recorded with the definitions of several releases of vLLM: all are counted with the definitions of %s", c.counted))
 	}
 	result := compare.Compare(old, new, c.gate)
+	result.Conclude()
 	if c.missing {
 		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist. Make it of runs that you trust, with servebench compare --save-baseline or, in the GitHub Action, with update-baseline: true on the default branch", c.baseline)}
 	}
@@ -153,6 +158,28 @@ func (c *compareCommand) run(args []string, dash int) error {
 		return err
 	}
 	return decided(result)
+}
+
+// obey takes the gate that the sweep of the runs recorded, if one did. The flags of the gate change it,
+// and a note says so.
+func (c *compareCommand) obey(old, new []*compare.Run) (notes []string, err error) {
+	if c.baseline != "" {
+		return nil, nil
+	}
+	rule, gate, notes, err := compare.Recorded(slices.Concat(old, new))
+	if rule == nil || err != nil {
+		return nil, err
+	}
+	if c.limits.given() {
+		if gate, err = c.limits.change(gate); err != nil {
+			return nil, err
+		}
+		if gate.Text() != rule.Gate {
+			notes = append(notes, compare.Overruled(rule.Gate))
+		}
+	}
+	c.gate = gate
+	return notes, nil
 }
 
 // decided is the exit code of a comparison.
@@ -225,8 +252,11 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 			return nil, nil, errors.New("--arms OLD,NEW compares runs of one source: give no --, or one name, which is an arm of the new side")
 		}
 		return c.armsOf(args)
+	case dash < 0 && c.arms == "" && len(args) > 0:
+		return c.recordedArms(args)
 	case dash <= 0 || dash == len(args):
-		return nil, nil, c.oneSided(args)
+		runs, err := c.read(args)
+		return nil, nil, cmp.Or(err, c.oneSided(args, runs))
 	}
 	old, err = c.read(args[:dash])
 	if err != nil {
@@ -241,16 +271,26 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	return old, new, err
 }
 
+// recordedArms are the two arms of a sequential sweep, which says which is the old one.
+func (c *compareCommand) recordedArms(args []string) (old, new []*compare.Run, err error) {
+	runs, err := c.read(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	rule, _, _, err := compare.Recorded(runs)
+	if rule == nil || err != nil {
+		return nil, nil, cmp.Or(err, c.oneSided(args, runs))
+	}
+	c.arms = rule.Old + "," + rule.New
+	return c.armsIn(runs)
+}
+
 // oneSided is the error for a command line that has one set of runs. It says how to compare their
 // arms, if there are several.
-func (c *compareCommand) oneSided(args []string) error {
+func (c *compareCommand) oneSided(args []string, runs []*compare.Run) error {
 	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and --baseline FILE"
 	if len(args) == 0 {
 		return errors.New(sides)
-	}
-	runs, err := c.read(args)
-	if err != nil {
-		return err
 	}
 	names := compare.ArmNames(runs)
 	if len(names) < 2 {
@@ -280,6 +320,11 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.armsIn(all)
+}
+
+// armsIn are the runs of the two arms among all.
+func (c *compareCommand) armsIn(all []*compare.Run) (old, new []*compare.Run, err error) {
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
 		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), strings.Join(compare.ArmNames(all), ", "))
@@ -326,7 +371,7 @@ func judges(c *compareCommand) bool {
 		name, _, _ := strings.Cut(format, "=")
 		return report.AgainstFormats[name] == nil
 	}
-	return c.limits.file != "" || c.limits.settings != nil || c.baseline != "" || lacks(c.format) || slices.ContainsFunc(c.writes, lacks)
+	return c.limits.given() || c.baseline != "" || lacks(c.format) || slices.ContainsFunc(c.writes, lacks)
 }
 
 // writeFiles writes files, each FORMAT=FILE.

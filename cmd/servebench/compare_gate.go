@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/save"
@@ -41,9 +42,14 @@ func (l *gateFlags) define(f *argv.Flags) {
 	f.OfferFiles("gate", "yaml", "yml")
 }
 
+// given reports that there is such a flag.
+func (l *gateFlags) given() bool { return l.file != "" || l.settings != nil }
+
 // read is the default gate, changed by the file and then by the flags.
-func (l *gateFlags) read() (compare.Gate, error) {
-	gate := compare.DefaultGate()
+func (l *gateFlags) read() (compare.Gate, error) { return l.change(compare.DefaultGate()) }
+
+// change changes a gate by the file and then by the flags.
+func (l *gateFlags) change(gate compare.Gate) (compare.Gate, error) {
 	if l.file != "" {
 		f, err := argv.OpenYAML(l.file)
 		if err != nil {
@@ -75,6 +81,30 @@ func (l *gateFlags) read() (compare.Gate, error) {
 	return gate, nil
 }
 
+// rule makes the gate the rule of a run, if there is a flag of it: what the run recorded, changed by the
+// flags.
+func (l *gateFlags) rule(s *metrics.Summary) error {
+	if !l.given() {
+		return nil
+	}
+	gate, rule := compare.DefaultGate(), metrics.Rule{}
+	if s.Header.Rule != nil {
+		var err error
+		if gate, err = compare.ParseGate(s.Header.Rule.Gate); err != nil {
+			return err
+		}
+		rule = *s.Header.Rule
+		rule.Instead = rule.Gate
+	}
+	gate, err := l.change(gate)
+	if rule.Gate = gate.Text(); rule.Gate == rule.Instead {
+		rule.Instead = ""
+	}
+	header := *s.Header
+	s.Header, header.Rule = &header, &rule
+	return err
+}
+
 // sequentialFlags are the flags of a sweep that stops once its pairs decide.
 type sequentialFlags struct {
 	asked   bool
@@ -96,7 +126,7 @@ func (s *sequentialFlags) define(f *argv.Flags) {
 // plan says how the sweep stops, nil for not before its end.
 func (s *sequentialFlags) plan() (*sweep.Sequential, error) {
 	switch {
-	case !s.asked && (s.pairs != usualPairs || s.minutes != 0 || s.gate.file != "" || s.gate.settings != nil):
+	case !s.asked && (s.pairs != usualPairs || s.minutes != 0 || s.gate.given()):
 		return nil, errors.New("--max-pairs, --max-minutes and the flags of a gate go with --sequential. For the runs of a sweep, servebench compare has the same flags")
 	case !s.asked:
 		return nil, nil
@@ -155,6 +185,9 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pla
 		old, new, err = c.chosen(args, dash)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if _, err := c.obey(old, new); err != nil {
 		return nil, err
 	}
 	plan, err := compare.PlanOf(old, new, c.gate, p.pairs)

@@ -44,6 +44,7 @@ type reportCommand struct {
 	price       cost.Price
 	gpus        int
 	strict      bool
+	limits      gateFlags
 	parts       report.Parts
 	reportFiles
 
@@ -99,6 +100,7 @@ the numbers goes to stderr.
 	f.BoolVar(&r.parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
 	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
+	r.limits.define(f)
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT, OVERLOADED or not judged")
 	f.OfferList("percentile-metrics", latencies()...)
 	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
@@ -132,6 +134,12 @@ func (r *reportCommand) takeGoodput(args []string) (files []string) {
 func (r *reportCommand) run(files []string) error {
 	ask, err := r.ask()
 	if err != nil {
+		return err
+	}
+	if r.limits.given() && !r.wanted() {
+		return errors.New("the flags of a gate say how two arms are compared, on a page or in pictures: they go with --html or --svg. For text there is servebench compare")
+	}
+	if _, err := r.limits.read(); err != nil {
 		return err
 	}
 	if len(files) == 0 {

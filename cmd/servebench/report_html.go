@@ -54,6 +54,9 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.limits.rule(s); err != nil {
+		return err
+	}
 	r.runs = append(r.runs, html.Run{Run: plot.Run{Summary: s, File: file}, Version: version})
 	return nil
 }

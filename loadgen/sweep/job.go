@@ -80,6 +80,7 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 		target.Server.Start, target.Server.Environment = job.startOf(target), job.environmentOf(target)
 		if q := s.Plan.Sequential; q != nil {
 			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
+			target.Report.Rule = &metrics.Rule{Old: s.Plan.Arms[0].Name, New: s.Plan.Arms[1].Name, Gate: q.Gate.Text()}
 			if slices.Contains(q.Gate.Despite, "suspect") {
 				target.Report.Metadata = append(target.Report.Metadata, compare.UsedAnyway)
 			}

@@ -135,24 +135,20 @@ func (s *Sweep) unpaired(repeats int) bool {
 	return false
 }
 
-// unlikely is the chance of a decision below which more pairs are futile.
-const unlikely = 0.1
-
 // futile says what more pairs will likely bring, and reports that they will bring no decision.
 func (s *Sweep) futile(so pairs) bool {
 	forecast, each := s.decision.Forecast(), s.pairTime(so.repeats)
 	left := min(len(forecast), so.left(s.Plan))
-	most := left <= 0
+	if left <= 0 {
+		return s.decision.Futile(so.String(), left)
+	}
 	if limit := s.Plan.Sequential.Limit; limit > 0 {
 		left = min(left, int((limit-time.Duration(so.repeats)*each)/each))
 	}
-	switch chance := forecast.By(left); {
-	case most:
-		s.decision.GiveUp(fmt.Sprintf("%s, which are the most", &so))
+	switch {
 	case left <= 0:
 		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", &so, Roughly(s.Plan.Sequential.Limit)))
-	case chance < unlikely:
-		s.decision.GiveUp(fmt.Sprintf("%s: the chance of a decision by %d is %.0f %%", &so, so.used+left, math.Floor(100*chance)))
+	case s.decision.Futile(so.String(), left):
 	default:
 		more := cmp.Or(forecast[:left].Needed(), left)
 		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", &so, metrics.Counted(more, "more pair"), Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))

@@ -55,6 +55,7 @@ type Comparison struct {
 	Doubted bool    // some runs cannot be judged, with any number of others
 	Judged  bool    // changes were judged; else there was too little data
 	Verdict Verdict
+	Gate    string // the text of the gate, as a gate file; {} for the usual one
 	// Excludes is the share by which no gated number is worse, with 95 % confidence for all of them
 	// together: the largest Worst of the rows, since the worst number is above it only if its own
 	// bound fails (R. Berger, "Multiparameter Hypothesis Testing and Acceptance Sampling",
@@ -64,8 +65,9 @@ type Comparison struct {
 	Reasons  []string // for the verdict; none for Pass
 	Notes    []string // what else a reader should know
 
-	rule  *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
-	quiet string           // what would disturb fewer pairs; empty if none is left out
+	rule    *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
+	leftOut int              // disturbed pairs
+	quiet   string           // what would disturb fewer pairs; empty if none is left out
 }
 
 // A Point compares the runs under one load.
@@ -91,8 +93,9 @@ func (p *Point) Name() string {
 
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
+	text := gate.Text()
 	gate = gate.fitted(slices.Concat(old, new))
-	c := &Comparison{Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
+	c := &Comparison{Gate: text, Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
 	old, new = c.undisturbed(old, new, &gate)
 	c.Points = split(old, new)
 	tests := len(gate.Limits) * len(c.Points)

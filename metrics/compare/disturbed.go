@@ -73,6 +73,7 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 			c.quiet = cmp.Or(c.quiet, r.remedy)
 		}
 	}
+	c.leftOut = len(found)
 	repeats := slices.Sorted(maps.Keys(found))
 	which, why := fmt.Sprintf("repeat %d", repeats[0]), found[repeats[0]]
 	if len(repeats) > 1 {

@@ -58,11 +58,8 @@ func (c *Comparison) Forecast() sequential.Forecast {
 		return nil
 	}
 	var numbers []sequential.Number
-	pairs := math.MaxInt
 	for i := range c.Points {
 		p := &c.Points[i]
-		n, _ := p.Units()
-		pairs = min(pairs, n)
 		for _, r := range p.Rows {
 			if r.Gated && !r.Unjudged {
 				n := sequential.Number{Estimate: r.Estimate, Margin: r.Limit(), Excluded: r.promised()}
@@ -73,7 +70,7 @@ func (c *Comparison) Forecast() sequential.Forecast {
 			}
 		}
 	}
-	return c.rule.Forecast(pairs, numbers)
+	return c.rule.Forecast(c.pairs(), numbers)
 }
 
 // promised is how far the change reaches on the scale of Estimate that the gate promises to detect.
@@ -82,6 +79,46 @@ func (r *Row) promised() float64 {
 		return 2 * r.amount
 	}
 	return r.scale.distance(visible(r.Margin))
+}
+
+// unlikely is the chance of a decision below which more pairs are futile.
+const unlikely = 0.1
+
+// Futile gives up if the pairs so far, which after describes, are the most, or if so many more would
+// hardly bring a decision.
+func (c *Comparison) Futile(after string, more int) bool {
+	forecast := c.Forecast()
+	switch chance := forecast.By(more); {
+	case more <= 0:
+		c.GiveUp(after + ", which are the most")
+	case chance < unlikely:
+		c.GiveUp(fmt.Sprintf("%s: the chance of a decision by %d is %.0f %%", after, c.pairs()+more, math.Floor(100*chance)))
+	default:
+		return false
+	}
+	return true
+}
+
+// Conclude gives up as the sequential sweep that made the runs did, if it did because of their numbers.
+func (c *Comparison) Conclude() {
+	if c.rule == nil || c.Verdict != NoVerdict || !c.Judged {
+		return
+	}
+	after := "after " + metrics.Counted(c.pairs(), "pair")
+	if c.leftOut > 0 {
+		after += " and " + metrics.Counted(c.leftOut, "disturbed one")
+	}
+	c.Futile(after, len(c.Forecast()))
+}
+
+// pairs are the pairs of the load that has the fewest.
+func (c *Comparison) pairs() int {
+	pairs := math.MaxInt
+	for i := range c.Points {
+		n, _ := c.Points[i].Units()
+		pairs = min(pairs, n)
+	}
+	return pairs
 }
 
 // GiveUp makes a verdict of the reason why no more pairs are made.

@@ -179,7 +179,9 @@ func setDespite(g *Gate, names string) error {
 		if name == "" {
 			return errors.New("it must be names, separated by commas")
 		}
-		g.Despite = append(g.Despite, name)
+		if !slices.Contains(g.Despite, name) {
+			g.Despite = append(g.Despite, name)
+		}
 	}
 	return nil
 }

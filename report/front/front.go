@@ -55,6 +55,9 @@ func (f *Front) compare(runs []plot.Run) {
 		if f.Versus.Verdict == compare.Pass {
 			why = []string{f.Versus.Excluded()}
 		}
+		if scope := f.Versus.Scope(); scope != "" && f.Versus.Verdict != compare.NoVerdict {
+			why = append([]string{"it holds " + scope}, why...)
+		}
 		f.Verdicts = append(f.Verdicts, Verdict{string(f.Versus.Verdict), why})
 		f.Table = changes(f.Versus, f.Old, f.New)
 		return

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,17 +24,28 @@ func (f *Front) versus(runs []plot.Run) {
 		if len(names) != 2 || slices.Contains(names, "") {
 			continue
 		}
-		old, new, gate := sideOf(of[names[0]]), sideOf(of[names[1]]), compare.DefaultGate()
-		if err := compare.Unmixed(old, new, gate.Despite); err != nil {
-			f.Apart = fmt.Sprintf("%s and %s are not compared: %s", names[0], names[1], oneLine.Replace(err.Error()))
-			return
-		}
-		f.Old, f.New, f.Versus = names[0], names[1], compare.Compare(old, new, gate)
+		f.judge(key, names, of)
 		return
 	}
 	if slices.ContainsFunc(runs, func(r plot.Run) bool { return r.Block() }) {
 		f.Apart = "The runs are not compared: a result block does not say how it was measured, so no number can stand for several. Name two runs to compare them."
 	}
+}
+
+// judge compares two sides by the rule that they recorded, which also says which arm is the old one.
+func (f *Front) judge(key string, names []string, of map[string][]plot.Run) {
+	old, new := sideOf(of[names[0]]), sideOf(of[names[1]])
+	rule, gate, notes, err := compare.Recorded(slices.Concat(old, new))
+	if rule != nil && key == "arm" && rule.Old == names[1] && rule.New == names[0] {
+		names, old, new = []string{names[1], names[0]}, new, old
+	}
+	if err = cmp.Or(err, compare.Unmixed(old, new, gate.Despite)); err != nil {
+		f.Apart = fmt.Sprintf("%s and %s are not compared: %s", names[0], names[1], oneLine.Replace(err.Error()))
+		return
+	}
+	f.Old, f.New, f.Versus = names[0], names[1], compare.Compare(old, new, gate)
+	f.Versus.Conclude()
+	f.Versus.Notes = append(f.Versus.Notes, notes...)
 }
 
 // oneLine makes one line of the lines of an error.

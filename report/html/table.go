@@ -93,13 +93,17 @@ func verdictCell(r *plot.Run) cell {
 
 // A versus is a comparison of two sides with all its numbers.
 type versus struct {
-	Old, New       string
+	Old, New, Gate string // Gate is empty for the usual one
+	Legend         string
 	Table          *table
 	Reasons, Notes []string
 }
 
 func newVersus(f *front.Front) *versus {
-	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes}
+	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes, Legend: strings.Join(report.Legend(f.Versus), "; ")}
+	if f.Versus.Gate != "{}" {
+		v.Gate = f.Versus.Gate
+	}
 	for i := range f.Versus.Points {
 		point := &f.Versus.Points[i]
 		if arranged := point.Arranged(); arranged != "" {
