@@ -57,8 +57,9 @@ type Plan struct {
 	// Keep says what the run keeps besides its Summaries.
 	Keep Keep
 
-	// Version is the program's version, for the headers of record streams.
-	Version string
+	// Version is the program's version, for the headers of record streams. Commit is the commit from
+	// which it was built; empty if unknown.
+	Version, Commit string
 
 	// Selftest, if set, returns what a selftest measured on this machine; nil if there was none.
 	Selftest func() (*metrics.Selftest, error)

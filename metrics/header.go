@@ -57,6 +57,9 @@ type Header struct {
 	Sampled bool `json:"sampled,omitempty"`
 	// Version is the version of the program that made the stream.
 	Version string `json:"version,omitempty"`
+	// Commit is the commit from which that program was built, with +dirty behind it if files had been
+	// changed; empty if unknown.
+	Commit string `json:"commit,omitempty"`
 	// Definitions are the rules by which a Summary counts; the records of a stream work with all of
 	// them.
 	Definitions Definitions `json:"definitions,omitempty"`

@@ -150,7 +150,7 @@ func exitOf(err error) error {
 // plan is the Plan of the options.
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
-	p.Version = version.Number()
+	p.Version, p.Commit = version.Number(), version.Commit()
 	p.Selftest = func() (*metrics.Selftest, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.PartLabels = o.Results.Filename == ""

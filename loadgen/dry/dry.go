@@ -161,7 +161,7 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 	t.loads = append(t.loads, sim.DryLoad{Config: cfg, Source: delayed(source, alone.Traffic.Delay), Bounds: bounds})
 	t.headers = append(t.headers, &metrics.Header{
 		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.part && len(t.targets) == 1, With: t.with(alone.Target), Delay: alone.Traffic.Delay, Epoch: time.Now(),
-		Version: t.plan.Version, Definitions: alone.Report.Definitions, Flags: alone.Flags, Config: alone.Config(), Server: alone.Server.Start,
+		Version: t.plan.Version, Commit: t.plan.Commit, Definitions: alone.Report.Definitions, Flags: alone.Flags, Config: alone.Config(), Server: alone.Server.Start,
 	})
 	return nil
 }

@@ -33,7 +33,7 @@ func Asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
 		"model": c.Model, backend: canonical(backend, c.Backend), "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
-		"rate-curve": c.RateCurve, client: s.Header.Version, arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
+		"rate-curve": c.RateCurve, client: clientName(s.Header.Version, s.Header.Commit), arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
 	}
 	if c.NumPrompts > 0 {
 		found["num-prompts"] = strconv.Itoa(c.NumPrompts)
@@ -133,6 +133,9 @@ func propertyOf(runs []*Run, name string) []string {
 		}
 	}
 	values = metrics.Distinct(values)
+	if name == client {
+		values = distinctClients(values)
+	}
 	slices.SortFunc(values, byNumber)
 	return values
 }
@@ -194,6 +197,10 @@ func Differences(old, new []*Run, despite []string) []string {
 // differ reports that a property is known on both sides, and not the same.
 func differ(old, new []*Run, name string) bool {
 	a, b := shown(old, name), shown(new, name)
+	if name == client && a != "" && b != "" {
+		was, is := propertyOf(old, name), propertyOf(new, name)
+		return len(was) != len(is) || len(distinctClients(slices.Concat(was, is))) > len(was)
+	}
 	return a != "" && b != "" && a != b
 }
 

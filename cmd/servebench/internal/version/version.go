@@ -31,6 +31,12 @@ func Number() string {
 	return fromBuild().number
 }
 
+// Commit is the commit that servebench was built from, as far as known, with "+dirty" behind it if
+// files had been changed. make and go install give it different versions, and the same commit.
+func Commit() string {
+	return fromBuild().measuredBy()
+}
+
 // Text is what --version prints after the first line, which has the number.
 func Text() string {
 	stamps, timers := "servebench, after each read (no kernel stamps here)", "Go runtime, about a millisecond late"
@@ -55,16 +61,37 @@ func untested(platform string) string {
 }
 
 // A build identifies a build of servebench.
-type build struct{ number, commit string }
+type build struct {
+	number, commit string
+	modified       bool // files of the clone had been changed
+}
+
+// measuredBy is the commit for headers; empty if it is not recorded.
+func (b build) measuredBy() string {
+	commit := strings.TrimSuffix(b.commit, modified)
+	switch {
+	case commit == unrecorded:
+		return ""
+	case b.modified:
+		return commit + "+dirty"
+	}
+	return commit
+}
+
+// Words of --version about the commit.
+const (
+	modified   = ", modified"
+	unrecorded = "not recorded"
+)
 
 func fromBuild() build {
 	info, _ := debug.ReadBuildInfo()
-	return build{linked, linkedCommit}.or(info)
+	return build{number: linked, commit: linkedCommit}.or(info)
 }
 
 // or fills in what the linker was not told from the build information, which may be nil.
 func (b build) or(info *debug.BuildInfo) build {
-	recorded, commit, modified := "", "", ""
+	recorded, commit, changed := "", "", ""
 	if info != nil {
 		if info.Main.Version != "(devel)" {
 			recorded = info.Main.Version
@@ -74,16 +101,17 @@ func (b build) or(info *debug.BuildInfo) build {
 			case s.Key == "vcs.revision":
 				commit = s.Value
 			case s.Key == "vcs.modified" && s.Value == "true":
-				modified = ", modified"
+				changed = modified
 			}
 		}
 	}
 	if commit == "" {
 		commit = revisionOf(recorded)
 	}
+	number := strings.TrimPrefix(cmp.Or(b.number, recorded, "devel"), "v")
 	return build{
-		number: strings.TrimPrefix(cmp.Or(b.number, recorded, "devel"), "v"),
-		commit: cmp.Or(b.commit, commit+modified, "not recorded"),
+		number: number, commit: cmp.Or(b.commit, commit+changed, unrecorded),
+		modified: changed != "" || strings.HasSuffix(number, "dirty"),
 	}
 }
 

@@ -18,20 +18,24 @@ func TestBuildIsWhatTheLinkerWasToldElseWhatGoRecorded(t *testing.T) {
 		linked build
 		info   *debug.BuildInfo
 		want   build
+		header string
 	}{
-		{"make", build{"v0.2.0-3-g1234abc", commit}, module("v0.2.1-0.20261122170000-1234abc00000"), build{"0.2.0-3-g1234abc", commit}},
-		{"make without git's stamp", build{"1234abc-dirty", commit}, nil, build{"1234abc-dirty", commit}},
-		{"go install of a tag", build{}, module("v0.2.0"), build{"0.2.0", "not recorded"}},
-		{"go install of a commit", build{}, module("v0.0.0-20261122170000-1234abc00000"), build{"0.0.0-20261122170000-1234abc00000", "1234abc00000"}},
-		{"go build in a clone", build{}, module("v0.2.0", revision), build{"0.2.0", commit}},
-		{"go build of changed files", build{}, module("v0.2.0+dirty", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), build{"0.2.0+dirty", commit + ", modified"}},
-		{"go build without git", build{}, module("(devel)"), build{"devel", "not recorded"}},
-		{"go test", build{}, module(""), build{"devel", "not recorded"}},
-		{"no build information", build{}, nil, build{"devel", "not recorded"}},
+		{"make", build{number: "v0.2.0-3-g1234abc", commit: commit}, module("v0.2.1-0.20261122170000-1234abc00000"), build{number: "0.2.0-3-g1234abc", commit: commit}, commit},
+		{"make without git's stamp", build{number: "1234abc-dirty", commit: commit}, nil, build{number: "1234abc-dirty", commit: commit, modified: true}, commit + "+dirty"},
+		{"go install of a tag", build{}, module("v0.2.0"), build{number: "0.2.0", commit: "not recorded"}, ""},
+		{"go install of a commit", build{}, module("v0.0.0-20261122170000-1234abc00000"), build{number: "0.0.0-20261122170000-1234abc00000", commit: "1234abc00000"}, "1234abc00000"},
+		{"go build in a clone", build{}, module("v0.2.0", revision), build{number: "0.2.0", commit: commit}, commit},
+		{"go build of changed files", build{}, module("v0.2.0+dirty", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), build{number: "0.2.0+dirty", commit: commit + ", modified", modified: true}, commit + "+dirty"},
+		{"go build without git", build{}, module("(devel)"), build{number: "devel", commit: "not recorded"}, ""},
+		{"go test", build{}, module(""), build{number: "devel", commit: "not recorded"}, ""},
+		{"no build information", build{}, nil, build{number: "devel", commit: "not recorded"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.linked.or(c.info); got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			if got := c.want.measuredBy(); got != c.header {
+				t.Errorf("the header has %q, want %q", got, c.header)
 			}
 		})
 	}
