@@ -80,6 +80,7 @@ func (p *Plan) complete() *Plan {
 	if c.Workload.Source == nil {
 		c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
 		c.Server.Secrets = c.Server.secrets()
+		c.Server.Secrets.AddMembers(c.Sampling.ExtraBody)
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
 		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(CanSendAll) {
 			w.NumPrompts = 1000
@@ -213,7 +214,7 @@ func (s *Server) URL() string {
 
 // secrets returns the given secrets, the key and the values of headers.
 func (s *Server) secrets() Secrets {
-	all := slices.Clone(s.Secrets)
+	all := s.Secrets.clone()
 	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < MinSecret {
 		all.Add("Bearer " + s.APIKey)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -15,23 +16,44 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// Secrets are texts that are sent and never shown: the API key, the values of headers and the
-// passwords of URLs. Each is there in all spellings that a server may quote in its error messages.
-// The longest come first.
-type Secrets []string
+// Secrets are texts that are sent and never shown: the API key, the values of headers, the
+// passwords of URLs, and keys in bodies. Each is there in all spellings that a server may quote in
+// its error messages.
+type Secrets struct {
+	texts []string            // the longest first
+	parts map[string]struct{} // all parts of partLength bytes of keys and passwords
+}
 
 // MinSecret is the least length of a secret, in bytes. Shorter texts are too common to mask
 // everywhere.
 const MinSecret = 4
 
+// partLength is from how many bytes on a part of a key is masked.
+const partLength = 8
+
 // Redacted replaces a secret.
 const Redacted = "<redacted>"
 
-// Mask hides the secrets in a text, and the start of a secret before an ellipsis.
-func (s Secrets) Mask(text string) string {
-	for _, secret := range s {
+// Texts are the secrets in all spellings, the longest first. They are not the caller's to change.
+func (s Secrets) Texts() []string { return s.texts }
+
+// In reports whether a text has a whole secret.
+func (s Secrets) In(text string) bool {
+	return slices.ContainsFunc(s.texts, func(secret string) bool { return strings.Contains(text, secret) })
+}
+
+// maskWhole hides whole secrets. It is for texts of models, where a part of a key may stand by chance.
+func (s Secrets) maskWhole(text string) string {
+	for _, secret := range s.texts {
 		text = strings.ReplaceAll(text, secret, Redacted)
 	}
+	return text
+}
+
+// Mask hides the secrets in a message, the parts of keys that have 8 bytes or more, and the start of
+// a secret before an ellipsis.
+func (s Secrets) Mask(text string) string {
+	text = s.maskParts(s.maskWhole(text))
 	const ellipsis = "…"
 	if !strings.Contains(text, ellipsis) {
 		return text
@@ -43,9 +65,28 @@ func (s Secrets) Mask(text string) string {
 	return strings.Join(parts, ellipsis)
 }
 
+// maskParts hides parts of keys.
+func (s Secrets) maskParts(text string) string {
+	if len(s.parts) == 0 {
+		return text
+	}
+	var masked strings.Builder
+	shown, hidden := 0, -1 // where the text goes on that masked lacks, and where the last part of a key ends
+	for i := 0; i+partLength <= len(text); i++ {
+		if _, ok := s.parts[text[i:i+partLength]]; !ok {
+			continue
+		}
+		if i > hidden {
+			masked.WriteString(text[shown:i] + Redacted)
+		}
+		shown, hidden = i+partLength, i+partLength
+	}
+	return masked.String() + text[shown:]
+}
+
 // maskEnd hides the start of a secret at the end of a text.
 func (s Secrets) maskEnd(text string) string {
-	for _, secret := range s {
+	for _, secret := range s.texts {
 		for n := min(len(secret)-1, len(text)); n >= MinSecret; n-- {
 			if strings.HasSuffix(text, secret[:n]) {
 				return text[:len(text)-n] + Redacted
@@ -55,37 +96,133 @@ func (s Secrets) maskEnd(text string) string {
 	return text
 }
 
-// Add adds a text in all its spellings.
-func (s *Secrets) Add(text string) { s.Join(spellings(text)) }
+// Add adds a key or a password in all its spellings.
+func (s *Secrets) Add(text string) {
+	s.addWhole(text)
+	for _, spelling := range append(spellings(text), base64Cores(text)...) {
+		if len(spelling) <= partLength {
+			continue
+		}
+		if s.parts == nil {
+			s.parts = map[string]struct{}{}
+		}
+		for i := range len(spelling) - partLength + 1 {
+			s.parts[spelling[i:i+partLength]] = struct{}{}
+		}
+	}
+}
+
+// addWhole adds a text of which parts may be shown.
+func (s *Secrets) addWhole(text string) { s.join(append(spellings(text), base64Cores(text)...)) }
+
+func (s *Secrets) join(texts []string) {
+	for _, text := range texts {
+		if len(text) >= MinSecret && !slices.Contains(s.texts, text) {
+			s.texts = append(s.texts, text)
+		}
+	}
+	slices.SortStableFunc(s.texts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+}
 
 // Join adds other secrets.
 func (s *Secrets) Join(more Secrets) {
-	for _, spelling := range more {
-		if len(spelling) >= MinSecret && !slices.Contains(*s, spelling) {
-			*s = append(*s, spelling)
-		}
+	s.join(more.texts)
+	if s.parts == nil && more.parts != nil {
+		s.parts = map[string]struct{}{}
 	}
-	slices.SortStableFunc(*s, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	maps.Copy(s.parts, more.parts)
 }
 
-// AddHeader adds the value of a header, and what follows the scheme in a value like Bearer TOKEN. A
-// value that is too short for this is hidden next to the header's name.
+// clone is a copy that shares nothing.
+func (s Secrets) clone() Secrets { return Secrets{slices.Clone(s.texts), maps.Clone(s.parts)} }
+
+// AddHeader adds the value of a header, and what follows the scheme in a value like Bearer TOKEN. Of
+// a value that is a key or a password by the header's name, parts are secret, too. A value that is too
+// short for this is hidden next to the header's name.
 func (s *Secrets) AddHeader(name, value string) {
-	s.Add(value)
 	token := value
 	if _, after, ok := strings.Cut(value, " "); ok {
-		s.Add(after)
 		token = after
+	}
+	s.addWhole(value)
+	if IsCredential(name) {
+		s.Add(token)
+	} else {
+		s.addWhole(token)
 	}
 	if len(token) >= MinSecret {
 		return
 	}
 	for _, name := range []string{name, strings.ToLower(name), http.CanonicalHeaderKey(name)} {
 		for _, between := range []string{"=", ":", ": ", `":"`, `": "`, `":["`, `": ["`, `': '`, `': ['`} {
-			s.Add(name + between + value)
+			s.addWhole(name + between + value)
 		}
 	}
 }
+
+// AddMembers adds the texts of a JSON value that are keys or passwords by the names of their members, at
+// any depth.
+func (s *Secrets) AddMembers(value any) {
+	redactMembers(value, func(text string) any {
+		s.Add(text)
+		return text
+	})
+}
+
+// RedactJSON hides keys and passwords in the text of a JSON value, by the names of their members. It hides
+// all of a text that is no JSON and may hold one.
+func RedactJSON(text string) string {
+	value, err := pyjson.Parse(text)
+	if err != nil {
+		if credentialMember.MatchString(text) {
+			return Redacted
+		}
+		return text
+	}
+	hidden := false
+	value = redactMembers(value, func(string) any {
+		hidden = true
+		return Redacted
+	})
+	if !hidden {
+		return text
+	}
+	return string(pyjson.Append(nil, value))
+}
+
+// redactMembers is a JSON value with each text replaced that is a key or a password by the name of its
+// member. It changes nothing in place.
+func redactMembers(value any, replace func(string) any) any {
+	var under func(value any, secret bool) any
+	under = func(value any, secret bool) any {
+		switch v := value.(type) {
+		case pyjson.Object:
+			other := slices.Clone(v)
+			for i := range other {
+				other[i].Value = under(other[i].Value, secret || credentialMember.MatchString(other[i].Key))
+			}
+			return other
+		case []any:
+			other := slices.Clone(v)
+			for i := range other {
+				other[i] = under(other[i], secret)
+			}
+			return other
+		case string:
+			if secret {
+				return replace(v)
+			}
+		}
+		return value
+	}
+	return under(value, false)
+}
+
+// credentialMember finds the name of a key or a password by a word in it. Names such as max_tokens and
+// tokenizer are none.
+var credentialMember = regexp.MustCompile(
+	`(?:^|[^a-zA-Z])(?i:(?:access|api|auth|client|private|secret|session)?(?:key|token|secret)|pass(?:word|wd|phrase)|credentials?|auth(?:orization)?|bearer|sig(?:nature)?)(?:$|[^a-zA-Z])` +
+		`|[a-z](?:Key|Token|Secret|Password|Passwd|Passphrase|Credentials?|Signature)(?:$|[^a-zA-Z])`)
 
 // AddCredentials adds what a URL has before the host: name, password, and the header that HTTP
 // clients make of them. A name alone may be a token. It adds both also as written, since a URL may
@@ -133,9 +270,21 @@ func spellings(text string) []string {
 	for _, q := range quotes {
 		all = append(all, q[1:len(q)-1], strings.ReplaceAll(q[1:len(q)-1], "/", `\/`))
 	}
-	whole := text[:len(text)-len(text)%3] // the last letters depend on what follows
-	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
-		base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole)))
+	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)))
+}
+
+// base64Cores are what is certain of the text in base64 wherever it stands in what is encoded, such as
+// behind "Bearer ": a letter for each six bits that are all of the text.
+func base64Cores(text string) (cores []string) {
+	for before := range 3 {
+		padded := append(make([]byte, before), text...)
+		padded = padded[:len(padded)-len(padded)%3] // the last letters depend on what follows
+		for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			letters := alphabet.EncodeToString(padded)
+			cores = append(cores, letters[min(len(letters), (before*8+5)/6):])
+		}
+	}
+	return cores
 }
 
 // RedactPair keeps the key of KEY=VALUE.

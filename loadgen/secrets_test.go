@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 func TestSpellingsOfSecretsAreMasked(t *testing.T) {
@@ -36,6 +38,92 @@ func TestSpellingsOfSecretsAreMasked(t *testing.T) {
 	}
 	if got := s.Mask("a se… b"); got != "a se… b" {
 		t.Error(got)
+	}
+}
+
+// secretsOf are keys.
+func secretsOf(keys ...string) (s Secrets) {
+	for _, key := range keys {
+		s.Add(key)
+	}
+	return s
+}
+
+// A server that quotes what it got may encode it, also with something in front, or cut it.
+func TestPartsAndEncodingsOfKeysAreMasked(t *testing.T) {
+	const key = "sk-Proj/Abc+dEf=ghIJ?>k~lmnop0123456789"
+	s := secretsOf(key)
+	for before := range 7 {
+		for after := range 4 {
+			sent := []byte("Bearer "[7-before:] + key + "\r\n; "[:after])
+			for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+				said := alphabet.EncodeToString(sent)
+				letters := strings.Replace(s.Mask("got "+said+" from you"), Redacted, "", 1)
+				if most := len("got  from you") + 2 + (before+after)*4/3 + 6; len(letters) > most {
+					t.Errorf("%q is shown as %s", sent, letters)
+				}
+			}
+		}
+	}
+	for from := range len(key) - partLength + 1 {
+		for to := from + partLength; to <= len(key); to++ {
+			if got := s.Mask("401 " + key[from:to] + "***"); got != "401 <redacted>***" {
+				t.Errorf("%s is shown as %s", key[from:to], got)
+			}
+		}
+	}
+	for said, want := range map[string]string{
+		"sk-Proj": "sk-Proj", "": "", "12345678": "<redacted>",
+		key[3:12] + key[20:31] + "x" + key[:9] + " z": "<redacted>x<redacted> z",
+	} {
+		if got := s.Mask(said); got != want {
+			t.Errorf("%s is shown as %s, want %s", said, got, want)
+		}
+	}
+	if part := key[:20]; s.maskWhole(part) != part || s.maskWhole("a"+key) != "a<redacted>" {
+		t.Error("the text of a model is changed where no whole key stands")
+	}
+	if s.In(key[1:]) || !s.In("a"+key) {
+		t.Error("In is wrong")
+	}
+}
+
+// Values of headers that are no keys are secret as a whole alone: an error about another media type
+// stays readable.
+func TestPartsOfOtherHeadersAreShown(t *testing.T) {
+	var s Secrets
+	s.AddHeader("Accept", "application/json")
+	s.AddHeader("X-API-Key", "token-1234567")
+	if got := s.Mask("application/json application/xml token-12345"); got != "<redacted> application/xml <redacted>" {
+		t.Error(got)
+	}
+	var joined Secrets
+	joined.Join(s)
+	if joined.Add("another-key"); joined.Mask("another- token-12") != "<redacted> <redacted>" || s.Mask("another- token-12") != "another- <redacted>" {
+		t.Error("secrets are joined wrong, or shared")
+	}
+}
+
+func TestKeysInBodiesAreSecrets(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"api_key":"key-1"}`:                     `{"api_key": "<redacted>"}`,
+		`{"a": [{"auth": {"user": "u-ser"}}, 1]}`: `{"a": [{"auth": {"user": "<redacted>"}}, 1]}`,
+		`{"apiKey": "k", "x-amz-signature": ["sign", 2, null], "clientSecret": "secret"}`:                     `{"apiKey": "<redacted>", "x-amz-signature": ["<redacted>", 2, null], "clientSecret": "<redacted>"}`,
+		`{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "keys":1,"codec":"text"}`: `{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "keys":1,"codec":"text"}`,
+		`{"password": 12`: `<redacted>`,
+		`{"top_p": 12`:    `{"top_p": 12`,
+	} {
+		if got := RedactJSON(body); got != want {
+			t.Errorf("%s is shown as %s", body, got)
+		}
+	}
+	value, err := pyjson.Parse(`{"a": [{"auth": {"user": "u-ser"}}, 1], "text": "shown"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Secrets
+	if s.AddMembers(value); s.Mask("u-ser shown") != "<redacted> shown" {
+		t.Error(s.Mask("u-ser shown"))
 	}
 }
 

@@ -213,9 +213,8 @@ func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 			return &FailedError{tr.cutShort(err)}
 		}
 		t := byRun[rec.Run]
-		for _, said := range []*string{&rec.Error, &rec.Text, &rec.Finish} {
-			*said = t.Server.Secrets.Mask(*said)
-		}
+		rec.Error = t.Server.Secrets.Mask(rec.Error)
+		rec.Text, rec.Finish = t.Server.Secrets.maskWhole(rec.Text), t.Server.Secrets.maskWhole(rec.Finish)
 		t.recorder.write(rec)
 		tr.aborter.take(rec)
 		in.do(func() { t.collect(rec) })

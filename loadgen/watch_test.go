@@ -28,7 +28,7 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		}))
 		defer web.Close()
 		talk := new(remarks)
-		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: Secrets{"key!"}}}
+		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: secretsOf("key!")}}
 		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
 		err := b.openSamplers(t.Context())
 		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
@@ -104,7 +104,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 
 // What a server says may hold what it was sent.
 func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
-	p := &Plan{Server: Server{Secrets: Secrets{"token-1"}}}
+	p := &Plan{Server: Server{Secrets: secretsOf("token-1")}}
 	b := &target{Plan: p, live: new(engine.Live), collector: metrics.NewCollector(&metrics.Header{})}
 	b.collector.KeepTrace = true
 	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {

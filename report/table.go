@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -211,14 +211,14 @@ func (t Table) remarks(text *bytes.Buffer) {
 	}
 }
 
-// CSV writes the table as comma-separated values, with units in the head.
+// CSV writes the table as comma-separated values, with units in the head. No spreadsheet runs a cell.
 func (t Table) CSV(w io.Writer) error {
 	cells, _ := t.cells(func(c column) string { return c.key }, (*Row).number)
 	cells[0] = append(cells[0], "remark")
 	for i := range t {
 		cells[i+1] = append(cells[i+1], t[i].remark())
 	}
-	return csv.NewWriter(w).WriteAll(cells)
+	return save.CSV(w, cells)
 }
 
 // JSON writes the table as an array with an object for each row. Unknown

@@ -210,3 +210,12 @@ func TestTablesOfReasoningHaveTTFO(t *testing.T) {
 		}
 	}
 }
+
+// A label is what a file of an experiment says: it must not run in a spreadsheet.
+func TestNoLabelIsAFormula(t *testing.T) {
+	table := Table{{Labels: []metrics.KV{{Key: "=arm", Value: "=1+1"}}, Failed: "@SUM(1)"}}
+	var text strings.Builder
+	if err := table.CSV(&text); err != nil || !strings.HasPrefix(text.String(), "'=arm,") || !strings.Contains(text.String(), "\n'=1+1,") || strings.Contains(text.String(), ",@") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}

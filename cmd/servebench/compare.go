@@ -253,10 +253,10 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 		}
 		return c.armsOf(args)
 	case dash < 0 && c.arms == "" && len(args) > 0:
-		return c.recordedArms(args)
+		return c.armsOf(args)
 	case dash <= 0 || dash == len(args):
 		runs, err := c.read(args)
-		return nil, nil, cmp.Or(err, c.oneSided(args, runs))
+		return nil, nil, cmp.Or(err, oneSided(args, runs))
 	}
 	old, err = c.read(args[:dash])
 	if err != nil {
@@ -271,23 +271,9 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	return old, new, err
 }
 
-// recordedArms are the two arms of a sequential sweep, which says which is the old one.
-func (c *compareCommand) recordedArms(args []string) (old, new []*compare.Run, err error) {
-	runs, err := c.read(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	rule, _, _, err := compare.Recorded(runs)
-	if rule == nil || err != nil {
-		return nil, nil, cmp.Or(err, c.oneSided(args, runs))
-	}
-	c.arms = rule.Old + "," + rule.New
-	return c.armsIn(runs)
-}
-
 // oneSided is the error for a command line that has one set of runs. It says how to compare their
 // arms, if there are several.
-func (c *compareCommand) oneSided(args []string, runs []*compare.Run) error {
+func oneSided(args []string, runs []*compare.Run) error {
 	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and --baseline FILE"
 	if len(args) == 0 {
 		return errors.New(sides)
@@ -314,17 +300,20 @@ func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
 	return compare.Runs(sums, c.gate.Extra()...), err
 }
 
-// armsOf are the runs of the two arms of one source.
+// armsOf are the runs of two arms of one source: of --arms, or of the sequential sweep that made the runs,
+// which recorded which is the old one.
 func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err error) {
 	all, err := c.read(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.armsIn(all)
-}
-
-// armsIn are the runs of the two arms among all.
-func (c *compareCommand) armsIn(all []*compare.Run) (old, new []*compare.Run, err error) {
+	if c.arms == "" {
+		rule, _, _, err := compare.Recorded(all)
+		if rule == nil || err != nil {
+			return nil, nil, cmp.Or(err, oneSided(args, all))
+		}
+		c.arms = rule.Old + "," + rule.New
+	}
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
 		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), strings.Join(compare.ArmNames(all), ", "))

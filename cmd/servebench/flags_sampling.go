@@ -36,11 +36,12 @@ func (g *samplingFlags) define(f *argv.Flags) {
 	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty", "`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
 	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token, for completions (default none)")
 	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "let the model write to the full output length. Always on for random, traces of lengths and sessions")
-	f.Var(argv.Parsed(&g.extraBody, "", argv.ParseObject), "extra-body", "`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
+	f.Var(argv.Parsed(&g.extraBody, "", parseMembers), "extra-body", "`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
 	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` members to leave out of every body, with commas between. For servers that refuse what they do not know, such as ignore_eos")
 	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of chat messages as a list of parts, as vLLM's client does, or as a string (default parts)")
 	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false, "ask for the token count with every chunk. Chunks of several tokens are then counted right, and all chunks are longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
+	f.Conceal("extra-body", loadgen.RedactJSON)
 	f.OfferList("drop-body", droppable...)
 	f.Choices("chat-content", "parts", "string")
 }
@@ -62,6 +63,7 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	s.ExtraBody = given.Merge(g.extraBody)
+	g.Server.Secrets.AddMembers(g.extraBody)
 	if api := backend.Find(g.Server.Backend); s.UsageAlways && !api.Counts {
 		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk", api.Name)
 	}
@@ -74,6 +76,15 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		g.Notes = append(g.Notes, "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's client: servebench report --html shows them")
 	}
 	return g.checkDropped()
+}
+
+// parseMembers reads members of a body. What may hold a key is not in the error.
+func parseMembers(text string) (pyjson.Object, error) {
+	members, err := argv.ParseObject(text)
+	if err != nil && loadgen.RedactJSON(text) != text {
+		return nil, errors.New("it must be a JSON object; it is not shown here, since it may hold a key")
+	}
+	return members, err
 }
 
 // resolveWhole says what answers that are not streamed lack.

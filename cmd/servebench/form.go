@@ -48,7 +48,7 @@ func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error, c
 		if err != nil {
 			return err
 		}
-		argv.Hide(o.Server.Secrets)
+		argv.Hide(o.Server.Secrets.Texts())
 		return do(cmd.Context(), o)
 	}
 	f = newForm(argv.Of(cmd))

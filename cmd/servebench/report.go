@@ -44,7 +44,6 @@ type reportCommand struct {
 	price       cost.Price
 	gpus        int
 	strict      bool
-	limits      gateFlags
 	parts       report.Parts
 	reportFiles
 

@@ -21,6 +21,7 @@ import (
 type reportFiles struct {
 	page, folder string // of the page and of the pictures; "" for none
 	title        string // of the page
+	limits       gateFlags
 	runs         []html.Run
 	documents    []*against.Block // of the sweeps among the runs
 

@@ -102,7 +102,13 @@ var tellings = []func(w http.ResponseWriter, r *http.Request, said string){
 	},
 	func(w http.ResponseWriter, r *http.Request, _ string) {
 		text := base64.StdEncoding.EncodeToString([]byte(r.Header.Get("X-Key"))) + " " + base64.URLEncoding.EncodeToString([]byte(r.Header.Get("X-Key")+" and more"))
-		http.Error(w, text, http.StatusBadRequest)
+		sent := r.Header.Get("Authorization")
+		text += " " + base64.StdEncoding.EncodeToString([]byte(sent)) + " " + sent[:min(len(sent), 19)] + "…"
+		var body struct {
+			Key string `json:"api_key"`
+		}
+		json.NewDecoder(r.Body).Decode(&body)
+		http.Error(w, text+" "+body.Key+" "+sent[:min(len(sent), 17)]+"***", http.StatusBadRequest)
 	},
 	func(w http.ResponseWriter, _ *http.Request, said string) {
 		event(w, "data: %s\n\ndata: {\"error\":{\"message\":%q}}\n\n", chunkOf("a", ""), said)

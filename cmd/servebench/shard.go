@@ -237,7 +237,7 @@ func (s *sharded) keepSecrets() error {
 	}
 	for _, set := range settings {
 		secret := func(v string) bool {
-			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.Mask(v) != v
+			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.In(v)
 		}
 		if slices.ContainsFunc(set.Values, secret) {
 			return fmt.Errorf("run: argument --%s: the output would show a secret: "+

@@ -244,7 +244,7 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 		return c.print(f)
 	}
 	c.plan.Any(func(p *loadgen.Plan) bool {
-		argv.Hide(p.Server.Secrets)
+		argv.Hide(p.Server.Secrets.Texts())
 		return true
 	})
 	if c.dir == "" {

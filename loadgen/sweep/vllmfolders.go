@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/save"
 )
 
 // folders writes what `vllm bench sweep` leaves: a folder for each combination, with a result file
@@ -152,7 +152,6 @@ func writeFrame(w io.Writer, rows []pyjson.Object) error {
 		}
 	}
 	keys = metrics.Distinct(keys)
-	table := csv.NewWriter(w)
 	lines := make([][]string, len(rows)+1)
 	lines[0] = append([]string{""}, keys...)
 	for i := range rows {
@@ -169,7 +168,7 @@ func writeFrame(w io.Writer, rows []pyjson.Object) error {
 			lines[i+1] = append(lines[i+1], text)
 		}
 	}
-	return table.WriteAll(lines)
+	return save.CSV(w, lines)
 }
 
 // inFloats reports whether pandas holds a column as floats: it has numbers alone, and one of them is

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/save"
 )
 
 // A request is a row of a table of requests. Times are seconds from the start of its run, for a
@@ -206,7 +207,7 @@ func cell(v reflect.Value, optional bool) string {
 	case v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	}
-	return inert(v.String())
+	return save.Cell(v.String())
 }
 
 // number writes a number with the digits that it takes to read it back.

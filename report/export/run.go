@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/csv"
 	"io"
 	"maps"
 	"math"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/save"
 )
 
 // A run is what the formats of runs need to know about one.
@@ -136,25 +136,16 @@ func runsCSV(w io.Writer, runs []*run) error {
 	table := runsTable(runs)
 	rows := [][]string{nil}
 	for _, c := range table {
-		rows[0] = append(rows[0], inert(c.name))
+		rows[0] = append(rows[0], c.name)
 	}
 	for _, r := range runs {
 		var row []string
 		for _, c := range table {
-			row = append(row, inert(c.of(r)))
+			row = append(row, c.of(r))
 		}
 		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
-}
-
-// inert is a cell that no spreadsheet takes for a formula: a text that could be one has an
-// apostrophe in front. See https://owasp.org/www-community/attacks/CSV_Injection.
-func inert(cell string) string {
-	if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.IndexAny(cell, "=+-@\t\r") == 0 {
-		return "'" + cell
-	}
-	return cell
+	return save.CSV(w, rows)
 }
 
 // runsTable are the columns of the table of runs. No two have the same name.
