@@ -218,6 +218,10 @@ type Conn struct {
 	TLS time.Duration `json:"tls,omitempty"`
 }
 
+// MaxTokens is the largest number of tokens that a request may have, so that sums of counts fit into an
+// int.
+const MaxTokens = 1e12
+
 // A Payload is what a request carried apart from one prompt of text.
 type Payload struct {
 	Bytes  int     `json:"bytes,omitempty"`  // of the request's body

@@ -210,7 +210,7 @@ func (p *parser) request(line []byte) (lineHead, *metrics.Record) {
 		members(s, lineFields, &p.line)
 		s.failed = s.failed || p.line.complete() != nil
 	}
-	if s.failed || len(s.text) > 0 {
+	if s.failed || len(s.text) > 0 || plausible(r) != nil {
 		return head, nil
 	}
 	p.records = p.records[1:]

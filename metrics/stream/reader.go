@@ -3,6 +3,7 @@ package stream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,6 +239,9 @@ func (sr *Reader) join(part *partLine) (whole []byte, kind string) {
 }
 
 func decode(head lineHead, line []byte) (Entry, error) {
+	if digits := mostDigits[head.Kind]; digits > 0 && hasLonger(line, digits) {
+		return Entry{}, errHuge
+	}
 	e := Entry{Run: head.Run, Shard: head.Shard}
 	switch head.Kind {
 	case kindRun:
@@ -273,13 +277,13 @@ func decode(head lineHead, line []byte) (Entry, error) {
 func decodeRecord(version int, line []byte) (*metrics.Record, error) {
 	r := &metrics.Record{}
 	if version == firstVersion {
-		return r, json.Unmarshal(line, r)
+		return r, cmp.Or(json.Unmarshal(line, r), plausible(r))
 	}
 	l := reqLine{Record: r}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return nil, err
 	}
-	return r, l.complete()
+	return r, cmp.Or(l.complete(), plausible(r))
 }
 
 // maxTextLine is the longest line of text to look at; progress bars that rewrite their line make

@@ -77,9 +77,6 @@ func (s *scanner) expect(text string) {
 	}
 }
 
-// mostDigits is how many digits always fit into an int64.
-const mostDigits = 18
-
 // int reads an integer.
 func (s *scanner) int() int {
 	negative := s.has("-")
@@ -88,7 +85,7 @@ func (s *scanner) int() int {
 		n = 10*n + int(s.text[digits]-'0')
 		digits++
 	}
-	if digits == 0 || digits > mostDigits || digits > 1 && s.text[0] == '0' {
+	if digits == 0 || digits > requestDigits || digits > 1 && s.text[0] == '0' {
 		s.failed = true
 		return 0
 	}

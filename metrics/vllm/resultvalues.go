@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -103,6 +104,9 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 	if len(out) != n || len(ttfts) != n || len(itls) != n {
 		return nil, fmt.Errorf("arrays of %d, %d, %d and %d requests", n, len(out), len(ttfts), len(itls))
 	}
+	if err := errors.Join(plausible("input_lens", in), plausible("output_lens", out)); err != nil {
+		return nil, err
+	}
 	outcomes := make([]metrics.Outcome, n)
 	for i := range outcomes {
 		o := metrics.Outcome{Index: i, In: in[i], Out: out[i], TTFT: ttfts[i], ITL: itls[i],
@@ -120,6 +124,16 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 	return outcomes, nil
 }
 
+// plausible is an error if a request has more tokens than any has. The sum might overflow.
+func plausible(key string, tokens []int) error {
+	for i, n := range tokens {
+		if max(n, -n) > metrics.MaxTokens {
+			return fmt.Errorf("%s: request %d has %d tokens: no sum is made of more than %d", key, i, n, int(metrics.MaxTokens))
+		}
+	}
+	return nil
+}
+
 // pooled reads the arrays of a run whose answers are numbers. They do not have the sequences of each
 // request.
 func (f *resultFile) pooled() ([]metrics.Outcome, error) {
@@ -133,6 +147,9 @@ func (f *resultFile) pooled() ([]metrics.Outcome, error) {
 	n := len(in)
 	if len(latencies) != n || len(queues) != n || len(errs) != n {
 		return nil, fmt.Errorf("arrays of %d, %d, %d and %d requests", n, len(latencies), len(queues), len(errs))
+	}
+	if err := plausible("input_lens", in); err != nil {
+		return nil, err
 	}
 	outcomes := make([]metrics.Outcome, n)
 	for i := range outcomes {
