@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
@@ -261,9 +262,12 @@ func tellRest(talk io.Writer, shown screen.Screen, rest string) error {
 	return shown.Write(talk, screen.Item(label, len("More: "), shown.Readable(), text)...)
 }
 
-// rest says how to see everything about a run, with a command for a shell.
+// rest says how to see everything about a run, with a command for a shell. A pipe or a device does not
+// keep what it got.
 func (o *options) rest() string {
-	if stream := o.Results.Stream; stream != "" && stream != "-" {
+	stream := o.Results.Stream
+	info, err := os.Stat(stream)
+	if kept := err != nil || info.Mode().IsRegular(); kept && stream != "" && stream != "-" {
 		return "run servebench report --extended " + screen.Whole(shellWord(stream))
 	}
 	return "add --extended"

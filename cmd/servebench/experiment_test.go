@@ -167,3 +167,21 @@ func TestFilesOfTargetsThatAreAloneAreCheckedBeforeTheLoad(t *testing.T) {
 		t.Errorf("%v after %d calls", err, asked)
 	}
 }
+
+// A name that the file system does not take is named before the load, for each file of the run.
+func TestNamesThatAreTooLongAreRefusedBeforeTheLoad(t *testing.T) {
+	asked := 0
+	url := watchedSim(t, func(*http.Request) { asked++ })
+	for _, flags := range []string{
+		"--save-result --label " + strings.Repeat("x", 240),
+		"--plot-timeline --label " + strings.Repeat("x", 230),
+		"--append-result --result-filename " + strings.Repeat("x", 260),
+		"--save-result --plot-dataset-stats --result-filename " + strings.Repeat("x", 245) + ".json",
+	} {
+		o := mustParse(t, flags+" --result-dir", t.TempDir(), "--base-url", url)
+		err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "too long: give a shorter --label or --result-filename") || asked > 0 {
+			t.Errorf("%s: %v after %d calls", flags, err, asked)
+		}
+	}
+}

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
@@ -133,7 +135,19 @@ func (o *options) checkFiles() error {
 	if !r.Save && !r.Append && !r.Plots.Any() {
 		return nil
 	}
-	return r.check(o.Report.Label)
+	if err := r.check(o.Report.Label); err != nil {
+		return err
+	}
+	config := metrics.Config{Label: o.Report.Label, Backend: o.Server.Backend, Model: o.Server.Model, RequestRate: o.Traffic.RequestRate, RampUp: o.Traffic.RampUp}
+	if most := o.Traffic.MaxConcurrency; most != nil {
+		config.MaxConcurrency = *most
+	}
+	for _, name := range r.Names(&config, time.Now()) {
+		if _, err := os.Lstat(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("the result file cannot be written: %w: give a shorter --label or --result-filename", err)
+		}
+	}
+	return nil
 }
 
 // check creates the folder of the result file and of the plots and checks that they can be written

@@ -4,12 +4,14 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -66,6 +68,28 @@ func (r *Result) Path(name string) string {
 	return filepath.Join(r.Dir, name)
 }
 
+// Names are the paths of the files that Write makes of a run with that configuration which ends at t. A
+// number follows if there is such a file, and none is to be replaced.
+func (r *Result) Names(c *metrics.Config, t time.Time) []string {
+	name := r.Path(cmp.Or(r.Filename, vllm.ResultName(c, t)))
+	stem := strings.TrimSuffix(name, ".json")
+	var names []string
+	for _, file := range []struct {
+		asked bool
+		name  string
+	}{
+		{r.Save || r.Append, name},
+		{r.PyTorch != nil, strings.TrimSuffix(stem, filepath.Ext(name)) + pyTorchExtension},
+		{r.Plots.Timeline, stem + timelineExtension},
+		{r.Plots.Lengths, stem + lengthsExtension},
+	} {
+		if file.asked {
+			names = append(names, file.name)
+		}
+	}
+	return names
+}
+
 // Write writes vLLM's result file and the plots, if requested.
 func (r *Result) Write(s *metrics.Summary) error {
 	name := r.Path(r.name(s))
@@ -101,7 +125,7 @@ func (r *Result) savePyTorch(stem string, s *metrics.Summary) error {
 	if err := report.PyTorch(&text, s, r.VLLMVersion, r.PyTorch, r.Filename); err != nil || text.Len() == 0 {
 		return err
 	}
-	return save.Replace(stem+".pytorch.json", r.Mode(), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	return save.Replace(stem+pyTorchExtension, r.Mode(), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
 func (r *Result) name(s *metrics.Summary) string {
@@ -126,8 +150,9 @@ type Plots struct {
 // Any reports whether anything is drawn.
 func (p *Plots) Any() bool { return p.Timeline || p.Lengths }
 
-// Extensions of the plots, which replace the extension of the result file.
+// Extensions of the other files, which replace the extension of the result file.
 const (
+	pyTorchExtension  = ".pytorch.json"
 	timelineExtension = ".timeline.html"
 	lengthsExtension  = ".dataset_stats.svg"
 )
