@@ -30,7 +30,7 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 var comparisonText string
 
 var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked,
+	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
 	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
 	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 	// The encoding of messages in GitHub's workflow commands.
@@ -50,27 +50,57 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 
 // columns are the rows of a point in a table that fits into 80 columns. A mark shows which rows are
 // gated, and the finding.
-func columns(p *compare.Point) string {
+func columns(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r, r.Old.Center), bounded(r, r.New.Center), percent(r.Effect.Share), r.Effect.Interval(percent), r.Chance())
+	for _, r := range shownRows(p, whole) {
+		g.add(append([]string{mark(r) + " " + r.Name, r.Unit, bounded(r, r.From), bounded(r, r.To)}, changed(r, percent)...)...)
 	}
 	return rendered(g, (*grid).text)
 }
 
 // marked is the same for Markdown, with the findings in a separate column.
-func marked(p *compare.Point) string {
+func marked(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
-	for i := range p.Rows {
-		r := &p.Rows[i]
+	for _, r := range shownRows(p, whole) {
 		name := r.Name
 		if r.Gated {
 			name += " *"
 		}
-		g.add(name, r.Unit, r.Text(r.Old.Center), r.Text(r.New.Center), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding))
+		g.add(append(append([]string{name, r.Unit, r.Text(r.From), r.Text(r.To)}, changed(r, compare.Percent)...), string(r.Finding))...)
 	}
 	return rendered(g, (*grid).markdown)
+}
+
+// shownRows are the rows of a point that its table has.
+func shownRows(p *compare.Point, whole bool) []*compare.Row {
+	if !whole {
+		return p.Notable()
+	}
+	var all []*compare.Row
+	for i := range p.Rows {
+		all = append(all, &p.Rows[i])
+	}
+	return all
+}
+
+// changed are the change of a row, its interval and its chance. Of few samples these two would be noise.
+func changed(r *compare.Row, percent func(share float64) string) []string {
+	if r.Few {
+		return []string{percent(r.Effect.Share), "few samples", ""}
+	}
+	return []string{percent(r.Effect.Share), r.Effect.Interval(percent), r.Chance()}
+}
+
+// hidden says how many rows of a point its table leaves out; empty for none.
+func hidden(p *compare.Point, whole bool) string {
+	n := len(p.Rows) - len(shownRows(p, whole))
+	switch {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "1 more number is not gated: compare --extended shows it"
+	}
+	return fmt.Sprintf("%d more numbers are not gated: compare --extended shows them", n)
 }
 
 func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
@@ -130,10 +160,10 @@ func Legend(c *compare.Comparison) []string {
 		design compare.Design
 		change string
 	}{
-		{compare.InPairs, "change: the mean over the pairs"},
-		{compare.InTurns, "change: the median over all pairs of an old and a new " + string(c.Unit)},
-		{compare.OneAfterOther, "change: from the mean of the old to the mean of the new"},
-		{compare.Chain, "change: from the mean of the baseline sessions to the mean of the new runs"},
+		{compare.InPairs, "old, new: means over the pairs; change: from the one to the other"},
+		{compare.InTurns, "old: the median; change: the median over all pairs of an old and a new " + string(c.Unit) + "; new: both together"},
+		{compare.OneAfterOther, "old, new: means; change: from the one to the other"},
+		{compare.Chain, "old, new: means of the baseline sessions and of the new runs; change: from the one to the other"},
 	} {
 		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Design == of.design }) {
 			lines = append(lines, of.change)
@@ -146,7 +176,7 @@ func Legend(c *compare.Comparison) []string {
 		lines = append(lines, fmt.Sprintf("p of gated rows is adjusted for all %d of them", gated))
 	}
 	if resampled {
-		lines = append(lines, "change and p of percentiles: sharpened by resampling the requests of each run")
+		lines = append(lines, "percentiles: sharpened by resampling the requests of each run")
 	}
 	if content {
 		lines = append(lines, "TTFT ends, and TPOT begins, at the first chunk with content")
@@ -190,10 +220,10 @@ func side(name string, runs []*compare.Run) string {
 }
 
 // remarked are the remarks on rows; equal remarks are combined.
-func remarked(p *compare.Point) []string {
+func remarked(p *compare.Point, whole bool) []string {
 	var texts []string
 	names := map[string][]string{}
-	for _, r := range p.Rows {
+	for _, r := range shownRows(p, whole) {
 		for _, text := range r.Remarks {
 			if names[text] == nil {
 				texts = append(texts, text)

@@ -67,7 +67,7 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 func rowObject(r *compare.Row) ordered {
 	row := ordered{
 		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
-		{"change", finite(r.Effect.Share)}, {"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
+		{"from", finite(r.From)}, {"to", finite(r.To)}, {"change", finite(r.Effect.Share)}, {"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
 		{"worse_at_least", finite(r.Least)}, {"worse_at_most", finite(r.Worst)}, {"differences", some(r.Differences)},
 		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Gated},
 	}

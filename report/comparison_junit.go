@@ -47,7 +47,7 @@ func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 			}
 			test := junitCase{Class: class, Name: r.Name}
 			problem := &junitProblem{Message: string(r.Finding), Text: strings.TrimSpace(fmt.Sprintf("%s → %s %s, %s %s",
-				r.Text(r.Old.Center), r.Text(r.New.Center), r.Unit, compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent)))}
+				r.Text(r.From), r.Text(r.To), r.Unit, compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent)))}
 			switch {
 			case r.Finding == compare.Worse:
 				test.Failure = problem

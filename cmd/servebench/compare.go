@@ -36,13 +36,19 @@ type compareCommand struct {
 	plan         planFlags
 	baseline     string
 	saveBaseline string
-	format       string
-	writes       []string
 	dryRun       bool
+	comparisonForms
 
 	gate    compare.Gate
 	missing bool                // the baseline's file does not exist
 	counted metrics.Definitions // by which recorded streams are counted; empty for each run's own
+}
+
+// comparisonForms are in which forms a comparison is written.
+type comparisonForms struct {
+	format   string   // of standard output
+	writes   []string // files, each FORMAT=FILE
+	extended bool     // with every number
 }
 
 func newCompareCommand() *cobra.Command {
@@ -79,6 +85,7 @@ func newCompareCommand() *cobra.Command {
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
+	f.BoolVar(&c.extended, "extended", false, "show every number. Else those that are not gated are left out if they do not differ, or have few samples")
 	f.BoolVar(&c.dryRun, "dry-run", false, "check the flags and the gate, and say what is gated. No run is read")
 	var ofFormats []string
 	for _, format := range compareFormatNames() {
@@ -150,6 +157,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	}
 	result := compare.Compare(old, new, c.gate)
 	result.Conclude()
+	result.Whole = c.extended
 	if c.missing {
 		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist. Make it of runs that you trust, with servebench compare --save-baseline or, in the GitHub Action, with update-baseline: true on the default branch", c.baseline)}
 	}

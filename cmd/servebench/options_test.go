@@ -81,7 +81,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Repeat:   1,
 		Flags:    o.Flags,
 	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}
-	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b }), cmp.AllowUnexported(loadgen.Secrets{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -62,6 +62,7 @@ type Comparison struct {
 	// Technometrics 24 (1982)). The bounds of several loads hold if the loads are about equally noisy:
 	// see stats.SharedErrors. NaN unless changes were judged, and for a change from 0.
 	Excludes float64
+	Whole    bool     // texts show each row; else the Notable ones
 	Reasons  []string // for the verdict; none for Pass
 	Notes    []string // what else a reader should know
 
@@ -137,17 +138,31 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	r.Differs = r.P <= gate.alpha()
 	if limit := gate.limit(m.Name); limit != nil {
 		r.Gated = true
-		center := r.Old.Center
-		if r.scale.whole > 0 {
-			center = r.scale.whole
-		}
-		r.Margin, r.amount = limit.margin(center), limit.Absolute
+		r.Margin, r.amount = limit.margin(r.From), limit.Absolute
 	}
 	if r.Unjudged = m.latency != "" && p.anyOverloaded(); r.Unjudged {
 		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
 	}
-	r.remarkTail(p)
+	r.remarkTail(p, gate)
 	return r, true
+}
+
+// Notable are the rows to show first: the gated ones, and those that differ. They are all rows if the
+// runs are too few to find a difference in any.
+func (p *Point) Notable() (rows []*Row) {
+	var all []*Row
+	tested := false
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		all, tested = append(all, r), tested || !math.IsNaN(r.P)
+		if r.Gated || r.Finding != "" || r.Differs && !r.Few && !r.Unjudged {
+			rows = append(rows, r)
+		}
+	}
+	if !tested {
+		return all
+	}
+	return rows
 }
 
 // worse reports whether the new runs are worse, by chance or not.
@@ -169,8 +184,9 @@ func (r *Row) Chance() string {
 }
 
 // remarkTail says if a percentile rests on too few samples.
-func (r *Row) remarkTail(p *Point) {
+func (r *Row) remarkTail(p *Point, gate *Gate) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
+		r.Few = !r.Gated || !slices.Contains(gate.Despite, "suspect")
 		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least), r.side()))
 	}
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,4 +119,57 @@ func TestStretchesAreNotTurns(t *testing.T) {
 	if c := Compare(old, new, DefaultGate()); c.Verdict != NoVerdict {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
+}
+
+// The columns of a row and its change are one statistic, in each design: the new column is the old one
+// with the change. Both lie among the numbers of their sides, where the design takes means.
+func TestColumnsAgreeWithTheChange(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 1 + random.IntN(6)
+		var old, new []*Run
+		scale := math.Exp(6 * random.NormFloat64())
+		one := func(i, second int, name string) *Run {
+			value := scale * math.Exp(random.NormFloat64())
+			if random.IntN(20) == 0 {
+				value = 0
+			}
+			return &Run{ID: fmt.Sprint(name, i), Start: fmt.Sprint(name, i), Repeat: i + 1, Began: time.Unix(int64(1000*i+second), 0), Ended: time.Unix(int64(1000*i+second+100), 0),
+				Numbers: map[string]float64{"median_ttft": value, "output_throughput": value}, Completed: 1}
+		}
+		apart := 200 + 1e6*random.IntN(2) // in pairs, or one side after the other
+		for i := range n {
+			old, new = append(old, one(i, 0, "old")), append(new, one(i, apart, "new"))
+		}
+		if random.IntN(3) == 0 {
+			for _, r := range append(old, new...) {
+				r.Repeat = 0
+			}
+		}
+		c := Compare(old, new, DefaultGate())
+		for _, r := range c.Points[0].Rows {
+			share := r.To/r.From - 1
+			if r.From == 0 {
+				share = math.Inf(1)
+				if r.To == 0 {
+					share = 0
+				}
+			}
+			if math.Abs(share-r.Effect.Share) > 1e-9*(1+math.Abs(r.Effect.Share)) && share != r.Effect.Share {
+				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Name, r.From, r.To, share, r.Effect.Share)
+			}
+			if low, high := r.extremes(old); r.From < low*(1-1e-9) || r.From > high*(1+1e-9) {
+				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Name, r.From, low, high)
+			}
+		}
+	}
+}
+
+// extremes are the least and the largest number of the runs.
+func (r *Row) extremes(runs []*Run) (low, high float64) {
+	var values []float64
+	for _, run := range runs {
+		values = append(values, run.Numbers[r.Name])
+	}
+	return slices.Min(values), slices.Max(values)
 }

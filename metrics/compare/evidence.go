@@ -51,6 +51,17 @@ func (s scale) mean(values []float64) float64 {
 	return s.signed(sum / float64(len(values)))
 }
 
+// number is the number that is there on the scale.
+func (s scale) number(at float64) float64 {
+	switch at = s.signed(at); {
+	case s.logs:
+		return math.Exp(at)
+	case s.whole > 0:
+		return at * s.whole
+	}
+	return at
+}
+
 // distance is how far a change for the worse by that share reaches.
 func (s scale) distance(share float64) float64 {
 	switch {
@@ -119,6 +130,7 @@ func (p *Point) compare(r *Row, old, new []float64) {
 	w := p.weigh(value)
 	r.Differences, r.Estimate, r.trend = w.differences, w.estimate, w.trend
 	r.conclude(w.distance, w.evidence)
+	r.place(w.from)
 	if p.Design == Chain {
 		r.slow = stats.Trend(p.courseOf(value).means)
 		r.slowly, r.share = r.slow.Above(0)/trendShare, stepShare
@@ -128,6 +140,7 @@ func (p *Point) compare(r *Row, old, new []float64) {
 
 // A weighing is what the values of both sides say about their difference.
 type weighing struct {
+	from        float64 // where the old runs are
 	distance    float64 // by how much new runs differ
 	evidence    stats.Evidence
 	estimate    stats.Estimate
@@ -140,16 +153,21 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	if p.Design == Chain {
 		values := p.courseOf(value).values
 		w.estimate = stats.Next(values[:len(p.old)], values[len(p.old)])
+		for _, session := range values[:len(p.old)] {
+			w.from += metrics.Mean(session) / float64(len(p.old))
+		}
 		w.distance, w.evidence = w.estimate.Value, w.estimate
 		return w
 	}
 	if p.Design == InPairs {
 		for _, unit := range p.pairs {
-			sum := 0.0
+			old, sum := 0.0, 0.0
 			for _, pair := range unit {
+				old += value([]*Run{pair.old})
 				sum += value([]*Run{pair.new}) - value([]*Run{pair.old})
 			}
 			w.differences = append(w.differences, sum/float64(len(unit)))
+			w.from += old / float64(len(unit)*len(p.pairs))
 		}
 		w.estimate = stats.Paired(w.differences)
 		w.distance, w.evidence = w.estimate.Value, w.estimate
@@ -164,9 +182,11 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	}
 	if p.Design == InTurns {
 		shift := stats.Shift{Old: olds, New: news}
+		w.from = stats.Median(olds).Center
 		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(), stats.Agreement[stats.Evidence]{shift, stats.Unlike(olds, news)}
 		return w
 	}
+	w.from = metrics.Mean(olds)
 	w.estimate = stats.Batches(olds, news)
 	var detrended stats.Estimate
 	if p.reversed() {
@@ -195,6 +215,25 @@ func (r *Row) conclude(distance float64, evidence stats.Evidence) {
 	if math.IsInf(low, -1) || math.IsInf(high, 1) {
 		r.Effect.Low, r.Effect.High = math.Inf(-1), math.Inf(1)
 	}
+}
+
+// place sets where the change begins, which is at from on the scale, and where it ends.
+func (r *Row) place(from float64) {
+	if r.From = r.scale.number(from); r.scale.whole > 0 {
+		r.From = r.scale.whole
+	}
+	if r.To = r.From * (1 + r.Effect.Share); r.fromZero() {
+		r.To = r.scale.number(from + r.distance)
+	}
+	r.From, r.To = exact(r.From, r.Old.Center), exact(r.To, r.New.Center)
+}
+
+// exact is v, or median if they differ by rounding alone, as of a single run.
+func exact(v, median float64) float64 {
+	if math.Abs(v-median) <= 1e-12*math.Abs(median) {
+		return median
+	}
+	return v
 }
 
 // bounded sets what the new runs are worse at most.

@@ -41,11 +41,11 @@ func ExampleCompare() {
 	fmt.Println(c.Verdict, c.Reasons)
 	for _, row := range c.Points[0].Rows {
 		if row.Gated {
-			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Name, row.Old.Center, row.New.Center, row.Unit, compare.Percent(row.Effect.Share))
+			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Name, row.From, row.To, row.Unit, compare.Percent(row.Effect.Share))
 		}
 	}
 	// Output:
-	// REGRESSED [median_ttft +19.6 %, by at least 17.4 % (medians 102.00 → 122.00 ms; margin 5 %; p=0.004)]
+	// REGRESSED [median_ttft +19.6 %, by at least 17.4 % (102.00 → 122.00 ms; margin 5 %; p=0.004)]
 	// median_ttft: 102 to 122 ms, +19.6 %
 }
 

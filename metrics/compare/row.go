@@ -17,6 +17,11 @@ type Row struct {
 	Old, New benchmath.Summary // medians with their confidence intervals
 	Effect   Effect            // by how much new runs differ
 
+	// From is where the old runs are, as the Design estimates it, and To is where the change by Effect
+	// leads: the mean of the new units, except for InTurns, which takes medians. A mean is of logarithms
+	// if all numbers are above 0.
+	From, To float64
+
 	// Estimate is the difference between new and old on a scale on which worse is up: of the
 	// logarithms; of shares of the old mean, if a number is not above 0; or of amounts, if that is not
 	// above 0 either. Differences are those between the units of a pair, in the order of time, nil
@@ -40,6 +45,9 @@ type Row struct {
 	// NaN if the row is not gated. Worst is infinite where unknown, and below 0 if new runs are better.
 	Least, Worst float64
 
+	// Few says that a run has too few samples beyond the percentile to rely on.
+	Few bool
+
 	Finding Finding  // empty for none
 	Remarks []string // about this row only
 
@@ -47,7 +55,8 @@ type Row struct {
 	// may count an empty chunk as a token.
 	FromContent bool
 
-	// Resampled says that Estimate and Differences are of Distribution.Resampled. Old and New never are.
+	// Resampled says that Effect, From, To, Estimate and Differences are of Distribution.Resampled. Old and
+	// New never are.
 	Resampled bool
 
 	scale    scale
@@ -69,14 +78,14 @@ const rounding = 1e-6
 // worsening says by how much a number got worse, also at least.
 func (r *Row) worsening() string {
 	if math.IsInf(r.Margin, 1) {
-		return fmt.Sprintf("%s went from %s to %s %s (medians; margin %g %s; %s)", r.Name, r.Text(r.Old.Center), r.Text(r.New.Center), r.Unit, r.amount, r.Unit, r.chance())
+		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", r.Name, r.Text(r.From), r.Text(r.To), r.Unit, r.amount, r.Unit, r.chance())
 	}
 	least := ""
 	if down := math.Floor(r.Least*1000+rounding) / 10; down > 0 {
 		least = fmt.Sprintf(", by at least %.1f %%", down)
 	}
-	return fmt.Sprintf("%s %s%s (medians %s → %s %s; margin %.3g %%; %s)",
-		r.Name, Percent(r.Effect.Share), least, r.Text(r.Old.Center), r.Text(r.New.Center), r.Unit, r.Margin*100, r.chance())
+	return fmt.Sprintf("%s %s%s (%s → %s %s; margin %.3g %%; %s)",
+		r.Name, Percent(r.Effect.Share), least, r.Text(r.From), r.Text(r.To), r.Unit, r.Margin*100, r.chance())
 }
 
 // chance is the p value as in a sentence.

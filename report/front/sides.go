@@ -81,9 +81,11 @@ func changes(c *compare.Comparison, old, new string) *Table {
 
 func change(r *compare.Row, most float64) Row {
 	row := Row{Cells: []string{
-		said(r.Name, r.Unit), r.Text(r.Old.Center), r.Text(r.New.Center), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
+		said(r.Name, r.Unit), r.Text(r.From), r.Text(r.To), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
 	}, More: !r.Gated, Tone: tone(r)}
-	if row.Cells[4] != "" {
+	if r.Few {
+		row.Cells[4], row.Cells[5], row.Tone = "few samples", "", Open
+	} else if row.Cells[4] != "" {
 		row.Span = span(r, most)
 	}
 	return row
