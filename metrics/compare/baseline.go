@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -107,7 +108,7 @@ func (b *Baseline) Describe(w io.Writer, gate Gate) error {
 	_, err := fmt.Fprintf(w, "%s, %s\n", metrics.Counted(len(b.sessions), "session"), metrics.Counted(len(runs), "run"))
 	for _, p := range b.points() {
 		for _, l := range gate.Limits {
-			if s := p.course(&l.Metric); s != nil && err == nil && len(runs) > 1 {
+			if s := p.course(&l.Metric); s != nil && s.deviations() != "" && err == nil {
 				_, err = fmt.Fprintln(w, p.named("standard deviation of "+l.Metric.Name+": "+s.deviations()))
 			}
 		}
@@ -125,17 +126,13 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 	for i := range points {
 		p := &points[i]
 		p.arrange(&gate)
+		chain := p.Design == Chain
 		if why := p.tooFewSessions(&gate); why != "" {
 			warn(p, "%s", why)
-			continue
+		} else if n, needed := len(p.old), gate.Needs(p.Design, len(points)); !chain && n < needed {
+			warn(p, "the baseline has %d %s, and the gate needs %d", n, p.noun(n), needed)
 		}
-		if p.Design != Chain {
-			if n, needed := len(p.old), gate.Needs(p.Design, len(points)); n < needed {
-				warn(p, "the baseline has %d %s, and the gate needs %d", n, p.noun(n), needed)
-			}
-			continue
-		}
-		if text := oneDay(p.old); text != "" {
+		if text := oneDay(p.old); chain && text != "" {
 			warn(p, "%s", text)
 		}
 		for _, l := range gate.Limits {
@@ -143,10 +140,17 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			if s == nil {
 				continue
 			}
+			unseen, differing, more := s.unseenAmongRuns(), "runs", "longer runs, more of them"
+			if chain {
+				unseen, differing, more = s.unseen(), "sessions", "more sessions"
+			}
 			margin := l.margin(stats.Median(p.values(&l.Metric, p.Old)).Center)
-			if unseen := s.unseen(); unseen > s.scale.distance(visible(margin)) {
-				warn(p, "%s: the sessions differ so much that a change of %s may be chance; the margin is %.3g %%: keep more sessions, or widen the margin",
-					l.Metric.Name, Percent(s.scale.share(unseen)), margin*100)
+			if unseen > s.scale.distance(visible(margin)) && !math.IsInf(unseen, 1) {
+				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen the margin",
+					l.Metric.Name, differing, Percent(s.scale.share(unseen)), margin*100, more)
+			}
+			if !chain {
+				continue
 			}
 			for _, c := range s.steps(gate.alpha() / float64(len(gate.Limits)*len(points))) {
 				warn(p, "%s %s: if it is to stay, begin a new baseline", l.Metric.Name, c)

@@ -146,6 +146,7 @@ func TestBaselineWarnsOfNoVerdict(t *testing.T) {
 	day := func(day int, ttft float64) []*Run {
 		return alike(4, on(day), times("median_ttft", ttft))
 	}
+	spread := alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{0.5, 1, 2}[i%3] })
 	for _, test := range []struct {
 		name     string
 		gate     Gate
@@ -160,6 +161,8 @@ func TestBaselineWarnsOfNoVerdict(t *testing.T) {
 		{"of one day", DefaultGate(), [][]*Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
 		{"few", perRun, [][]*Run{alike(4)}, "the baseline has 4 runs, and the gate needs 6"},
 		{"enough", perRun, [][]*Run{alike(6)}, ""},
+		{"noisy runs", perRun, [][]*Run{spread}, "median_ttft: the runs differ so much that a change of +188.7 % may be chance"},
+		{"noisy runs of a session", DefaultGate(), [][]*Run{spread}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only\nmedian_ttft: the runs differ so much"},
 	} {
 		b := baseline(t, test.gate, test.sessions...)
 		got := strings.Join(b.Warnings(test.gate), "\n")

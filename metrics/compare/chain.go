@@ -142,6 +142,20 @@ func (s *course) unseen() float64 {
 	return next.Upper(1-confidenceLevel) - next.Value
 }
 
+// unseenAmongRuns is the same for runs that come after these and are as many, if too few sessions are
+// there to say how much sessions differ. Infinite for fewer than two runs.
+func (s *course) unseenAmongRuns() float64 {
+	var values []float64
+	for _, session := range s.values {
+		values = append(values, session...)
+	}
+	n := float64(len(values))
+	if n < 2 {
+		return math.Inf(1)
+	}
+	return stats.Estimate{Err: metrics.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - confidenceLevel)
+}
+
 // A step is a change of a course with a session.
 type step struct {
 	session string

@@ -126,6 +126,9 @@ func (v variance) plus(w variance) variance {
 // batches is how many batches a side has.
 const batches = 2
 
+// BatchesDF are the degrees of freedom of Batches.
+const BatchesDF = 2*batches - 2
+
 // Batches is the difference of the means of new and old, each in the order of time, when all of old
 // came before all of new. Neighbours in time are alike, so values are no independent evidence: the
 // error is the error of the means of a few batches of neighbours (B. Schmeiser, "Batch Size Effects in the
@@ -136,7 +139,7 @@ func Batches(old, new []float64) Estimate {
 		return unknown(difference)
 	}
 	a, b := batchMeans(old), batchMeans(new)
-	return Estimate{difference, math.Sqrt((stats.Variance(a) + stats.Variance(b)) / batches), 2*batches - 2}
+	return Estimate{difference, math.Sqrt((stats.Variance(a) + stats.Variance(b)) / batches), BatchesDF}
 }
 
 func batchMeans(values []float64) (means []float64) {
