@@ -13,28 +13,29 @@ const (
 	strictInfinity = `9e999999`
 )
 
-// words are the names of floats in Python's JSON, and what Strict makes of them.
-var words = []struct{ python, strict string }{
-	{"-Infinity", "-" + strictInfinity}, {"Infinity", strictInfinity}, {"NaN", strictNaN},
-}
+const byteOrderMark = "\ufeff"
 
-var byteOrderMark = []byte("\ufeff")
+// words are the names of floats in Python's JSON, and the byte order mark of Windows, and what Strict
+// makes of them.
+var words = []struct{ written, strict string }{
+	{"-Infinity", "-" + strictInfinity}, {"Infinity", strictInfinity}, {"NaN", strictNaN}, {byteOrderMark, "   "},
+}
 
 // Strict makes the JSON that Python's json module writes readable for encoding/json, byte by byte:
 // each byte stays at its offset. Infinity becomes a number beyond the range of a float64, so
 // strconv.ParseFloat returns an infinity for it. NaN becomes an empty object, so it is an error
-// where a number or a text belongs, and none where nobody looks. A byte order mark at the start
-// becomes white space. r may hold several values, and may begin before any of them, but not within
-// a string.
+// where a number or a text belongs, and none where nobody looks. A byte order mark, which each file
+// of several may begin with, becomes white space. r may hold several values, and may begin before any
+// of them, but not within a string.
 func Strict(r io.Reader) io.Reader {
-	return &strict{src: bufio.NewReaderSize(r, strictBuffer), start: true}
+	return &strict{src: bufio.NewReaderSize(r, strictBuffer)}
 }
 
 const strictBuffer = 64 << 10
 
 // StrictText is a text as Strict reads it. It returns text itself if there is nothing to change.
 func StrictText(text []byte) []byte {
-	if !bytes.HasPrefix(text, byteOrderMark) && !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+	if !bytes.Contains(text, []byte(byteOrderMark)) && !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text
 	}
 	strict, _ := io.ReadAll(Strict(bytes.NewReader(text))) // memory gives no errors
@@ -44,7 +45,6 @@ func StrictText(text []byte) []byte {
 // A strict is the reader of Strict.
 type strict struct {
 	src     *bufio.Reader
-	start   bool   // nothing has been read
 	inside  bool   // a string
 	escaped bool   // the last byte was a backslash in a string
 	rest    string // of what stands for bytes that are read already
@@ -53,12 +53,6 @@ type strict struct {
 func (s *strict) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
-	}
-	if s.start {
-		s.start = false
-		if mark, _ := s.src.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
-			s.put(byteOrderMark, "   ")
-		}
 	}
 	if s.rest == "" {
 		if _, err := s.src.Peek(1); err != nil {
@@ -78,10 +72,10 @@ func (s *strict) Read(p []byte) (int, error) {
 
 // odd takes the word at the start of what is to come, or else one byte.
 func (s *strict) odd() {
-	text, _ := s.src.Peek(len(words[0].python))
+	text, _ := s.src.Peek(len(words[0].written))
 	for _, w := range words {
-		if bytes.HasPrefix(text, []byte(w.python)) {
-			s.put([]byte(w.python), w.strict)
+		if bytes.HasPrefix(text, []byte(w.written)) {
+			s.put([]byte(w.written), w.strict)
 			return
 		}
 	}
@@ -102,7 +96,7 @@ func (s *strict) take(p, text []byte) (n int) {
 			continue
 		}
 		switch c := text[n]; c {
-		case 'N', 'I', '-':
+		case 'N', 'I', '-', byteOrderMark[0]:
 			return n
 		case '"':
 			s.inside = true

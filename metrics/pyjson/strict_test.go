@@ -73,3 +73,11 @@ func FuzzStrict(f *testing.F) {
 		}
 	})
 }
+
+// Files that begin with a byte order mark may be joined: the mark is then between values.
+func TestMarksBetweenValuesAreSpace(t *testing.T) {
+	const joined = "\ufeff{\"a\": \"\ufeff\"}\n\ufeff{\"a\": NaN}\ufeff"
+	if got := string(StrictText([]byte(joined))); got != "   {\"a\": \"\ufeff\"}\n   {\"a\": { }}   " {
+		t.Errorf("%q", got)
+	}
+}
