@@ -37,7 +37,7 @@ func disk(l *look) []Finding {
 	case !known:
 		return []Finding{note("disk", "the records take about %s; what is free is not known", size(cost.Bytes))}
 	case free < spare*cost.Bytes:
-		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and twice as much is free", size(cost.Bytes))}
+		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and %s are free", size(cost.Bytes), size(free))}
 	}
 	return []Finding{fine("disk", "the records take about %s, and twice as much is free", size(cost.Bytes))}
 }
