@@ -41,7 +41,7 @@ demo: build ## load a simulated server
 examples: build ## run each sweep in examples against the simulator
 	@rm -rf bin/examples; mkdir bin/examples; failed=0; \
 	for file in examples/*/sim.yaml; do \
-		command=$$(sed -n 's/^#   servebench //p' $$file); out=bin/examples/$$(basename $$(dirname $$file)); start=$$(date +%s); code=0; \
+		command=$$(sed -n '/^#   servebench /{s/^#   servebench //p;q}' $$file); out=bin/examples/$$(basename $$(dirname $$file)); start=$$(date +%s); code=0; \
 		PATH="$$PWD/bin:$$PATH" timeout 120 servebench $$command -o $$out >$$out.txt 2>$$out.log || { code=$$?; failed=1; }; \
 		echo "$$file: $$(($$(date +%s) - start)) s, exit code $$code"; \
 	done; exit $$failed

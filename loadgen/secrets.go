@@ -53,7 +53,7 @@ func (s Secrets) maskWhole(text string) string {
 // Mask hides the secrets in a message, the parts of keys that have 8 bytes or more, and the start of
 // a secret before an ellipsis.
 func (s Secrets) Mask(text string) string {
-	text = s.maskParts(s.maskWhole(text))
+	text = s.maskWhole(s.maskParts(text)) // a part may go on behind what is certain of the whole
 	const ellipsis = "…"
 	if !strings.Contains(text, ellipsis) {
 		return text
@@ -160,28 +160,35 @@ func (s *Secrets) AddHeader(name, value string) {
 	}
 }
 
-// AddMembers adds the texts of a JSON value that are keys or passwords by the names of their members, at
-// any depth.
+// AddMembers adds what is a key or a password in a JSON value, by the names of its members, at any depth,
+// and the passwords of URLs.
 func (s *Secrets) AddMembers(value any) {
-	redactMembers(value, func(text string) any {
-		s.Add(text)
+	redactMembers(value, func(text string) string {
+		if strings.Contains(text, "://") {
+			s.AddCredentials(text)
+		} else {
+			s.Add(text)
+		}
 		return text
 	})
 }
 
-// RedactJSON hides keys and passwords in the text of a JSON value, by the names of their members. It hides
-// all of a text that is no JSON and may hold one.
+// RedactJSON hides keys and passwords in the text of a JSON value, by the names of their members, and
+// passwords of URLs. It hides all of a text that is no JSON and may hold one.
 func RedactJSON(text string) string {
 	value, err := pyjson.Parse(text)
 	if err != nil {
-		if credentialMember.MatchString(text) {
+		if keyMember.MatchString(text) || groupMember.MatchString(text) || strings.Contains(text, "://") {
 			return Redacted
 		}
 		return text
 	}
 	hidden := false
-	value = redactMembers(value, func(string) any {
+	value = redactMembers(value, func(text string) string {
 		hidden = true
+		if strings.Contains(text, "://") {
+			return RedactURL(text)
+		}
 		return Redacted
 	})
 	if !hidden {
@@ -190,39 +197,52 @@ func RedactJSON(text string) string {
 	return string(pyjson.Append(nil, value))
 }
 
-// redactMembers is a JSON value with each text replaced that is a key or a password by the name of its
-// member. It changes nothing in place.
-func redactMembers(value any, replace func(string) any) any {
-	var under func(value any, secret bool) any
-	under = func(value any, secret bool) any {
+// redactMembers is a JSON value with each text and number replaced that is a key or a password by the name
+// of its member, and each URL with credentials. It changes nothing in place.
+func redactMembers(value any, replace func(string) string) any {
+	// The value of a member, or one of its list, may be secret itself, or all that is below it.
+	var under func(value any, itself, below bool) any
+	under = func(value any, itself, below bool) any {
 		switch v := value.(type) {
 		case pyjson.Object:
 			other := slices.Clone(v)
-			for i := range other {
-				other[i].Value = under(other[i].Value, secret || credentialMember.MatchString(other[i].Key))
+			for i, m := range v {
+				group := below || groupMember.MatchString(m.Key)
+				other[i].Value = under(m.Value, group || isKey(m.Key), group)
 			}
 			return other
 		case []any:
 			other := slices.Clone(v)
-			for i := range other {
-				other[i] = under(other[i], secret)
+			for i := range v {
+				other[i] = under(v[i], itself, below)
 			}
 			return other
 		case string:
-			if secret {
+			if u, err := url.Parse(v); itself || err == nil && u.User != nil {
 				return replace(v)
+			}
+		case json.Number:
+			if itself {
+				return replace(v.String())
 			}
 		}
 		return value
 	}
-	return under(value, false)
+	return under(value, false, false)
 }
 
-// credentialMember finds the name of a key or a password by a word in it. Names such as max_tokens and
-// tokenizer are none.
-var credentialMember = regexp.MustCompile(
-	`(?:^|[^a-zA-Z])(?i:(?:access|api|auth|client|private|secret|session)?(?:key|token|secret)|pass(?:word|wd|phrase)|credentials?|auth(?:orization)?|bearer|sig(?:nature)?)(?:$|[^a-zA-Z])` +
-		`|[a-z](?:Key|Token|Secret|Password|Passwd|Passphrase|Credentials?|Signature)(?:$|[^a-zA-Z])`)
+// What finds the name of a key or a password in a body by a word in it, of a member with several, and of a
+// token or a key that is none. Names such as max_tokens and tokenizer are none.
+var (
+	keyMember = regexp.MustCompile(
+		`(?:^|[^a-zA-Z])(?i:(?:access|api|auth|client|private|secret|session)?_?(?:keys?|token|secrets?)|pass(?:word|wd|phrase)?s?|pwd|bearer|cookie|jwt|sig(?:nature)?)(?:$|[^a-zA-Z])` +
+			`|[a-z](?:API)?(?:Keys?|Token|Secrets?|Passwords?|Passwd|Passphrase|Signature)(?:$|[^a-zA-Z])`)
+	groupMember = regexp.MustCompile(`(?i:(?:^|[^a-z])(?:auth|authorization|credentials?)(?:$|[^a-z]))|[a-z]Credentials?(?:$|[^a-zA-Z])`)
+	plainMember = regexp.MustCompile(`(?i)(?:bos|cache|eos|image|audio|mask|pad|sep|sort|stop|unk)_(?:key|token)s?(?:$|[^a-z])`)
+)
+
+// isKey reports that a member of a body is a key or a password by its name.
+func isKey(name string) bool { return keyMember.MatchString(name) && !plainMember.MatchString(name) }
 
 // AddCredentials adds what a URL has before the host: name, password, and the header that HTTP
 // clients make of them. A name alone may be a token. It adds both also as written, since a URL may
@@ -270,18 +290,25 @@ func spellings(text string) []string {
 	for _, q := range quotes {
 		all = append(all, q[1:len(q)-1], strings.ReplaceAll(q[1:len(q)-1], "/", `\/`))
 	}
-	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)))
+	for _, escaped := range []string{url.QueryEscape(text), url.PathEscape(text)} {
+		all = append(all, capitalEscape.ReplaceAllStringFunc(escaped, strings.ToLower))
+	}
+	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+		all = append(all, alphabet.EncodeToString([]byte(text)))
+	}
+	return all
 }
 
+var capitalEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
 // base64Cores are what is certain of the text in base64 wherever it stands in what is encoded, such as
-// behind "Bearer ": a letter for each six bits that are all of the text.
+// behind "Bearer ": the letters whose six bits are all of the text.
 func base64Cores(text string) (cores []string) {
 	for before := range 3 {
 		padded := append(make([]byte, before), text...)
-		padded = padded[:len(padded)-len(padded)%3] // the last letters depend on what follows
-		for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			letters := alphabet.EncodeToString(padded)
-			cores = append(cores, letters[min(len(letters), (before*8+5)/6):])
+		first, end := (before*8+5)/6, len(padded)*8/6
+		for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			cores = append(cores, alphabet.EncodeToString(padded)[min(first, end):end])
 		}
 	}
 	return cores

@@ -49,28 +49,42 @@ func secretsOf(keys ...string) (s Secrets) {
 	return s
 }
 
-// A server that quotes what it got may encode it, also with something in front, or cut it.
-func TestPartsAndEncodingsOfKeysAreMasked(t *testing.T) {
-	const key = "sk-Proj/Abc+dEf=ghIJ?>k~lmnop0123456789"
+// checkEncoded checks that of a key in base64, with something before and after it, no letter is shown whose
+// bits are all of the key.
+func checkEncoded(t *testing.T, key string) {
+	t.Helper()
 	s := secretsOf(key)
-	for before := range 7 {
-		for after := range 4 {
+	for before := range 8 {
+		for after := range 5 {
 			sent := []byte("Bearer "[7-before:] + key + "\r\n; "[:after])
 			for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
 				said := alphabet.EncodeToString(sent)
-				letters := strings.Replace(s.Mask("got "+said+" from you"), Redacted, "", 1)
-				if most := len("got  from you") + 2 + (before+after)*4/3 + 6; len(letters) > most {
-					t.Errorf("%q is shown as %s", sent, letters)
+				shown := strings.Replace(s.Mask("got "+said+" from you"), Redacted, "", 1)
+				ofKey := (before+len(key))*8/6 - (before*8+5)/6
+				if len(shown) > len("got "+said+" from you")-ofKey {
+					t.Errorf("%q is shown as %s", sent, shown)
 				}
 			}
 		}
 	}
+}
+
+// A server that quotes what it got may encode it, also with something in front, or cut it.
+func TestPartsAndEncodingsOfKeysAreMasked(t *testing.T) {
+	for _, key := range []string{"sk-Proj/Abc+dEf=ghIJ?>k~lmnop0123456789", "sk-Proj/Abc+dEf=ghIJ?>k~lmnop01234567", "hunter2-is-8"} {
+		checkEncoded(t, key)
+	}
+	const key = "sk-Proj/Abc+dEf=ghIJ?>k~lmnop0123456789"
+	s := secretsOf(key)
 	for from := range len(key) - partLength + 1 {
 		for to := from + partLength; to <= len(key); to++ {
 			if got := s.Mask("401 " + key[from:to] + "***"); got != "401 <redacted>***" {
 				t.Errorf("%s is shown as %s", key[from:to], got)
 			}
 		}
+	}
+	if got := secretsOf("sk/ab+cd/ef=gh").Mask("sk%2fab%2bcd%2fef%3dgh"); got != Redacted {
+		t.Error(got)
 	}
 	for said, want := range map[string]string{
 		"sk-Proj": "sk-Proj", "": "", "12345678": "<redacted>",
@@ -108,10 +122,15 @@ func TestKeysInBodiesAreSecrets(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"api_key":"key-1"}`:                     `{"api_key": "<redacted>"}`,
 		`{"a": [{"auth": {"user": "u-ser"}}, 1]}`: `{"a": [{"auth": {"user": "<redacted>"}}, 1]}`,
-		`{"apiKey": "k", "x-amz-signature": ["sign", 2, null], "clientSecret": "secret"}`:                     `{"apiKey": "<redacted>", "x-amz-signature": ["<redacted>", 2, null], "clientSecret": "<redacted>"}`,
-		`{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "keys":1,"codec":"text"}`: `{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "keys":1,"codec":"text"}`,
-		`{"password": 12`: `<redacted>`,
-		`{"top_p": 12`:    `{"top_p": 12`,
+		`{"apiKey": "k", "x-amz-signature": ["sign", 2, null], "clientSecret": "secret"}`:                       `{"apiKey": "<redacted>", "x-amz-signature": ["<redacted>", "<redacted>", null], "clientSecret": "<redacted>"}`,
+		`{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "turkey":1,"codec":"text"}`: `{"max_tokens": 5,"stop_tokens":["a"],"tokenizer": "abc", "monkey": "text", "turkey":1,"codec":"text"}`,
+		`{"password": 123456789, "api_keys": ["sk-1"], "userAPIKey": "k", "db_pass": "p", "pwd": "p"}`:          `{"password": "<redacted>", "api_keys": ["<redacted>"], "userAPIKey": "<redacted>", "db_pass": "<redacted>", "pwd": "<redacted>"}`,
+		`{"pad_token": "</s>", "prompt_cache_key": "chat", "stop_token": "x", "n": 1}`:                          `{"pad_token": "</s>", "prompt_cache_key": "chat", "stop_token": "x", "n": 1}`,
+		`{"json_schema": {"properties": {"token": {"type": "string"}}}}`:                                        `{"json_schema": {"properties": {"token": {"type": "string"}}}}`,
+		`{"url": "http://u:abcdefghij@h/x", "other": "http://h/x"}`:                                             `{"url": "http://u:<redacted>@h/x", "other": "http://h/x"}`,
+		`{'api_keys': 'sk-1'}`: `<redacted>`,
+		`{"password": 12`:      `<redacted>`,
+		`{"top_p": 12`:         `{"top_p": 12`,
 	} {
 		if got := RedactJSON(body); got != want {
 			t.Errorf("%s is shown as %s", body, got)
