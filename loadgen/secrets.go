@@ -43,17 +43,12 @@ func (s Secrets) In(text string) bool {
 }
 
 // maskWhole hides whole secrets. It is for texts of models, where a part of a key may stand by chance.
-func (s Secrets) maskWhole(text string) string {
-	for _, secret := range s.texts {
-		text = strings.ReplaceAll(text, secret, Redacted)
-	}
-	return text
-}
+func (s Secrets) maskWhole(text string) string { return redacted(text, s.whole(text)) }
 
 // Mask hides the secrets in a message, the parts of keys that have 8 bytes or more, and the start of
 // a secret before an ellipsis.
 func (s Secrets) Mask(text string) string {
-	text = s.maskWhole(s.maskParts(text)) // a part may go on behind what is certain of the whole
+	text = redacted(text, s.inPart(text, s.whole(text)))
 	const ellipsis = "…"
 	if !strings.Contains(text, ellipsis) {
 		return text
@@ -65,23 +60,57 @@ func (s Secrets) Mask(text string) string {
 	return strings.Join(parts, ellipsis)
 }
 
-// maskParts hides parts of keys.
-func (s Secrets) maskParts(text string) string {
-	if len(s.parts) == 0 {
+// whole marks the bytes of a text that are of whole secrets; nil for none.
+func (s Secrets) whole(text string) (hidden []bool) {
+	for _, secret := range s.texts {
+		for from := 0; ; {
+			i := strings.Index(text[from:], secret)
+			if i < 0 {
+				break
+			}
+			from += i
+			hidden = mark(hidden, text, from, from+len(secret))
+			from += len(secret)
+		}
+	}
+	return hidden
+}
+
+// inPart also marks parts of keys.
+func (s Secrets) inPart(text string, hidden []bool) []bool {
+	for i := 0; len(s.parts) > 0 && i+partLength <= len(text); i++ {
+		if _, ok := s.parts[text[i:i+partLength]]; ok {
+			hidden = mark(hidden, text, i, i+partLength)
+		}
+	}
+	return hidden
+}
+
+func mark(hidden []bool, text string, from, to int) []bool {
+	if hidden == nil {
+		hidden = make([]bool, len(text))
+	}
+	for i := from; i < to; i++ {
+		hidden[i] = true
+	}
+	return hidden
+}
+
+// redacted is a text with what is hidden replaced.
+func redacted(text string, hidden []bool) string {
+	if hidden == nil {
 		return text
 	}
-	var masked strings.Builder
-	shown, hidden := 0, -1 // where the text goes on that masked lacks, and where the last part of a key ends
-	for i := 0; i+partLength <= len(text); i++ {
-		if _, ok := s.parts[text[i:i+partLength]]; !ok {
-			continue
+	var shown strings.Builder
+	for i := range len(text) {
+		switch {
+		case !hidden[i]:
+			shown.WriteByte(text[i])
+		case i == 0 || !hidden[i-1]:
+			shown.WriteString(Redacted)
 		}
-		if i > hidden {
-			masked.WriteString(text[shown:i] + Redacted)
-		}
-		shown, hidden = i+partLength, i+partLength
 	}
-	return masked.String() + text[shown:]
+	return shown.String()
 }
 
 // maskEnd hides the start of a secret at the end of a text.

@@ -98,9 +98,9 @@ func hidden(p *compare.Point, whole bool) string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return "1 more number is not gated: compare --extended shows it"
+		return "1 more number does not differ, or has few samples: compare --extended shows it"
 	}
-	return fmt.Sprintf("%d more numbers are not gated: compare --extended shows them", n)
+	return fmt.Sprintf("%d more numbers do not differ, or have few samples: compare --extended shows them", n)
 }
 
 func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
@@ -173,7 +173,11 @@ func Legend(c *compare.Comparison) []string {
 		lines = append(lines, fmt.Sprintf("p: how likely chance alone makes such a difference; %g or less counts", c.Alpha))
 	}
 	if tested && gated > 1 {
-		lines = append(lines, fmt.Sprintf("p of gated rows is adjusted for all %d of them", gated))
+		adjusted := fmt.Sprintf("p of gated rows is adjusted for all %d of them", gated)
+		if c.Sequential() {
+			adjusted += ", and like the intervals for each look at the pairs"
+		}
+		lines = append(lines, adjusted)
 	}
 	if resampled {
 		lines = append(lines, "percentiles: sharpened by resampling the requests of each run")
@@ -192,10 +196,10 @@ func legendOfMarks(c *compare.Comparison) string {
 		on          func(compare.Row) bool
 	}{
 		{"*", "gated", func(r compare.Row) bool { return r.Gated && r.Finding == "" }},
-		{marks[compare.Worse], "regressed", func(r compare.Row) bool { return r.Finding == compare.Worse }},
-		{marks[compare.Better], "improved", func(r compare.Row) bool { return r.Finding == compare.Better }},
-		{marks[compare.Blurred], "too noisy", func(r compare.Row) bool { return r.Finding == compare.Blurred }},
-		{marks[compare.Equivalent], "equivalent", func(r compare.Row) bool { return r.Finding == compare.Equivalent }},
+		{marks[compare.Worse], "gated, regressed", func(r compare.Row) bool { return r.Finding == compare.Worse }},
+		{marks[compare.Better], "gated, improved", func(r compare.Row) bool { return r.Finding == compare.Better }},
+		{marks[compare.Blurred], "gated, too noisy", func(r compare.Row) bool { return r.Finding == compare.Blurred }},
+		{marks[compare.Equivalent], "gated, equivalent", func(r compare.Row) bool { return r.Finding == compare.Equivalent }},
 	} {
 		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return slices.ContainsFunc(p.Rows, m.on) }) {
 			parts = append(parts, m.mark+": "+m.means)

@@ -224,6 +224,8 @@ func (c *compareCommand) check() error {
 		return errors.New("--save-baseline keeps one set of runs: it goes with neither --baseline nor --arms")
 	case c.baseline != "" && c.arms != "":
 		return errors.New("--baseline is the old side: it does not go with --arms")
+	case !c.plan.asked && (c.plan.noise != "" || c.plan.pairs != usualPairs):
+		return errors.New("--noise and --max-pairs are of a plan: give --plan, too")
 	}
 	var err error
 	c.gate, err = c.limits.read()

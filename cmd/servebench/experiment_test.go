@@ -185,3 +185,17 @@ func TestNamesThatAreTooLongAreRefusedBeforeTheLoad(t *testing.T) {
 		}
 	}
 }
+
+// A model's name that only the server knows makes the name of a file too long, and costs no result.
+func TestANameThatGrowsTooLongLosesNoResult(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	dir := t.TempDir()
+	o := mustParse(t, "--num-prompts 2 --random-input-len 2 --random-output-len 2 --disable-tqdm --save-result --plot-timeline --label", strings.Repeat("é", 108), "--result-dir", dir, "--base-url", url)
+	if err := newExperiment(o, io.Discard, io.Discard).run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, strings.Repeat("é", 50)+"…*"))
+	if err != nil || len(found) != 2 {
+		t.Errorf("%q, %v", found, err)
+	}
+}

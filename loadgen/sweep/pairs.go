@@ -12,7 +12,7 @@ import (
 // A disturbed pair is made again up to mostAgain times, as further repeats, and is then left out. After
 // mostLeftOut such pairs in a row the machine is too busy for more.
 const (
-	mostAgain   = 3
+	mostAgain   = compare.Tries - 1
 	mostLeftOut = 3
 )
 

@@ -90,7 +90,7 @@ func (p *Point) course(m *Metric) *course {
 	if all == nil {
 		return nil
 	}
-	scale := m.scaleOf(p.values(m, p.Old), all)
+	scale := m.scaleOf(p.values(m, p.Old), all, metrics.Mean)
 	c := p.courseOf(func(runs []*Run) float64 { return scale.mean(p.values(m, runs)) })
 	c.scale = scale
 	return c

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,12 +35,11 @@ func commitOf(name string) string {
 // sameClient reports that two programs measure alike: they are of the same commit, which may be cut short
 // in one, or of the same version, if the commit of one is unknown.
 func sameClient(a, b string) bool {
-	x, y := commitOf(a), commitOf(b)
+	x, dirty := strings.CutSuffix(commitOf(a), "+dirty")
+	y, alsoDirty := strings.CutSuffix(commitOf(b), "+dirty")
 	if x == "" || y == "" {
-		return versionOf(a) == versionOf(b)
+		return dirty == alsoDirty && versionOf(a) == versionOf(b)
 	}
-	x, dirty := strings.CutSuffix(x, "+dirty")
-	y, alsoDirty := strings.CutSuffix(y, "+dirty")
 	return dirty == alsoDirty && (strings.HasPrefix(x, y) || strings.HasPrefix(y, x))
 }
 
@@ -49,8 +49,11 @@ func versionOf(name string) string {
 	return strings.TrimPrefix(version, "v")
 }
 
-// distinctClients leaves out the names of programs that measure as one before.
+// distinctClients leaves out the names of programs that measure as another one. A name with a commit
+// stays rather than one without.
 func distinctClients(names []string) (distinct []string) {
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(commitOf(b)), len(commitOf(a))) })
 	for _, name := range names {
 		if !slices.ContainsFunc(distinct, func(other string) bool { return sameClient(name, other) }) {
 			distinct = append(distinct, name)

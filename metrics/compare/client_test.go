@@ -1,6 +1,9 @@
 package compare
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Programs of one commit measure alike, whatever version make, go install, a wheel or an image gave them.
 func TestClientsAreComparedByCommit(t *testing.T) {
@@ -35,9 +38,31 @@ func TestClientsAreComparedByCommit(t *testing.T) {
 		if found := Differences(old, new, nil); (found == nil) != c.same {
 			t.Errorf("%s and %s: %q", c.a, c.b, found)
 		}
-		both := append(old, new...)
+		both := slices.Concat(old, new)
 		if found := Differences(both, []*Run{both[1], both[0]}, nil); found != nil {
 			t.Errorf("%s and %s on both sides: %q", c.a, c.b, found)
 		}
+	}
+}
+
+// In which order the runs come does not matter, also where one of them does not say its commit.
+func TestTheOrderOfClientsDoesNotMatter(t *testing.T) {
+	runs := func(names ...string) (all []*Run) {
+		for _, name := range names {
+			all = append(all, &Run{Asked: map[string]string{client: name}})
+		}
+		return all
+	}
+	const a, b, c = "0.1.0 (aaaaaaa1111)", "0.1.0", "0.1.0 (bbbbbbb2222)"
+	for _, sides := range [][2][]*Run{{runs(a, b), runs(c)}, {runs(b, a), runs(c)}, {runs(b, a), runs(b, c)}, {runs(a, b), runs(c, b)}} {
+		if Differences(sides[0], sides[1], nil) == nil || Differences(sides[1], sides[0], nil) == nil {
+			t.Errorf("%q and %q are taken for one client", propertyOf(sides[0], client), propertyOf(sides[1], client))
+		}
+	}
+	if found := Differences(runs(a, b), runs(b, a), nil); found != nil {
+		t.Error(found)
+	}
+	if Differences(runs("0.1.0 (abcdef0+dirty)"), runs("0.1.0"), nil) == nil {
+		t.Error("changed files are taken for the release")
 	}
 }

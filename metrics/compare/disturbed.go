@@ -57,6 +57,25 @@ func DisturbedRepeats(sums []*metrics.Summary) map[string]bool {
 	return found
 }
 
+// Tries is how often a pair of a sequential sweep is made that is disturbed each time. Then it is given up.
+const Tries = 4
+
+// givenUp counts the pairs that were given up, of sequential runs whose disturbed repeats are known.
+func givenUp(runs []*Run, disturbed map[int]string) (n int) {
+	last, tries := 0, 0
+	for _, r := range runs {
+		last = max(last, r.Repeat)
+	}
+	for repeat := 1; repeat <= last; repeat++ {
+		if disturbed[repeat] == "" {
+			tries = 0
+		} else if tries++; tries == Tries {
+			n, tries = n+1, 0
+		}
+	}
+	return n
+}
+
 // undisturbed leaves out the disturbed pairs of a sequential sweep, unless there are no others.
 func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 	found := gate.Disturbed(slices.Concat(old, new))
@@ -64,8 +83,10 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 		return old, new
 	}
 	in := func(r *Run) bool { return r.MaxPairs > 0 && found[r.Repeat] != "" }
+	c.givenUp = givenUp(slices.Concat(old, new), found)
 	keptOld, keptNew := slices.DeleteFunc(slices.Clone(old), in), slices.DeleteFunc(slices.Clone(new), in)
 	if len(keptOld) == 0 || len(keptNew) == 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("all %s were disturbed: the numbers are shown, and decide nothing", metrics.Counted(len(found), "pair")))
 		return old, new
 	}
 	for _, r := range slices.Concat(old, new) {

@@ -54,7 +54,7 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 	}{
 		"one":          {20, nil, [3]string{"", "late", ""}, 2, "left out: 1 disturbed pair, repeat 2 (new: late)"},
 		"two":          {20, nil, [3]string{"late", "", "later"}, 1, "left out: 2 disturbed pairs, repeats 1, 3 (the first: new: late)"},
-		"all":          {20, nil, [3]string{"late", "late", "late"}, 3, ""},
+		"all":          {20, nil, [3]string{"late", "late", "late"}, 3, "all 3 pairs were disturbed: the numbers are shown, and decide nothing"},
 		"none":         {20, nil, [3]string{}, 3, ""},
 		"suspect runs": {20, []string{"suspect"}, [3]string{"", "late", ""}, 3, ""},
 		"other sweeps": {0, nil, [3]string{"", "late", ""}, 3, ""},
@@ -68,8 +68,24 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 		if len(keptOld) != row.kept || len(keptNew) != row.kept || strings.Join(c.Notes, "|") != row.note {
 			t.Errorf("%s: %d and %d, %q", name, len(keptOld), len(keptNew), c.Notes)
 		}
-		if row.note != "" && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.disturbed != "" }) {
+		if row.kept < 3 && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.disturbed != "" }) {
 			t.Errorf("%s: a disturbed run is left", name)
+		}
+	}
+}
+
+// A reader counts the pairs that a sweep gave up as the sweep did: each was disturbed four times in a row.
+func TestPairsThatWereGivenUpAreCounted(t *testing.T) {
+	for repeats, want := range map[string]int{"": 0, "xxx": 0, "xxxx": 1, ".xxxx.": 1, "xxx.xxx": 0, "xxxxxxx.xxxx": 2, "xxxxxxxx": 2} {
+		disturbed := map[int]string{}
+		var runs []*Run
+		for i, mark := range repeats {
+			if runs = append(runs, &Run{Repeat: i + 1}); mark == 'x' {
+				disturbed[i+1] = "late"
+			}
+		}
+		if got := givenUp(runs, disturbed); got != want {
+			t.Errorf("%s: %d, want %d", repeats, got, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A scale is where differences of one number are measured, so that equal changes are equally large
-// and worse is up: logarithms, or shares of the old mean if a number is not above 0, or amounts if that
+// and worse is up: logarithms, or shares of what the old ones are if a number is not above 0, or amounts if that
 // mean is not above 0 either.
 type scale struct {
 	higher bool    // more is better
@@ -17,13 +17,13 @@ type scale struct {
 	whole  float64 // what shares are shares of; 0 for amounts
 }
 
-// scaleOf is the scale for values of a metric.
-func (m *Metric) scaleOf(old, new []float64) scale {
+// scaleOf is the scale for values of a metric, of which center says where they are.
+func (m *Metric) scaleOf(old, new []float64, center func([]float64) float64) scale {
 	s := scale{higher: m.Higher}
 	if least := min(slices.Min(old), slices.Min(new)); least > 0 {
 		s.logs = true
-	} else if mean := metrics.Mean(old); mean > 0 {
-		s.whole = mean
+	} else if whole := center(old); whole > 0 {
+		s.whole = whole
 	}
 	return s
 }
@@ -121,7 +121,11 @@ func (p *Point) resampled(key percentileOf) bool {
 
 // compare finds out what the values of a row say, by the design of the point.
 func (p *Point) compare(r *Row, old, new []float64) {
-	r.scale = r.scaleOf(old, new)
+	center := metrics.Mean
+	if p.Design == InTurns {
+		center = func(values []float64) float64 { return stats.Median(values).Center }
+	}
+	r.scale = r.scaleOf(old, new, center)
 	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Metric, runs)) }
 	key := percentileOf{r.Name, r.FromContent}
 	if r.Resampled = p.Design == InPairs && r.scale.logs && p.resampled(key); r.Resampled {

@@ -81,6 +81,9 @@ func (r *Row) promised() float64 {
 	return r.scale.distance(visible(r.Margin))
 }
 
+// Sequential reports that a sequential sweep made the runs, which looked at them after each pair.
+func (c *Comparison) Sequential() bool { return c.rule != nil }
+
 // unlikely is the chance of a decision below which more pairs are futile.
 const unlikely = 0.1
 
@@ -108,7 +111,7 @@ func (c *Comparison) Conclude() {
 	if c.leftOut > 0 {
 		after += " and " + metrics.Counted(c.leftOut, "disturbed one")
 	}
-	c.Futile(after, len(c.Forecast()))
+	c.Futile(after, len(c.Forecast())-c.givenUp)
 }
 
 // pairs are the pairs of the load that has the fewest.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,12 @@ func (r *Result) Path(name string) string {
 // Names are the paths of the files that Write makes of a run with that configuration which ends at t. A
 // number follows if there is such a file, and none is to be replaced.
 func (r *Result) Names(c *metrics.Config, t time.Time) []string {
-	name := r.Path(cmp.Or(r.Filename, vllm.ResultName(c, t)))
+	return r.paths(cmp.Or(r.Filename, vllm.ResultName(c, t)))
+}
+
+// paths are the paths of the files if the result file has that name.
+func (r *Result) paths(name string) []string {
+	name = r.Path(name)
 	stem := strings.TrimSuffix(name, ".json")
 	var names []string
 	for _, file := range []struct {
@@ -88,6 +94,20 @@ func (r *Result) Names(c *metrics.Config, t time.Time) []string {
 		}
 	}
 	return names
+}
+
+// fitting is a name of our own making, shortened in the middle if the file system takes no longer one: the
+// model's name may be known too late to say so before the load.
+func (r *Result) fitting(name string) string {
+	const kept = 100 // of 255 bytes, at each end: the label, and the model and the time
+	fits := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil || errors.Is(err, os.ErrNotExist)
+	}
+	if len(name) <= 2*kept || !slices.ContainsFunc(r.paths(name), func(path string) bool { return !fits(path) }) {
+		return name
+	}
+	return strings.ToValidUTF8(name[:kept], "") + "…" + strings.ToValidUTF8(name[len(name)-kept:], "")
 }
 
 // Write writes vLLM's result file and the plots, if requested.
@@ -132,7 +152,7 @@ func (r *Result) name(s *metrics.Summary) string {
 	if r.Filename != "" {
 		return r.Filename
 	}
-	return vllm.ResultName(&s.Header.Config, s.Date.Local())
+	return r.fitting(vllm.ResultName(&s.Header.Config, s.Date.Local()))
 }
 
 // Plots are the plots of vLLM's client.

@@ -2,13 +2,14 @@ package save
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 )
 
-// Clash is an error if an output is one of the inputs, or is there twice: writing it would destroy
-// what is read, or the other output. An input may be FILE:2 or FILE:2-5, which are runs of a file,
+// Clash is an error if an output is one of the inputs, is there twice, or is a record stream: writing it
+// would destroy what is read, the other output, or a recording. An input may be FILE:2 or FILE:2-5, which are runs of a file,
 // or a folder, whose record streams count. Devices take several outputs; standard output, which is
 // -, takes one.
 func Clash(outputs, inputs []string) error {
@@ -30,9 +31,27 @@ func Clash(outputs, inputs []string) error {
 				return fmt.Errorf("%s is there twice: give each output a separate file", out)
 			}
 		}
+		if recorded(out) {
+			return fmt.Errorf("%s is a record stream, and writing to it would destroy it: give another file", out)
+		}
 	}
 	return nil
 }
+
+// recorded reports that a file is a record stream, by its beginning.
+func recorded(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begins := make([]byte, 32)
+	n, _ := io.ReadFull(f, begins)
+	return stream.Match(begins[:n])
+}
+
+// stream is how a record stream begins.
+var stream = regexp.MustCompile(`^\{"v":\d+,"k":"run",`)
 
 // some is the end of a name that means some runs of a file.
 var some = regexp.MustCompile(`:\d+(-\d+)?$`)

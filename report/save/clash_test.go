@@ -18,6 +18,9 @@ func TestOutputsDestroyNothingThatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile("kept.jsonl", []byte(`{"v":2,"k":"run","run":"a"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Link("q.jsonl", "link.jsonl"); err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +38,7 @@ func TestOutputsDestroyNothingThatIsRead(t *testing.T) {
 		{[]string{"link.jsonl"}, []string{"q.jsonl:2-5"}, "link.jsonl" + read},
 		{[]string{"q.jsonl"}, []string{"q.jsonl:2"}, "q.jsonl" + read},
 		{[]string{"runs/a.jsonl"}, []string{"runs"}, "runs/a.jsonl" + read},
+		{[]string{"kept.jsonl"}, []string{"q.jsonl"}, "kept.jsonl is a record stream, and writing to it would destroy it: give another file"},
 		{[]string{"new", "./new"}, nil, "./new" + twice},
 		{[]string{"-", "a", "-"}, nil, "- is there twice, and standard output takes one of them: give the other one a file"},
 	} {

@@ -82,7 +82,7 @@ func Replace(name string, mode os.FileMode, write func(io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(name), strings.Replace(Temporary, "*", hex.EncodeToString(random), 1))
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
-		return err
+		return &os.PathError{Op: "create", Path: name, Err: errors.Unwrap(err)}
 	}
 	err = errors.Join(write(f), f.Sync(), f.Close())
 	if err == nil {
