@@ -57,11 +57,11 @@ func DisturbedRepeats(sums []*metrics.Summary) map[string]bool {
 	return found
 }
 
-// Tries is how often a pair of a sequential sweep is made that is disturbed each time. Then it is given up.
+// Tries is how often a pair of a sequential sweep is made that is disturbed each time. Then it is left out.
 const Tries = 4
 
-// givenUp counts the pairs that were given up, of sequential runs whose disturbed repeats are known.
-func givenUp(runs []*Run, disturbed map[int]string) (n int) {
+// spent counts the pairs that were disturbed in each of their Tries, of sequential runs whose disturbed repeats are known.
+func spent(runs []*Run, disturbed map[int]string) (n int) {
 	last, tries := 0, 0
 	for _, r := range runs {
 		last = max(last, r.Repeat)
@@ -83,7 +83,7 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 		return old, new
 	}
 	in := func(r *Run) bool { return r.MaxPairs > 0 && found[r.Repeat] != "" }
-	c.givenUp = givenUp(slices.Concat(old, new), found)
+	c.spent = spent(slices.Concat(old, new), found)
 	keptOld, keptNew := slices.DeleteFunc(slices.Clone(old), in), slices.DeleteFunc(slices.Clone(new), in)
 	if len(keptOld) == 0 || len(keptNew) == 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("all %s were disturbed: the numbers are shown, and decide nothing", metrics.Counted(len(found), "pair")))

@@ -74,8 +74,8 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 	}
 }
 
-// A reader counts the pairs that a sweep gave up as the sweep did: each was disturbed four times in a row.
-func TestPairsThatWereGivenUpAreCounted(t *testing.T) {
+// A reader counts the pairs that a sweep left out as the sweep did: each was disturbed four times in a row.
+func TestPairsThatWereLeftOutAreCounted(t *testing.T) {
 	for repeats, want := range map[string]int{"": 0, "xxx": 0, "xxxx": 1, ".xxxx.": 1, "xxx.xxx": 0, "xxxxxxx.xxxx": 2, "xxxxxxxx": 2} {
 		disturbed := map[int]string{}
 		var runs []*Run
@@ -84,7 +84,7 @@ func TestPairsThatWereGivenUpAreCounted(t *testing.T) {
 				disturbed[i+1] = "late"
 			}
 		}
-		if got := givenUp(runs, disturbed); got != want {
+		if got := spent(runs, disturbed); got != want {
 			t.Errorf("%s: %d, want %d", repeats, got, want)
 		}
 	}

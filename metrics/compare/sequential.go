@@ -111,7 +111,7 @@ func (c *Comparison) Conclude() {
 	if c.leftOut > 0 {
 		after += " and " + metrics.Counted(c.leftOut, "disturbed one")
 	}
-	c.Futile(after, len(c.Forecast())-c.givenUp)
+	c.Futile(after, len(c.Forecast())-c.spent)
 }
 
 // pairs are the pairs of the load that has the fewest.
