@@ -68,7 +68,7 @@ type Comparison struct {
 
 	rule    *sequential.Rule // of the sequential sweep that made the runs; nil for other runs
 	leftOut int              // disturbed pairs, each try for itself
-	spent int              // pairs that were disturbed in each of their Tries
+	spent   int              // pairs that were disturbed in each of their Tries
 	quiet   string           // what would disturb fewer pairs; empty if none is left out
 }
 

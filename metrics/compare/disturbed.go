@@ -60,7 +60,8 @@ func DisturbedRepeats(sums []*metrics.Summary) map[string]bool {
 // Tries is how often a pair of a sequential sweep is made that is disturbed each time. Then it is left out.
 const Tries = 4
 
-// spent counts the pairs that were disturbed in each of their Tries, of sequential runs whose disturbed repeats are known.
+// spent counts the pairs that were disturbed in each of their Tries, of sequential runs whose disturbed
+// repeats are known.
 func spent(runs []*Run, disturbed map[int]string) (n int) {
 	last, tries := 0, 0
 	for _, r := range runs {
