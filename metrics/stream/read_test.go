@@ -1,8 +1,10 @@
 package stream
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,5 +80,22 @@ func TestALongForeignLineIsNotKept(t *testing.T) {
 	}
 	if kept != maxTextLine || stream.Skipped != 1 {
 		t.Errorf("kept %d bytes of %d lines", kept, stream.Skipped)
+	}
+}
+
+// A line of a stream without end is damage, by file and line, and takes no more memory than the limit.
+func TestALongLineIsDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads 256 MiB")
+	}
+	lines := recorded(t, 2)
+	long := io.MultiReader(strings.NewReader(`{"v":2,"k":"req","run":"r","error":"`), &endless{left: maxMessage}, strings.NewReader("\"}\n"))
+	file := newFile("r.jsonl", io.MultiReader(bytes.NewReader(lines[0]), long, bytes.NewReader(slices.Concat(lines[1:]...))))
+	sums, err := Read(file, metrics.Ask{})
+	if err != nil || len(sums) != 1 || sums[0].Completed != 2 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	if want := "left out 1 torn or damaged line of the stream: r.jsonl:2"; !slices.Contains(sums[0].Warnings, want) {
+		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
 	}
 }

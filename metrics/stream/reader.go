@@ -30,8 +30,8 @@ var (
 	requestMark = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, streamVersion, kindReq)
 )
 
-// maxMessage bounds the size of a message that was split over lines.
-const maxMessage = 1 << 30
+// maxMessage bounds a line of a stream, and a message that was split over lines.
+const maxMessage = 256 << 20
 
 // An Entry is one message of a record stream. Exactly one of Header, Record,
 // Sample and End is set.
