@@ -60,7 +60,7 @@ func TestExamplesAreCheckedWithoutAGPU(t *testing.T) {
 	}
 	for _, file := range files {
 		cmd := newSweepCommand()
-		cmd.SetArgs([]string{file, "--check"})
+		cmd.SetArgs([]string{file, "--check", "-o", filepath.Join(bare, "check.sweep")}) // who follows the docs has folders here
 		var out strings.Builder
 		cmd.SetOut(&out)
 		cmd.SetErr(io.Discard)

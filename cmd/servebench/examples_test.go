@@ -53,7 +53,7 @@ func TestExamplesCanBePlanned(t *testing.T) {
 			continue
 		}
 		cmd := newSweepCommand()
-		cmd.SetArgs(append(strings.Fields(command)[2:], "--dry-run"))
+		cmd.SetArgs([]string{file, "-o", filepath.Join(t.TempDir(), exampleFolder(file)), "--dry-run"})
 		var out strings.Builder
 		cmd.SetOut(&out)
 		if err := cmd.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), ", about ") {
