@@ -18,9 +18,13 @@ func TestReleaseLinesForACloneWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(page), "\n## From a clone\n")
-	_, section, _ = strings.Cut(section, "```sh\n")
-	lines, _, found := strings.Cut(section, "```")
-	if !found || strings.Count(lines, "\n") < 4 {
+	section, _, _ = strings.Cut(section, "\n## ")
+	lines := ""
+	for _, block := range strings.Split(section, "```sh\n")[1:] { // each is a way to install
+		text, _, _ := strings.Cut(block, "```")
+		lines += text
+	}
+	if strings.Count(lines, "\n") != 4 {
 		t.Fatalf("the page has the lines %q", lines)
 	}
 	clone, venv, bin := t.TempDir(), t.TempDir(), t.TempDir()
