@@ -161,7 +161,7 @@ func Legend(c *compare.Comparison) []string {
 		change string
 	}{
 		{compare.InPairs, "old, new: means over the pairs; change: from the one to the other"},
-		{compare.InTurns, "old: the median; change: the median over all pairs of an old and a new " + string(c.Unit) + "; new: both together"},
+		{compare.InTurns, "old: the median; change: the median over all pairs of an old and a new " + string(c.Unit) + "; new: old with the change"},
 		{compare.OneAfterOther, "old, new: means; change: from the one to the other"},
 		{compare.Chain, "old, new: means of the baseline sessions and of the new runs; change: from the one to the other"},
 	} {

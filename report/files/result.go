@@ -96,8 +96,8 @@ func (r *Result) paths(name string) []string {
 	return names
 }
 
-// fitting is a name without --result-filename, shortened in the middle if the file system takes no longer one: the
-// model's name may be known too late to say so before the load.
+// fitting is a name that nobody chose, shortened in the middle if it is too long for the file system. The
+// model's name is in it, and may be known too late to say so before the load.
 func (r *Result) fitting(name string) string {
 	const kept = 100 // of 255 bytes, at each end: the label, and the model and the time
 	fits := func(path string) bool {

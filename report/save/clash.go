@@ -8,10 +8,10 @@ import (
 	"regexp"
 )
 
-// Clash is an error if an output is one of the inputs, is there twice, or is a record stream: writing it
-// would destroy what is read, the other output, or a recording. An input may be FILE:2 or FILE:2-5, which are runs of a file,
-// or a folder, whose record streams count. Devices take several outputs; standard output, which is
-// -, takes one.
+// Clash is an error if an output is one of the inputs, is there twice, or is a record stream: writing
+// it would destroy what is read, the other output, or a recording. An input may be FILE:2 or FILE:2-5,
+// which are runs of a file, or a folder, whose record streams count. Devices take several outputs;
+// standard output, which is -, takes one.
 func Clash(outputs, inputs []string) error {
 	inputs = read(inputs)
 	for i, out := range outputs {
