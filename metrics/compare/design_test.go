@@ -122,7 +122,7 @@ func TestStretchesAreNotTurns(t *testing.T) {
 }
 
 // The columns of a row and its change are one statistic, in each design: the new column is the old one
-// with the change. Both lie among the numbers of their sides, where the design takes means.
+// with the change. They are geometric means except where sides take turns, and From lies among the old numbers.
 func TestColumnsAgreeWithTheChange(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -158,11 +158,24 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 			if math.Abs(share-r.Effect.Share) > 1e-9*(1+math.Abs(r.Effect.Share)) && share != r.Effect.Share {
 				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Name, r.From, r.To, share, r.Effect.Share)
 			}
+			from, to := r.geometric(old), r.geometric(new)
+			if c.Points[0].Design != InTurns && from*to > 0 && max(math.Abs(r.From/from-1), math.Abs(r.To/to-1)) > 1e-9 {
+				t.Errorf("%s: %s %v to %v, and the geometric means are %v and %v", c.Points[0].Design, r.Name, r.From, r.To, from, to)
+			}
 			if low, high := r.extremes(old); r.From < low*(1-1e-9) || r.From > high*(1+1e-9) {
 				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Name, r.From, low, high)
 			}
 		}
 	}
+}
+
+// geometric is the geometric mean of the numbers of runs, 0 if one is 0.
+func (r *Row) geometric(runs []*Run) float64 {
+	sum := 0.0
+	for _, run := range runs {
+		sum += math.Log(run.Numbers[r.Name])
+	}
+	return math.Exp(sum / float64(len(runs)))
 }
 
 // extremes are the least and the largest number of the runs.
