@@ -15,11 +15,13 @@ func TestSumsThatOverflowAreRefused(t *testing.T) {
 		line     int
 		old, new string
 	}{
-		"tokens of version 2":   {1, `"in":`, `"in":92233720368547758`},
-		"tokens in a fallback":  {1, `,"in":`, `, "in":922337203685477`},
-		"a long time":           {1, `"end":`, `"end":92233720368547758`},
-		"a sum in the end":      {-2, `\"tokens\":12`, `\"tokens\":9223372036854775801`},
-		"more than any integer": {1, `"in":`, `"in":92233720368547758079`},
+		"more than any request has": {1, `"in":`, `"in":9223372036854`},
+		"so in a fallback":          {1, `,"in":`, `, "in":9223372036854`},
+		"tokens of version 2":       {1, `"in":`, `"in":92233720368547758`},
+		"tokens in a fallback":      {1, `,"in":`, `, "in":922337203685477`},
+		"a long time":               {1, `"end":`, `"end":92233720368547758`},
+		"a sum in the end":          {-2, `\"tokens\":12`, `\"tokens\":9223372036854775801`},
+		"more than any integer":     {1, `"in":`, `"in":92233720368547758079`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := recorded(t, 4)

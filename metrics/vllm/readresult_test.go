@@ -225,6 +225,8 @@ func TestResultsThatAreNotGetAnError(t *testing.T) {
 		"no object":      {`[1, 2]`, "where an object should begin"},
 		"uneven arrays": {`{"duration": 1, "completed": 1, "total_input_tokens": 1, "input_lens": [1, 2], "output_lens": [1], "ttfts": [], "itls": []}`,
 			"arrays of 2, 1, 0 and 0 requests"},
+		"tokens whose sum overflows": {`{"duration": 1, "completed": 2, "total_input_tokens": 1, "input_lens": [9223372036854775807, 9223372036854775807], "output_lens": [1, 1], "ttfts": [1, 1], "itls": [[], []]}`,
+			"input_lens: request 0 has 9223372036854775807 tokens: the most are 1000000000000"},
 	} {
 		_, err := ReadResults(strings.NewReader(c.text), metrics.Ask{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -128,7 +128,7 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 func plausible(key string, tokens []int) error {
 	for i, n := range tokens {
 		if max(n, -n) > metrics.MaxTokens {
-			return fmt.Errorf("%s: request %d has %d tokens: no sum is made of more than %d", key, i, n, int(metrics.MaxTokens))
+			return fmt.Errorf("%s: request %d has %d tokens: the most are %d", key, i, n, int(metrics.MaxTokens))
 		}
 	}
 	return nil
