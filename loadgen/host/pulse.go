@@ -41,6 +41,8 @@ type Pulse struct {
 	waits   coreWait
 	waited  time.Duration // for cores since the last look
 	pauses  pauses
+
+	collected int64 // collections up to the last look
 }
 
 // A reading is what the process and its machine had used at a time.
@@ -68,6 +70,7 @@ func StartPulse() *Pulse {
 	}
 	p.waits.refresh()
 	debug.ReadGCStats(&p.gc)
+	p.collected = p.gc.NumGC
 	go p.watch()
 	return p
 }
@@ -107,11 +110,10 @@ func (p *Pulse) look() (now reading, gc debug.GCStats) {
 	now = readNow()
 	p.share(now)
 	debug.ReadGCStats(&gc)
-	for i, ended := range gc.PauseEnd {
-		if ended.After(p.looked.at) {
-			p.pauses.take(gc.Pause[i], ended.Sub(p.start), p.waited)
-		}
+	for i := range min(int(gc.NumGC-p.collected), len(gc.Pause)) { // the newest are first
+		p.pauses.take(gc.Pause[i], gc.PauseEnd[i].Sub(p.start), p.waited)
 	}
+	p.collected = gc.NumGC
 	p.waits.refresh()
 	p.looked, p.waited = now, 0
 	return now, gc

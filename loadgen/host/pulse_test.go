@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +63,22 @@ func TestAPulseCountsCPUAndCollections(t *testing.T) {
 	}
 	if e.GCs < 1 || e.GCPaused <= 0 || e.LongestGC <= 0 || e.LongestGC > e.GCPaused {
 		t.Errorf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+	}
+}
+
+// A collection that ends while the watch begins counts in all numbers or in none.
+func TestCollectionsAtTheStartAreCountedOnce(t *testing.T) {
+	for range 300 {
+		var collecting sync.WaitGroup
+		collecting.Go(runtime.GC)
+		p := StartPulse()
+		runtime.GC()
+		var e metrics.Evidence
+		p.Stop(&e)
+		collecting.Wait()
+		if e.GCs < 1 || e.GCPaused < e.LongestGC || e.LongestGC <= 0 {
+			t.Fatalf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+		}
 	}
 }
 
