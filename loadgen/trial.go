@@ -86,7 +86,7 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	over, unhook, stopProbes := func() {}, func() {}, func(error) {}
 	run.Started = func(epoch time.Time) {
 		if !tr.inMemory() {
-			seen = watchProcess()
+			seen = tr.watchProcess()
 		}
 		for _, t := range tr.targets {
 			t.tally.Reset()
@@ -125,8 +125,12 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 }
 
 // watchProcess watches this process until seen is called, which returns the evidence.
-func watchProcess() (seen func() *metrics.Evidence) {
-	pulse := host.StartPulse()
+func (tr *trial) watchProcess() (seen func() *metrics.Evidence) {
+	var servers []int
+	for _, t := range tr.targets {
+		servers = append(servers, t.pid())
+	}
+	pulse := host.StartPulse(servers...)
 	return func() *metrics.Evidence {
 		var e metrics.Evidence
 		pulse.Stop(&e)

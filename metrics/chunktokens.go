@@ -187,6 +187,14 @@ type Delivery struct {
 	Content int           `json:"content,omitempty"`
 	Early   int           `json:"early,omitempty"`
 	Ahead   time.Duration `json:"ahead,omitempty"`
+
+	// Surplus are requests with half as many chunks again as the server counted tokens, and Chunks and
+	// Tokens those of them all.
+	Surplus int `json:"surplus,omitempty"`
+	Chunks  int `json:"surplus_chunks,omitempty"`
+	Tokens  int `json:"surplus_tokens,omitempty"`
+	// Falling are requests whose usage fell from one chunk to a later one.
+	Falling int `json:"falling,omitempty"`
 }
 
 // MeanAhead is by how much TTFT ended before the first output, on average over the requests that
@@ -197,6 +205,8 @@ func (d Delivery) plus(other Delivery) Delivery {
 	return Delivery{
 		Of: d.Of + other.Of, AtOnce: d.AtOnce + other.AtOnce,
 		Content: d.Content + other.Content, Early: d.Early + other.Early, Ahead: d.Ahead + other.Ahead,
+		Surplus: d.Surplus + other.Surplus, Chunks: d.Chunks + other.Chunks, Tokens: d.Tokens + other.Tokens,
+		Falling: d.Falling + other.Falling,
 	}
 }
 
@@ -216,6 +226,14 @@ func (d *Delivery) add(r *Record) {
 			d.Early++
 			d.Ahead += ahead
 		}
+	}
+	if chunks := r.Chunks.Len(); !r.Uncounted && r.Out > 1 && 2*(chunks-blankChunks) >= 3*r.Out {
+		d.Surplus++
+		d.Chunks += chunks
+		d.Tokens += r.Out
+	}
+	if len(r.TokensPerChunk) > 0 && slices.Min(r.TokensPerChunk) < 0 {
+		d.Falling++
 	}
 	// If nobody counted the tokens, chunks count as tokens.
 	tokens := max(r.Out, r.Chunks.Len())
@@ -239,6 +257,12 @@ type Counts struct {
 	// Nobody are those that nobody counted: each counts as one token.
 	Nobody int `json:"nobody,omitempty"`
 
+	// Apart are those of which the server counted another number of tokens, where vLLM's client does not
+	// look. Ours are the tokens that count in them, and Theirs the server's.
+	Apart  int `json:"apart,omitempty"`
+	Ours   int `json:"ours,omitempty"`
+	Theirs int `json:"theirs,omitempty"`
+
 	// NoInput are those with a prompt of which the server counted no token, and Lost the tokens that
 	// the dataset counted in them: no total has these.
 	NoInput int `json:"no_input,omitempty"`
@@ -252,6 +276,7 @@ type Counts struct {
 func (c Counts) plus(other Counts) Counts {
 	return Counts{
 		Of: c.Of + other.Of, Tokenizer: c.Tokenizer + other.Tokenizer, Nobody: c.Nobody + other.Nobody,
+		Apart: c.Apart + other.Apart, Ours: c.Ours + other.Ours, Theirs: c.Theirs + other.Theirs,
 		NoInput: c.NoInput + other.NoInput, Lost: c.Lost + other.Lost, Cached: c.Cached + other.Cached,
 	}
 }
@@ -263,6 +288,11 @@ func (c *Counts) add(r *Record) {
 	if r.In == 0 && r.InAsked > 0 {
 		c.NoInput++
 		c.Lost += r.InAsked
+	}
+	if w := r.WithOutput; r.Uncounted && w != nil && promptTolerance*max(w.Out-r.Out, r.Out-w.Out) > max(w.Out, promptTolerance) {
+		c.Apart++
+		c.Ours += r.Out
+		c.Theirs += w.Out
 	}
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:

@@ -271,6 +271,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.foreign {
 		s.Truth = c.witness.result(&c.header.Config, seconds)
+		s.Truth.Course = c.course()
 	}
 	s.inOnePiece()
 	s.pooled()

@@ -47,9 +47,6 @@ const (
 	ageHistogram      = "age"
 	tokenITLHistogram = "token_itl"
 
-	// Of the gaps next to marked chunks, and of their bounds.
-	lateITLHistogram, leastITLHistogram, mostITLHistogram = "late_itl", "late_itl_least", "late_itl_most"
-
 	ofTruth = "_truth" // ends the names of those that only come with Totals
 )
 
@@ -61,7 +58,7 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 	}
 	if t != nil {
 		all[tokenITLHistogram] = &t.ITL
-		all[lateITLHistogram], all[leastITLHistogram], all[mostITLHistogram] = &t.Late.gaps, &t.Late.least, &t.Late.most
+		maps.Copy(all, t.Late.histograms())
 		all["content_ttft"+ofTruth], all["content_tpot"+ofTruth] = &t.ContentTTFT, &t.ContentTPOT
 		all["ttfo"+ofTruth] = &t.TTFO
 		all["written_ttft"+ofTruth], all["undelayed_ttft"+ofTruth] = &t.WrittenTTFT, &t.UndelayedTTFT
@@ -170,6 +167,7 @@ type totals struct {
 	Carried Payload        `json:"carried,omitzero"`
 
 	Failing       map[Class]Failing `json:"failing,omitempty"` // only the most frequent messages
+	Prompts       Prompts           `json:"prompts,omitzero"`
 	Lengths       Lengths           `json:"lengths,omitzero"`
 	Counts        Counts            `json:"counts,omitzero"`
 	Delivery      Delivery          `json:"delivery,omitzero"`
@@ -221,7 +219,7 @@ func (c *Collector) totals() *totals {
 	t := &totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
 		Carried: c.sum.Carried,
-		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
+		Failing: map[Class]Failing{}, Prompts: w.truth.Prompts, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery, Reasoning: w.truth.Reasoning,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.LaterTurns, Waterfall: w.truth.Waterfall, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
@@ -321,12 +319,14 @@ func (l *LateStamps) adopt(e *End) error {
 		return nil
 	}
 	l.Chunks += e.Late.Chunks
-	for name, d := range map[string]*Distribution{lateITLHistogram: &l.gaps, leastITLHistogram: &l.least, mostITLHistogram: &l.most} {
+	for name, d := range l.histograms() {
 		h, err := e.histogram(name)
-		if h == nil || err != nil {
+		if err != nil {
 			return err
 		}
-		d.adopt(h)
+		if h != nil {
+			d.adopt(h)
+		}
 	}
 	return nil
 }
@@ -341,6 +341,7 @@ func (c *Collector) adoptTotals(t *totals) {
 		c.failing(class).merge(&f)
 	}
 	c.firstErrors = t.First
+	w.truth.Prompts = t.Prompts
 	w.truth.Lengths, w.truth.FinishReasons, w.truth.Differing = t.Lengths, t.FinishReasons, t.Differing
 	w.truth.Counts, w.truth.Delivery, w.truth.Reasoning = t.Counts, t.Delivery, t.Reasoning
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns

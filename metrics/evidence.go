@@ -29,6 +29,14 @@ type Evidence struct {
 	// most and hardly a core was idle; 0 if there was no such second.
 	OthersCPU     time.Duration `json:"others_cpu,omitempty"`
 	BusiestOthers float64       `json:"busiest_others,omitempty"`
+	// BusiestServers is how many cores the servers of the load that run on this machine had in that second.
+	// Neither of the others includes them.
+	BusiestServers float64 `json:"busiest_servers,omitempty"`
+
+	// Quota is how many cores the CPU quota of the process's container gives it, 0 without one, and
+	// Throttled how long that quota stopped it.
+	Quota     float64       `json:"quota,omitempty"`
+	Throttled time.Duration `json:"throttled,omitempty"`
 
 	// MayPrioritize says that chrt --rr 10 could have given the process a real-time priority, which
 	// it did not have.
@@ -144,7 +152,10 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	}
 	// Cores of others are many or few by their machine.
 	if cmp.Or(cmp.Compare(other.othersShare(), e.othersShare()), cmp.Compare(other.OthersCPU, e.OthersCPU)) > 0 {
-		e.Machine, e.OthersCPU, e.BusiestOthers = other.Machine, other.OthersCPU, other.BusiestOthers
+		e.Machine, e.OthersCPU, e.BusiestOthers, e.BusiestServers = other.Machine, other.OthersCPU, other.BusiestOthers, other.BusiestServers
+	}
+	if other.Throttled > e.Throttled {
+		e.Quota, e.Throttled = other.Quota, other.Throttled
 	}
 	if other.LongestStall > e.LongestStall {
 		e.LongestStall, e.LongestStallWait = other.LongestStall, other.LongestStallWait

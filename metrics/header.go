@@ -220,9 +220,9 @@ func (c *Config) Paced() bool {
 	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
 }
 
-// even reports whether requests were due at one rate throughout, which the server can keep up with
+// Even reports whether requests were due at one rate throughout, which the server can keep up with
 // or not. With a ramp, a curve or a trace, the backlog follows the rate.
-func (c *Config) even() bool {
+func (c *Config) Even() bool {
 	return !c.SelfTimed && c.RampUp == nil && c.RateCurve == "" && c.RequestRate > 0 && !math.IsInf(c.RequestRate, 1)
 }
 

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,7 @@ type Truth struct {
 
 	Backlog Backlog // whether the server kept up, if requests are due at an even rate
 
+	Prompts Prompts // their tokens, compared with the dataset's
 	Lengths Lengths // of answers, compared with the requested lengths
 	// FinishReasons are the requests by their finish reason, if they have one; beyond 20 different
 	// ones under "(others)".
@@ -55,6 +57,8 @@ type Truth struct {
 	Differing Differing // measured answers that vLLM's client judges differently
 
 	LaterTurns bool // conversations went on after their first turn
+
+	Course *Course // how latencies went over the run; nil if that is unknown, as without the times of its requests
 }
 
 // merge adds the counts of other requests, except for the Ramp.
@@ -76,6 +80,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Pace.Requests += other.Pace.Requests
 	t.Pace.Queue += other.Pace.Queue
 	t.Pace.Lag += other.Pace.Lag
+	t.Prompts = t.Prompts.plus(other.Prompts)
 	t.Lengths.merge(&other.Lengths)
 	countReasons(&t.FinishReasons, other.FinishReasons)
 	countReasons((*map[string]int)(&t.Differing), other.Differing)
@@ -87,19 +92,43 @@ type LateStamps struct {
 	Chunks int `json:"chunks"` // that are marked
 	Of     int `json:"of"`     // all chunks of these requests
 
-	gaps        Distribution // in ITL next to a marked chunk
-	least, most Distribution // how short and how long each of these gaps may be
+	bounds [len(lateNames)]bounds
+}
+
+// lateNames are the metrics that marked chunks can bend.
+var lateNames = [...]string{"itl", "ttft", "tpot", "e2el"}
+
+// bounds are the values of a metric that depend on a marked chunk, and how small and how large each may be.
+type bounds struct{ are, least, most Distribution }
+
+// put adds a value that lies between two others; keep is how many are kept exactly.
+func (b *bounds) put(is, least, most time.Duration, keep int) {
+	for d, v := range map[*Distribution]time.Duration{&b.are: is, &b.least: max(0, least), &b.most: most} {
+		d.limit = keep
+		d.Add(v.Seconds())
+	}
+}
+
+// histograms are the Distributions by the names of their histograms.
+func (l *LateStamps) histograms() map[string]*Distribution {
+	all := map[string]*Distribution{}
+	for i, name := range lateNames {
+		b := &l.bounds[i]
+		all["late_"+name], all["late_"+name+"_least"], all["late_"+name+"_most"] = &b.are, &b.least, &b.most
+	}
+	return all
 }
 
 func (l *LateStamps) merge(other *LateStamps) {
 	l.Chunks += other.Chunks
 	l.Of += other.Of
-	l.gaps.merge(&other.gaps)
-	l.least.merge(&other.least)
-	l.most.merge(&other.most)
+	others := other.histograms()
+	for name, d := range l.histograms() {
+		d.merge(others[name])
+	}
 }
 
-// add adds a completed request; keep is how many gaps are kept exactly. A chunk stamped t that may
+// add adds a completed request; keep is how many values are kept exactly. A chunk stamped t that may
 // be late by b arrived between t−b and t, so a gap lies between t₂−b₂−t₁, or 0, and t₂−(t₁−b₁).
 func (l *LateStamps) add(r *Record, keep int) {
 	l.Of += r.Chunks.Len()
@@ -113,30 +142,47 @@ func (l *LateStamps) add(r *Record, keep int) {
 			l.Chunks++
 		}
 	}
-	put := func(d *Distribution, gap time.Duration) {
-		d.limit = keep
-		d.Add(gap.Seconds())
-	}
 	i := 0
 	for gap := range r.Chunks.Gaps() {
 		if i++; late[i-1] > 0 || late[i] > 0 {
-			put(&l.gaps, gap)
-			put(&l.least, max(0, gap-late[i]))
-			put(&l.most, gap+late[i-1])
+			l.bounds[0].put(gap, gap-late[i], gap+late[i-1], keep)
 		}
 	}
+	first, last := late[0], late[len(late)-1]
+	if ttft := r.TTFT(); first > 0 {
+		l.bounds[1].put(ttft, ttft-first, ttft, keep)
+	}
+	if tpot, steps := r.TPOT(), time.Duration(r.Out-1); max(first, last) > 0 && tpot > 0 {
+		l.bounds[2].put(tpot, tpot-last/steps, tpot+first/steps, keep)
+	}
+	if e2el := r.E2EL(); last > 0 {
+		l.bounds[3].put(e2el, e2el-last, e2el, keep)
+	}
+}
+
+// LateBounds are the values of a metric, by its name in Metrics, with each as small as the marked chunks
+// allow, and with each as large. They are nil if no marked chunk bends the metric.
+func (s *Summary) LateBounds(metric string) (least, most *Distribution) {
+	i := slices.Index(lateNames[:], metric)
+	if s.Truth == nil || i < 0 {
+		return nil, nil
+	}
+	b, d := &s.Truth.Late.bounds[i], s.Metric(metric)
+	if b.are.Len() == 0 || d.Len() == 0 {
+		return nil, nil
+	}
+	return d.instead(&b.are, &b.least), d.instead(&b.are, &b.most)
 }
 
 // LateITL is how small and how large the p-th percentile of ITL may be, in milliseconds, by the
 // marked chunks: with each gap as short as possible, and as long. It is false if none is marked.
 func (s *Summary) LateITL(p float64) (least, most float64, marked bool) {
-	if s.Truth == nil || s.Truth.Late.gaps.Len() == 0 || s.ITL.Len() == 0 {
+	short, long := s.LateBounds("itl")
+	if short == nil {
 		return 0, 0, false
 	}
-	late, itl := &s.Truth.Late, s.ITL.Percentile(p)
-	least = s.ITL.instead(&late.gaps, &late.least).Percentile(p)
-	most = s.ITL.instead(&late.gaps, &late.most).Percentile(p)
-	return min(least, itl), max(most, itl), true
+	itl := s.ITL.Percentile(p)
+	return min(short.Percentile(p), itl), max(long.Percentile(p), itl), true
 }
 
 // Connecting says how many completed requests opened a connection within their TTFT, and how long
@@ -232,7 +278,7 @@ func share(d time.Duration, n int) time.Duration {
 }
 
 // Lengths compares the output tokens of completed requests with the requested number: there may not
-// be more, and with ignore_eos not fewer. For vLLM's client, an answer of any length is a success.
+// be more, and with ignore_eos not fewer. An answer that ended for its length has all of them. For vLLM's client, an answer of any length is a success.
 // An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
 // zero value has no requests.
 type Lengths struct {
@@ -241,7 +287,10 @@ type Lengths struct {
 	Missing int            `json:"missing,omitempty"` // tokens that all the short ones lack together
 	Long    int            `json:"long,omitempty"`    // with more
 	Extra   int            `json:"extra,omitempty"`   // tokens that all the long ones have too many
+	Cut     int            `json:"cut,omitempty"`     // the part of Short that the server says it ended for their length
+	CutBy   int            `json:"cut_by,omitempty"`  // tokens that these lack together
 	Unsure  int            `json:"unsure,omitempty"`  // others, whose length nobody knows
+	Over    int            `json:"over,omitempty"`    // the part of Unsure with more tokens by the tokenizer
 	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
 }
 
@@ -252,7 +301,10 @@ func (l *Lengths) merge(other *Lengths) {
 	l.Missing += other.Missing
 	l.Long += other.Long
 	l.Extra += other.Extra
+	l.Cut += other.Cut
+	l.CutBy += other.CutBy
 	l.Unsure += other.Unsure
+	l.Over += other.Over
 	countReasons(&l.Reasons, other.Reasons)
 }
 
@@ -264,6 +316,9 @@ func (l *Lengths) add(r *Record) {
 	if r.Uncounted {
 		if out = min(out, r.Chunks.Len()-blankChunks); out <= r.OutAsked {
 			l.Unsure++
+			if r.Out > r.OutAsked+1+r.OutAsked/promptTolerance {
+				l.Over++
+			}
 			return
 		}
 	}
@@ -273,11 +328,19 @@ func (l *Lengths) add(r *Record) {
 		l.Short++
 		l.Missing += missing
 		countReason(&l.Reasons, cmp.Or(r.Finish, "none"), 1)
+		if slices.Contains(fullLength, r.Finish) {
+			l.Cut++
+			l.CutBy += missing
+		}
 	case missing < 0:
 		l.Long++
 		l.Extra -= missing
 	}
 }
+
+// fullLength are the finish reasons of answers that ended because they were as long as they may be: of vLLM and
+// OpenAI, of Anthropic, and of the Responses API.
+var fullLength = []string{"length", "max_tokens", "max_output_tokens"}
 
 // blankChunks are how many chunks of an answer may carry no token: those with a role and with a finish
 // reason.

@@ -233,7 +233,7 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 		{Out: 3, OutAsked: 9, Finish: "stop", Phase: WarmUp},
 	}
 	want := Lengths{
-		Of: 8, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 3, Extra: 2 + 3 + 32, Unsure: 4,
+		Of: 8, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
 		Reasons: map[string]int{"stop": 2, "length": 1, "none": 1},
 	}
 	truth := truthOf(Config{IgnoreEOS: true}, records...)
@@ -244,7 +244,7 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 		t.Errorf("finish reasons\n%s", diff)
 	}
 	truth = truthOf(Config{}, records...)
-	if diff := cmp.Diff(Lengths{Of: 8, Long: 3, Extra: 2 + 3 + 32, Unsure: 4}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
+	if diff := cmp.Diff(Lengths{Of: 8, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
 		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
 	}
 }

@@ -59,6 +59,7 @@ func (w *witness) add(r *Record, most int) {
 	}
 	if r.Class == OK && r.Chunks.Len() > 0 {
 		w.truth.Counts.add(r)
+		w.truth.Prompts.add(r)
 		if !r.Whole {
 			w.truth.Delivery.add(r)
 		}
@@ -201,7 +202,7 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 	if !c.Paced() {
 		t.Pace = Pace{}
 	}
-	if c.even() && w.due.any {
+	if c.Even() && w.due.any {
 		t.Backlog = w.backlog.growth(w.due.first)
 	}
 	if c.Paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {

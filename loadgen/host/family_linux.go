@@ -48,6 +48,46 @@ func (f Family) has(pid int) (member, known bool) {
 	return false, true
 }
 
+// members are the processes of the family that run now, without this process.
+func (f Family) members() (pids []int) {
+	if len(f.known) == 0 {
+		return nil
+	}
+	all, _ := os.ReadDir(string(f.fs)) // of what is not there, no process runs
+	for _, entry := range all {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if member, _ := f.has(pid); member {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// cpuOf is the CPU time that the processes have used, in user space and in the kernel. Those that have ended
+// count no more.
+func cpuOf(pids []int) (used time.Duration) {
+	for _, pid := range pids {
+		used += procFS("/proc").used(pid)
+	}
+	return used
+}
+
+// used is the CPU time of a process: utime and stime of its stat, in hundredths of a second.
+func (fs procFS) used(pid int) time.Duration {
+	stat := fs.read(strconv.Itoa(pid), "stat")
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const utime, stime = 11, 12 // after the name
+	if len(fields) <= stime {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[utime], 10, 64) // the kernel writes numbers
+	system, _ := strconv.ParseInt(fields[stime], 10, 64)
+	return time.Duration(user+system) * (time.Second / 100)
+}
+
 // Began reports whether a process of the family began at that time. Workers of a server begin later than
 // the process that listens for them, and a proxy is no part of the server's family.
 func (f Family) Began(at time.Time) bool {

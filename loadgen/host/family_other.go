@@ -13,6 +13,12 @@ func FamilyOf(...int) Family { return Family{} }
 // has works on Linux only: both results are false.
 func (Family) has(int) (member, known bool) { return false, false }
 
+// members works on Linux only: no process is known.
+func (Family) members() []int { return nil }
+
+// cpuOf works on Linux only: no time is known.
+func cpuOf([]int) time.Duration { return 0 }
+
 // Began works on Linux only: no process is known to have begun.
 func (Family) Began(time.Time) bool { return false }
 

@@ -28,16 +28,20 @@ type Pulse struct {
 	stop chan struct{}
 	done chan struct{}
 
-	start   time.Time
-	cores   float64 // that the process can use
-	stood   standstill
-	cpu     time.Duration // at the start
-	machine MachineCPU    // likewise
-	gc      debug.GCStats
+	start     time.Time
+	cores     float64 // that the process can use
+	stood     standstill
+	cpu       time.Duration // at the start
+	serversAt time.Duration // likewise, of the servers
+	machine   MachineCPU    // likewise
+	gc        debug.GCStats
 
 	looked  reading // when last looked
 	busiest float64
 	others  float64 // cores of other processes in their busiest second
+	served  float64 // cores of the servers in that second
+	servers []int   // processes of the servers on this machine
+	quota   quotaUse
 	waits   coreWait
 	waited  time.Duration // for cores since the last look
 	pauses  pauses
@@ -50,9 +54,12 @@ type reading struct {
 	at      time.Time
 	cpu     time.Duration
 	machine MachineCPU
+	servers time.Duration
 }
 
-func readNow() reading { return reading{time.Now(), processCPU(), ReadMachineCPU()} }
+func (p *Pulse) read() reading {
+	return reading{time.Now(), processCPU(), ReadMachineCPU(), cpuOf(p.servers)}
+}
 
 // pauses are the garbage-collection pauses during the watch.
 type pauses struct {
@@ -61,12 +68,15 @@ type pauses struct {
 	before  time.Duration // the part of the first collection before the watch
 }
 
-// StartPulse begins to watch. Call Stop.
-func StartPulse() *Pulse {
-	first := readNow()
-	p := &Pulse{
+// StartPulse begins to watch. What belongs to those servers of the load is no other process; 0 is an unknown
+// one. Call Stop.
+func StartPulse(servers ...int) *Pulse {
+	p := &Pulse{servers: FamilyOf(servers...).members()}
+	first := p.read()
+	*p = Pulse{
+		servers: p.servers, quota: readQuota(),
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: first.at, cores: cores(), stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
+		start: first.at, cores: cores(), stood: newStandstill(first.at), cpu: first.cpu, serversAt: first.servers, machine: first.machine, looked: first,
 	}
 	p.waits.refresh()
 	debug.ReadGCStats(&p.gc)
@@ -107,7 +117,7 @@ func (p *Pulse) beat() {
 // look reads what happened since the previous look. It returns the reading, and the
 // collections so far.
 func (p *Pulse) look() (now reading, gc debug.GCStats) {
-	now = readNow()
+	now = p.read()
 	p.share(now)
 	debug.ReadGCStats(&gc)
 	for i := range min(int(gc.NumGC-p.collected), len(gc.Pause)) { // the newest are first
@@ -127,8 +137,10 @@ func (p *Pulse) share(now reading) {
 		return
 	}
 	p.busiest = max(p.busiest, float64(own)/float64(took)/p.cores)
-	if machine := now.machine.Sub(p.looked.machine); machine.full() {
-		p.others = max(p.others, float64(machine.Others(own))/float64(took))
+	served := max(0, now.servers-p.looked.servers)
+	machine := now.machine.Sub(p.looked.machine)
+	if others := float64(machine.Others(own+served)) / float64(took); machine.full() && others+float64(served)/float64(took) > p.others+p.served {
+		p.others, p.served = others, float64(served)/float64(took)
 	}
 }
 
@@ -158,7 +170,8 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.BusiestCPU = p.busiest
 	machine := last.machine.Sub(p.machine)
 	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
-	e.OthersCPU, e.BusiestOthers = machine.Others(e.CPU), p.others
+	e.OthersCPU, e.BusiestOthers, e.BusiestServers = machine.Others(e.CPU+max(0, last.servers-p.serversAt)), p.others, p.served
+	e.Quota, e.Throttled = p.quota.used()
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
 	e.StallWait, e.LongestStallWait = p.stood.waited, p.stood.longestWait
 	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))

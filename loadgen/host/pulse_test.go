@@ -172,7 +172,7 @@ func TestTheBusiestSecondStays(t *testing.T) {
 	p := &Pulse{cores: 2, looked: reading{at: time.Unix(1, 0)}}
 	var now reading
 	for i, s := range []struct{ own, others time.Duration }{{second / 4, second}, {second / 2, 3 * second / 2}, {second / 10, second / 2}} {
-		now = reading{p.looked.at.Add(second), p.looked.cpu + s.own, MachineCPU{Total: p.looked.machine.Total + s.own + s.others}}
+		now = reading{p.looked.at.Add(second), p.looked.cpu + s.own, MachineCPU{Total: p.looked.machine.Total + s.own + s.others}, 0}
 		p.share(now)
 		p.looked = now
 		if i == 2 && (p.busiest != 0.25 || p.others != 1.5) {

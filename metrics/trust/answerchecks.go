@@ -14,7 +14,10 @@ import (
 // answers compares the lengths of answers with the requested lengths.
 func (j *judge) answers() (metrics.Check, bool) {
 	l := j.Truth.Lengths
-	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of+l.Unsure), Unit: "%", Limit: lengthsLimit}
+	if l.Short > 0 {
+		l.Cut = 0 // these are among the short ones
+	}
+	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Cut+l.Long+l.Over, l.Of+l.Unsure), Unit: "%", Limit: lengthsLimit}
 	var texts []string
 	if l.Short > 0 {
 		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
@@ -24,9 +27,18 @@ func (j *judge) answers() (metrics.Check, bool) {
 			c.Remedy = "raise --max-model-len of the server"
 		}
 	}
+	if l.Cut > 0 {
+		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended for their length, but have fewer tokens than asked for, %s missing",
+			l.Cut, l.Of, metrics.Counted(l.CutBy, "token")))
+		c.Remedy = "raise --max-model-len of the server, or the limit of a gateway on answers"
+	}
 	if l.Long > 0 {
 		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of+l.Unsure, metrics.Counted(l.Extra, "token")))
 		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+j.lengthMember())
+	}
+	if l.Over > 0 {
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d have more tokens than asked for%s", l.Over, l.Of+l.Unsure, j.byTokenizer()))
+		c.Remedy = cmp.Or(c.Remedy, "check whether the server sends a part of its answers twice, and whether the tokenizer is the server's (--tokenizer)")
 	}
 	c.Text = strings.Join(texts, "; ")
 	return c, texts != nil
@@ -40,10 +52,74 @@ func (j *judge) lengthMember() string {
 	return "max_tokens"
 }
 
-// tokenCounts finds answers whose tokens nobody counted. If the user chose to have no tokenizer,
-// the block has no numbers that need one.
+// promptLengths compares the prompts that the server read with the dataset's.
+func (j *judge) promptLengths() (metrics.Check, bool) {
+	p := j.Truth.Prompts
+	if j.templated() {
+		p.Longer = p.Beyond
+	}
+	c := metrics.Check{Name: "prompt lengths", Figure: percent(p.Shorter+p.Longer, p.Of), Unit: "%", Limit: promptsLimit}
+	c.Remedy = "use the server's tokenizer (--tokenizer), or raise --max-model-len of a server that cuts prompts"
+	if p.Longer > p.Shorter {
+		c.Remedy = "use the server's tokenizer (--tokenizer)"
+	}
+	c.Text = fmt.Sprintf("the server read other prompts than asked for: of %d, %d are shorter and %d longer by its count, with %d tokens for %d",
+		p.Of, p.Shorter, p.Longer, p.Read, p.Asked)
+	return c, p.Shorter+p.Longer > 0
+}
+
+// several finds requests for several answers, whose chunks share a stream.
+func (j *judge) several() (metrics.Check, bool) {
+	n := j.Header.Config.Answers
+	c := metrics.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit, Remedy: "ask for one answer (n of 1), with as many requests"}
+	c.Text = fmt.Sprintf("each request asks for %d answers, whose chunks come in one stream: ITL is between chunks of different answers, and TPOT is of all together", n)
+	return c, n > 1 && !j.Header.Config.Whole
+}
+
+// repeats reports that answers have many more chunks than tokens.
+func (j *judge) repeats() bool {
+	c, found := j.surplus()
+	return found && !fine(c)
+}
+
+// surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
+func (j *judge) surplus() (metrics.Check, bool) {
+	d := j.Truth.Delivery
+	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit, Remedy: "check whether the server sends chunks twice, or without text"}
+	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens", metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
+	_, several := j.several()
+	return c, d.Surplus > 0 && !several
+}
+
+// firstGap checks by the times of chunks whether the first was a token: its text may be a space.
+func (j *judge) firstGap() (metrics.Check, bool) {
+	course := j.Truth.Course
+	if course == nil || course.Leaps == 0 {
+		return metrics.Check{}, false
+	}
+	c := metrics.Check{Name: "first gap", Figure: percent(course.Leaps, j.TTFT.Len()), Unit: "%", Limit: leapsLimit, Remedy: "look at the first chunks of answers (--save-detailed): they may be sent before any token is made"}
+	leap, usual := metrics.Milliseconds(course.Leap), metrics.Milliseconds(course.Usual)
+	c.Text = fmt.Sprintf("in %d of %s the second chunk came %s after the first, and later ones %s apart: TTFT takes a chunk before the first token for a token",
+		course.Leaps, metrics.Counted(j.TTFT.Len(), "answer"), showMS(leap), showMS(usual))
+	early, known := j.firstToken()
+	return c, !(known && !fine(early)) && !(j.late() && j.seen.SharedReads > 0)
+}
+
+// tokenCounts finds answers whose tokens nobody counted, or somebody counted otherwise. If the user chose to have
+// no tokenizer, the block has no numbers that need one.
 func (j *judge) tokenCounts() (metrics.Check, bool) {
 	n := j.Truth.Counts
+	if d := j.Truth.Delivery; d.Falling > 0 {
+		c := metrics.Check{Name: "token counts", Figure: percent(d.Falling, n.Of), Unit: "%", Limit: countsLimit, Remedy: "check the usage that the server sends with its chunks"}
+		c.Text = fmt.Sprintf("in %d of %s the server's count of output tokens falls from one chunk to the next", d.Falling, metrics.Counted(n.Of, "answer"))
+		return c, true
+	}
+	if n.Apart > 0 && n.Nobody == 0 {
+		c := metrics.Check{Name: "token counts", Figure: percent(n.Apart, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give the model's own tokenizer (--tokenizer)"}
+		c.Text = fmt.Sprintf("the server counted %s in %d of %s, where vLLM's client does not look, and these numbers count %d%s",
+			metrics.Counted(n.Theirs, "output token"), n.Apart, metrics.Counted(n.Of, "answer"), n.Ours, j.byTokenizer())
+		return c, true
+	}
 	c := metrics.Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give --tokenizer, or use a server that sends usage"}
 	c.Text = fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong",
 		n.Nobody, metrics.Counted(n.Of, "answer"))
@@ -56,11 +132,22 @@ func (j *judge) noteCounts() string {
 	if n.Tokenizer == 0 {
 		return ""
 	}
+	if n.Apart > 0 {
+		return "" // the check of token counts says it
+	}
 	by := "the tokenizer of this client"
 	if name := j.Header.Config.Tokenizer; name != "" {
 		by = "the tokenizer " + name
 	}
 	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, metrics.Counted(n.Of, "answer"), by)
+}
+
+// byTokenizer names the tokenizer that counted, if the run has one.
+func (j *judge) byTokenizer() string {
+	if name := j.Header.Config.Tokenizer; name != "" {
+		return ", by the tokenizer " + name
+	}
+	return ""
 }
 
 // streaming finds answers that were generated step by step, but came at once.
@@ -71,7 +158,7 @@ func (j *judge) streaming() (metrics.Check, bool) {
 		Remedy: "check whether a proxy buffers, and whether the server streams"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, metrics.Counted(d.Of, "answer"))
 	// What we read late came at once because of us, and a canvas is generated at once.
-	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
+	return c, d.AtOnce > 0 && !(j.late() && j.seen.SharedReads > 0) && j.Diffusion == nil
 }
 
 // firstToken checks whether TTFT counts something as a token that comes before any token.

@@ -2,8 +2,10 @@ package trust
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ const (
 	alone     = "leave the machine to servebench"
 	apart     = "end other programs, or run the server on another machine"
 	unlimited = "check for a CPU limit of the container, and for other programs on its cores"
+	elsewhere = "run the server on another machine"
 )
 
 // others finds that other processes used the cores, if that made this one measure late: it is the
@@ -35,21 +38,48 @@ func (j *judge) others() (metrics.Check, bool) {
 		of += " of a shard's machine"
 	}
 	c.Text = fmt.Sprintf("other processes took %.1f%s%s", c.Figure, of, busiest)
-	return c, j.crowded() && j.lagged()
+	return c, j.crowded() && j.lagged(j.leave())
 }
 
 // crowded reports that other processes used so much of the machine, and left so little, that this
-// one had to wait for cores.
+// one had to wait for cores. A quota makes it wait whatever the others do.
 func (j *judge) crowded() bool {
-	return j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
+	return !j.quotaed() && j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
 }
 
-// lagged reports whether a check found that this process was late.
-func (j *judge) lagged() bool {
+// besieged reports likewise that the servers on this machine did, together with other processes.
+func (j *judge) besieged() bool {
+	return !j.quotaed() && j.seen.BusiestOthers+j.seen.BusiestServers > othersLimit*float64(max(j.seen.Machine, 1))
+}
+
+// quotaed reports that the CPU quota of the process's container stopped it.
+func (j *judge) quotaed() bool { return j.watchedShare(j.seen.Throttled) > throttledLimit }
+
+// throttled finds that the CPU quota of the container stopped this process, if that made it late: it is the
+// cause of the checks that failed.
+func (j *judge) throttled() (metrics.Check, bool) {
+	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%", Limit: throttledLimit, Remedy: raiseQuota}
+	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for %s of the time", quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
+	return c, j.quotaed() && j.lagged(raiseQuota)
+}
+
+// raiseQuota is the remedy against a quota.
+const raiseQuota = "raise the CPU quota of the container"
+
+// quotaCores is a number of cores, such as 0.5 cores.
+func quotaCores(n float64) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) + " cores"
+}
+
+// lagged reports whether a check found that this process was late, and has that remedy.
+func (j *judge) lagged(remedy string) bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
 		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
-		if c, found := find(j); found && !fine(c) && c.Remedy == j.leave() {
+		if c, found := find(j); found && !fine(c) && c.Remedy == remedy {
 			return true
 		}
 	}
@@ -60,14 +90,26 @@ func (j *judge) lagged() bool {
 // and about more cores if this one did.
 func (j *judge) quiet(otherwise string) string {
 	switch {
+	case j.quotaed():
+		return raiseQuota
 	case j.crowded():
 		return j.leave()
+	case j.besieged():
+		return j.prioritized(elsewhere)
 	case j.saturated():
 		return j.spread()
+	case j.stoodStill():
+		return frozen
 	case otherwise == quieter || otherwise == unlimited:
 		return j.prioritized(otherwise)
 	}
 	return otherwise
+}
+
+// stoodStill reports that this process was stopped so often that this explains that it was late, and not
+// because it had no core.
+func (j *judge) stoodStill() bool {
+	return j.watchedShare(j.seen.Stalled) > stopShareLimit && j.seen.StallWait < j.seen.Stalled/2
 }
 
 // prioritized is a remedy against other programs, after the one that lets them run: a real-time priority,
@@ -139,6 +181,7 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 	}{
 		{"P99 TTFT", j.TTFT.Percentile(99), without.Percentile(99), delayP99MS},
 		{"mean TTFT", j.TTFT.Mean(), without.Mean(), delayLimitMS},
+		{"median TTFT", j.TTFT.Median(), without.Median(), delayLimitMS},
 	} {
 		figure, limit := max(0, n.with-n.without), max(n.least, n.with*delayLimit/100)
 		if of == "" || figure/limit > c.Figure/c.Limit {
@@ -182,18 +225,20 @@ func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelSta
 
 // wakeUp replaces the age if the kernel did not stamp.
 func (j *judge) wakeUp() (metrics.Check, bool) {
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
-	against := "ITL " + showMS(j.itl())
-	if !j.hasGaps() {
-		name, first := j.first()
-		c.Limit = max(wakeLimit, lagLimitOfTTFT*first.Mean())
-		against = name + " " + showMS(first.Mean())
+	name, first := j.first()
+	least := math.Inf(1)
+	if first.Len() > 0 {
+		least = first.Percentile(99)
 	}
-	c.Text = fmt.Sprintf("%s woke up %s late at p99, against %s", j.process(), showMS(c.Figure), against)
+	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
+		name, least = "ITL", j.ITL.Percentile(99)
+	}
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.quiet(quieter)}
+	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name, showMS(least))
 	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
-	return c, j.userStamped() && j.seen.WakeP99 > 0
+	return c, j.userStamped() && j.seen.WakeP99 > 0 && !math.IsInf(least, 1)
 }
 
 // sharedShare is the share of chunks that shared a read, in percent.
@@ -231,26 +276,58 @@ func (j *judge) sharedReads() (metrics.Check, bool) {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
 		return c, j.seen.SharedReads > 0 && j.late()
 	}
-	c.Figure = percent(late.Chunks, late.Of)
-	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(c.Figure))
-	if least, most, marked := j.LateITL(99); marked {
-		p99 := j.ITL.Percentile(99)
-		if off, limit := max(most-p99, p99-least), max(lateLimit, lateLimitOfITL*p99); off > limit {
-			c.Figure, c.Unit, c.Limit = off, "ms", limit
-			c.Text += ", so P99 ITL may be off by " + showMS(off)
+	share := percent(late.Chunks, late.Of)
+	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(share))
+	name := ""
+	c.Figure, c.Unit, c.Limit = 0, "ms", lateLimit
+	for _, n := range j.bent() {
+		if name == "" || n.off/n.limit > c.Figure/c.Limit {
+			name, c.Figure, c.Limit = n.name, n.off, n.limit
 		}
 	}
+	if name != "" {
+		c.Text += fmt.Sprintf(", so %s may be off by %s", name, showMS(c.Figure))
+	}
 	return c, true
+}
+
+// A bentNumber is a number that marked chunks may have changed by off milliseconds at most.
+type bentNumber struct {
+	name       string
+	off, limit float64
+}
+
+// bent are the numbers of the block that marked chunks bend.
+func (j *judge) bent() (all []bentNumber) {
+	statistics := []struct {
+		name string
+		of   func(*metrics.Distribution) float64
+	}{
+		{"P99", func(d *metrics.Distribution) float64 { return d.Percentile(99) }},
+		{"median", (*metrics.Distribution).Median}, {"mean", (*metrics.Distribution).Mean},
+	}
+	for _, metric := range metrics.Metrics {
+		least, most := j.LateBounds(metric.Name)
+		if least == nil {
+			continue
+		}
+		for _, s := range statistics {
+			is, share := s.of(metric.Of(j.Summary)), lateLimitOf
+			if metric.Name == "itl" && s.name == "P99" {
+				share = lateLimitOfITL
+			}
+			off := max(s.of(most)-is, is-s.of(least))
+			all = append(all, bentNumber{s.name + " " + strings.ToUpper(metric.Name), off, max(lateLimit, share*is)})
+		}
+	}
+	return all
 }
 
 func (j *judge) longestStop() (metrics.Check, bool) {
 	how, remedy := j.stood(j.seen.LongestStall, j.seen.LongestStallWait)
 	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: remedy}
-	if j.userStamped() {
-		c.Limit = max(stopLimitUnstamped, j.itl())
-	}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
-	return c, j.seen.Stalls > 0
+	return c, j.seen.Stalls > 0 && j.userStamped()
 }
 
 func (j *judge) stopped() (metrics.Check, bool) {
@@ -258,7 +335,7 @@ func (j *judge) stopped() (metrics.Check, bool) {
 	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
-	return c, j.seen.Stalls > 0
+	return c, j.seen.Stalls > 0 && j.userStamped()
 }
 
 func (j *judge) busiestSecond() (metrics.Check, bool) {
@@ -290,7 +367,7 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
 	}
-	return c, j.seen.GCs > 0
+	return c, j.seen.GCs > 0 && j.userStamped()
 }
 
 // starved reports whether collections took long because the process had no core: its threads waited
@@ -305,7 +382,27 @@ func (j *judge) gcShare() (metrics.Check, bool) {
 		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
 	}
-	return c, j.seen.GCs > 0
+	return c, j.seen.GCs > 0 && j.userStamped()
+}
+
+// noteStops says how this process was stopped, if the kernel's stamps kept that out of the latencies.
+func (j *judge) noteStops() string {
+	var said []string
+	_, stopped := j.stopped()
+	stood := metrics.Milliseconds(j.seen.LongestStall) > stopNoted || j.watchedShare(j.seen.Stalled) > stopShareLimit
+	if how, _ := j.stood(j.seen.Stalled, j.seen.StallWait); stood && !stopped {
+		said = append(said, fmt.Sprintf("%s for %s at most and %s of the time, in %s", how,
+			showMS(metrics.Milliseconds(j.seen.LongestStall)), showPercent(j.watchedShare(j.seen.Stalled)), metrics.Counted(j.seen.Stalls, "stop")))
+	}
+	_, paused := j.longestGC()
+	if longest := metrics.Milliseconds(j.seen.LongestGC); longest > gcLimit && !paused {
+		said = append(said, fmt.Sprintf("was stopped by garbage collection for %s at most", showMS(longest)))
+	}
+	if said == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: the kernel stamped what came meanwhile, and the checks of lag, send delay and shared reads say what that changed",
+		j.process(), strings.Join(said, ", and "))
 }
 
 func (j *judge) clock() (metrics.Check, bool) {

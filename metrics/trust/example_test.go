@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics/trust"
 )
 
-// A load generator that stood still for 320 ms cannot have measured well.
+// A load generator that stood still for 320 ms, without stamps by the kernel, cannot have measured well.
 func ExampleJudge() {
 	c := metrics.NewCollector(&metrics.Header{})
 	for i := range 20 {
@@ -20,7 +20,7 @@ func ExampleJudge() {
 		c.Add(r)
 	}
 	s := c.Summary(2)
-	s.Evidence = &metrics.Evidence{Cores: 2, Watched: 60 * time.Second, Stalls: 1, Stalled: 320 * time.Millisecond, LongestStall: 320 * time.Millisecond}
+	s.Evidence = &metrics.Evidence{Cores: 2, Watched: 60 * time.Second, UserStamps: 40, Stalls: 1, Stalled: 320 * time.Millisecond, LongestStall: 320 * time.Millisecond}
 	trust.Judge(s)
 	fmt.Println(s.Trust.Verdict)
 	for _, check := range s.Trust.Failed() {
@@ -28,5 +28,5 @@ func ExampleJudge() {
 	}
 	// Output:
 	// SUSPECT
-	// this process was stopped for 320 ms at once (limit 100 ms)
+	// this process was stopped for 320 ms at once (limit 25.0 ms)
 }

@@ -14,16 +14,18 @@ const (
 	// in the number, where lag only moves the load. A busy scheduler causes a millisecond or two at
 	// the 99th percentile, and a tenth of that on average.
 	delayLimit   = 5.0 // % of the TTFT's mean, and of its p99
-	delayLimitMS = 0.5 // ms of the mean, if that is more
+	delayLimitMS = 1.0 // ms of the mean, if that is more
 	delayP99MS   = 2.0 // ms of the p99, likewise
 
-	// While bytes wait in the socket, the next event can join them and take its stamp. Up to half
-	// an ITL, that is rare. A context switch can take a millisecond.
-	ageLimitOfITL = 0.5 // of the mean
+	// While bytes wait in the socket, the next event can join them and take its stamp. That is rare up to
+	// an ITL, and what it does to a number is judged by the marked chunks. A context switch can take a
+	// millisecond.
+	ageLimitOfITL = 1.0 // of the mean
 	ageLimit      = 1.0 // ms, p99, if that is more
-	// If the kernel does not stamp, the delay of wake-ups shows how late the process reads. Go's
-	// timers alone are up to a millisecond late.
-	wakeLimit = 2.0 // ms, p99, if that is more than half an ITL
+	// If the kernel does not stamp, the delay of wake-ups shows how late the process reads, and all
+	// latencies include it. Go's timers alone are up to a millisecond late.
+	wakeLimit        = 2.0  // ms, p99,
+	wakeLimitOfPrint = 0.05 // of the least P99 of the block, if that is more
 
 	// Data that came before an earlier packet is stamped, but cannot be read yet.
 	disorderLimit = 0.5 // packets, in % of the chunks
@@ -31,20 +33,21 @@ const (
 	// Events that share a read share a stamp: their ITL is 0, and the first of them takes it all.
 	// Servers also send several events at once, which is not our fault. So this is judged only if
 	// the client was late, too: at least as large a part of its reads as of the chunks that shared
-	// one, up to 90 %. If chunks are marked, these are counted. They may also not move P99 ITL by
-	// more than what counts as late.
-	sharedLimit    = 1.0 // % of the chunks
-	lateLimitOfITL = 0.1 // of the mean
-	lateLimit      = 1.0 // ms, if that is more
+	// one, up to 90 %. If chunks are marked, it is known between what the numbers lie, and only that
+	// counts: P99 of ITL, which takes all of it, and the others.
+	sharedLimit    = 2.0  // % of the chunks
+	lateLimitOfITL = 0.1  // of the mean; of P99
+	lateLimitOf    = 0.05 // of any other number
+	lateLimit      = 1.0  // ms, if that is more
 	// Stops make at most that many times as many events share a read as come in their share of the
 	// time: load comes in bursts, and the process is also watched before and after it.
 	stopsPile = 20.0
 
-	// A stop for longer than an ITL makes the events of all streams wait for each other. Below 100
-	// ms the kernel's stamps compensate for it.
-	stopLimit = 100.0 // ms, longest, or the mean ITL if that is more
+	// Where the kernel stamps, a stop counts by what it did to sends and stamps, which other checks judge.
+	// From here on there is a note.
+	stopNoted = 25.0 // ms, longest
 	// Without these stamps, every stream's ITL includes the stop.
-	stopLimitUnstamped = 25.0 // ms, likewise
+	stopLimit = 25.0 // ms, longest, or the mean ITL if that is more
 	// In total, stops for one tick in fifty spoil the 99th percentile. 100 ms in all are tolerated,
 	// so that two hiccups do not make a short run SUSPECT.
 	stopShareLimit = 2.0 // % of the time
@@ -63,7 +66,7 @@ const (
 	// to us.
 	othersLimit = 0.25 // of the machine's cores, in a second
 
-	// Pauses are tens of microseconds unless the process is in trouble.
+	// Pauses are tens of microseconds unless the process is in trouble. They count as stops do.
 	gcLimit      = 10.0 // ms, longest
 	gcShareLimit = 1.0  // % of the time, or as much as the longest may take
 
@@ -74,6 +77,14 @@ const (
 	// includes that time.
 	heldLimit   = 5.0 // % of E2EL
 	heldLimitMS = 2.0 // ms, mean, if that is more
+
+	// Requests that wait for a slot have not been sent, so no latency includes the wait. Bursts of a load that
+	// seldom fills its slots wait for a few percent of E2EL.
+	slotsLimit   = 10.0 // % of E2EL, mean
+	slotsLimitMS = 5.0  // ms, mean, if that is more
+
+	// A container that has used up its CPU quota gets no core until the next period.
+	throttledLimit = 1.0 // % of the time
 
 	// The time to connect depends on the network, not on the server. On one machine or in one rack
 	// half a millisecond is usual, and steady traffic does not connect.
@@ -121,6 +132,25 @@ const (
 
 	// Each of these answers counts as a single token.
 	countsLimit = 1.0 // % of the answers
+
+	// A model makes its tokens at an even pace. If the second chunk of answers waits for a multiple of the usual
+	// gap, the first was no token.
+	leapsLimit = 5.0 // % of the answers
+
+	// The server's prompts are the dataset's, or the load is another one.
+	promptsLimit = 1.0 // % of the requests
+
+	// Servers send a chunk for a token, or for several.
+	surplusLimit = 1.0 // % of the answers
+
+	// Several answers to a request come in one stream.
+	severalLimit = 1 // answers to a request
+
+	// In a closed loop, slots are empty at the end only. A run of five times as many requests as slots has
+	// 80 % or more in use.
+	usedNoted = 80.0 // % of the slots
+	// If fewer answers than this were quick, chance may be why.
+	quickNoted = 1.0 // % of the answers, and two of them
 
 	// With ignore_eos, answers have all requested tokens. If some do not, requests hold their slots
 	// for a different time than planned, and tokens a second belong to a different load.

@@ -70,6 +70,26 @@ func (j *judge) rate() (metrics.Check, bool) {
 	return c, p.Due > 0 && p.Sent > 0 && !j.Truth.HeldBack()
 }
 
+// slots finds that requests waited for slots of --max-concurrency, which no latency includes: a server that
+// stalls then delays requests that were not yet sent. Gil Tene calls this coordinated omission.
+func (j *judge) slots() (metrics.Check, bool) {
+	c := metrics.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)), Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
+	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 || j.Truth.ScheduledTTFT.Len()+j.Truth.ScheduledE2EL.Len() == 0 {
+		return c, false
+	}
+	c.Figure = j.Queue.Mean()
+	name, first := j.first()
+	due := &j.Truth.ScheduledTTFT
+	if j.Header.Config.Whole {
+		due = &j.Truth.ScheduledE2EL
+	}
+	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests were due",
+		metrics.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
+	rate, paced := j.rate()
+	held := paced && !fine(rate) || j.Truth.HeldBack() || j.waitsForPlaces() // which another check or note says
+	return c, !held && c.Figure > 0
+}
+
 // backlog is the growth of requests that were due and had not ended, while others were still due.
 // Without a limit, each of them slows down the others. With --max-concurrency they wait for a slot
 // instead, so latencies from when a request was sent do not grow.
@@ -171,8 +191,9 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
 			showPercent(small*100), showMS(edge), showMS(rest))
 	}
-	// What we read late is lumpy because of us.
-	return c, !j.late() || j.bundled()
+	// What we read late is lumpy because of us, and chunks of several answers because of the request.
+	_, several := j.several()
+	return c, (!j.late() || j.bundled()) && !several && !j.repeats()
 }
 
 // bundled reports that most chunks that shared a read arrived together: what shares a read because

@@ -26,6 +26,7 @@ func (j *judge) notes() []string {
 		metrics.Counted(j.Resent.Reconnects, "request"))
 	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): %s sent again, %s in all; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
+	n.kept(j.promptLengths())
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	lost := j.Truth.Counts
@@ -34,6 +35,9 @@ func (j *judge) notes() []string {
 	n.text(j.noteTokens())
 	n.text(j.noteSingleTokens())
 	n.text(j.noteShared())
+	n.text(j.noteStops())
+	j.noteCourse(&n)
+	j.noteLoad(&n)
 	j.noteConnections(&n)
 	j.noteServer(&n)
 	j.noteSessions(&n)

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -97,8 +98,37 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
 		"no prompt tokens": {func(s *metrics.Summary) { s.Truth.Counts = metrics.Counts{Of: 200, NoInput: 200, Lost: 4000} },
 			"the server counted 0 prompt tokens in 200 of 200 answers: total input tokens lack the 4000 tokens that the dataset has there"},
-		"several answers": {func(s *metrics.Summary) { s.Header.Config.Answers, s.Evidence.PrefixHits = 2, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected"},
-		"conversations":   {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+		"several answers": {func(s *metrics.Summary) {
+			s.Header.Config.Answers, s.Header.Config.Whole, s.Evidence.PrefixHits = 2, true, 500
+		}, "50.0 % of the prompt tokens in its prefix cache, as expected"},
+		"a stop": {func(s *metrics.Summary) {
+			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 26*msec, 26*msec
+		}, "this process was stopped for 26.0 ms at most and 0.26 % of the time, in 1 stop: the kernel stamped what came meanwhile"},
+		"many stops": {func(s *metrics.Summary) {
+			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.StallWait, s.Evidence.LongestStall = 14, 250*msec, 250*msec, 20*msec
+		}, "this process had no core for 20.0 ms at most and 2.50 % of the time, in 14 stops"},
+		"a pause": {func(s *metrics.Summary) { s.Evidence.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
+		"a change": {func(s *metrics.Summary) {
+			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{
+				At: 4 * time.Second, Requests: 40,
+				Before: metrics.Stretch{TTFT: 251, TPOT: 50, Rate: 13.2}, After: metrics.Stretch{TTFT: 51, Rate: 64},
+			}}
+		}, "the run was not steady: latencies changed at 4.0 s, after 40 requests. Before: mean TTFT 251 ms, 50.0 ms a chunk, 13.2 req/s; after: mean TTFT 51.0 ms, 64.0 req/s"},
+		"two modes": {func(s *metrics.Summary) {
+			s.Truth.Course = &metrics.Course{Of: 200, Modes: &metrics.Modes{Share: 0.5, Fast: 10, Slow: 30}}
+		}, "the answers have two kinds: 50 % take 10.0 ms a chunk, and 50 % take 30.0 ms"},
+		"quick answers": {func(s *metrics.Summary) {
+			s.Truth.Course = &metrics.Course{Of: 200, Quick: 60, Quickest: 1300 * time.Microsecond}
+		}, "60 of 200 answers were complete within 1.30 ms (median), before a quarter of the median TTFT had passed: are they errors"},
+		"empty slots": {func(s *metrics.Summary) {
+			s.Header.Config.RequestRate, s.Header.Config.MaxConcurrency = math.Inf(1), 64
+			s.Truth.MeanConcurrency, s.Truth.PeakConcurrency = 35.2, 64
+		}, "35.2 of the 64 slots of --max-concurrency were in use on average, and 64 at most: the numbers are of a smaller load. Take 640 requests or more"},
+		"a rate that never was": {func(s *metrics.Summary) {
+			s.Header.Config.RequestRate = 1000
+			s.Truth.Pace = metrics.Pace{Requests: 51, Due: 51 * msec, Sent: 51 * msec}
+		}, "all 51 requests were due within 51.0 ms, and an answer takes 240 ms: the server never had the load of this rate, and throughput is of the wait for the last answers. Take 2353 requests or more"},
+		"conversations": {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
 		c.set(s)

@@ -39,7 +39,7 @@ func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
 // What comes of cores that are used up has the same remedy.
 func TestLateReadsOfASaturatedClientHaveItsRemedy(t *testing.T) {
 	s := clean()
-	s.Evidence.BusiestCPU, s.Evidence.SharedReads, s.Age = 0.99, 400, alike(6, 4000)
+	s.Evidence.BusiestCPU, s.Evidence.SharedReads, s.Age = 0.99, 400, alike(12, 4000)
 	Judge(s)
 	failed := s.Trust.Failed()
 	if len(failed) != 3 {

@@ -1,0 +1,283 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Course says how the latencies of a run went, in the order in which its requests were sent. Its zero value
+// is of a steady run.
+type Course struct {
+	// Of are the completed requests that were judged. In a closed loop these are not the first ones, which
+	// start at once, and not the last ones, which have fewer others beside them.
+	Of int
+
+	// Change is the moment at which latencies changed most; nil if they did not.
+	Change *Change
+	// Modes are the two kinds of answers of a run that has two; nil of others.
+	Modes *Modes
+
+	// Quick are answers that came whole in less than a quarter of the median TTFT, and Quickest is the
+	// median of their E2EL.
+	Quick    int
+	Quickest time.Duration
+
+	// Leaps are answers whose second chunk came long after the first, compared with TTFT and with the later
+	// chunks. Leap is the median of that gap, and Usual the median of the mean gaps after it.
+	Leaps       int
+	Leap, Usual time.Duration
+}
+
+// A Change divides a run into two parts.
+type Change struct {
+	At            time.Duration // on the clock of the Records: when the first request of the second part was sent
+	Requests      int           // that were sent before, of those that completed
+	Before, After Stretch
+}
+
+// A Stretch has the numbers of a part of the judged requests.
+type Stretch struct {
+	TTFT, TPOT float64 // mean, milliseconds; TPOT is per chunk after the first, 0 without one
+	Rate       float64 // requests sent a second
+}
+
+// Modes are two kinds of answers: those of one have a multiple of the other's time per chunk.
+type Modes struct {
+	Share      float64 // of the slow ones among the judged answers, 0 to 1
+	Fast, Slow float64 // geometric mean of the milliseconds a chunk
+}
+
+// How the course of a run is judged.
+const (
+	courseParts = 20 // in which the judged requests are compared, in the order of sending
+	courseLeast = 40 // requests, for fewer say nothing
+
+	// Servers differ by a tenth from minute to minute. A quarter is more than users accept between two runs.
+	changeTimes = 1.25
+	// Of steady runs under load, whose parts depend on each other, hardly one has a split beyond this. It is the
+	// difference of the parts' means, in standard errors of it within the two sides.
+	changeErrors = 7.0
+	changeEdge   = 2 // parts on either side of a change, at least
+
+	modeTimes = 1.5  // one mode of the other
+	modeShare = 0.1  // of the answers in either
+	modeParts = 0.9  // of the variance between the modes: an even distribution has 0.75, a normal one 0.64
+	quickOf   = 0.25 // of the median TTFT
+	leapTimes = 4    // the usual gap
+	leapTTFT  = 2    // TTFT
+)
+
+// course judges the answers of the run; nil if their times are unknown, or if the load was not even: then
+// latencies may change with it.
+func (c *Collector) course() *Course {
+	config := &c.header.Config
+	answers := c.timeline.answers
+	if len(answers) == 0 || c.foreign {
+		return nil
+	}
+	course := new(Course)
+	c.leaps(course)
+	if !config.steady() || c.witness.truth.LaterTurns {
+		return course
+	}
+	sent := slices.Clone(answers)
+	slices.SortStableFunc(sent, func(a, b answer) int { return cmp.Compare(a.start, b.start) })
+	skipped := 0
+	if math.IsInf(config.RequestRate, 1) {
+		skipped = min(config.MaxConcurrency, len(sent))
+		sent = sent[skipped:max(len(sent)-skipped, skipped)]
+	}
+	if course.Of = len(sent); course.Of < courseLeast {
+		return course
+	}
+	course.quick(sent)
+	if course.Change = changeOf(sent); course.Change == nil {
+		course.Modes = modesOf(sent)
+	} else {
+		course.Change.Requests += skipped
+	}
+	return course
+}
+
+// steady reports that the load is the same throughout the run: requests at one rate, or in a number of slots.
+func (c *Config) steady() bool {
+	closed := math.IsInf(c.RequestRate, 1)
+	switch {
+	case c.RampUp != nil || c.SelfTimed || c.RateCurve != "" || c.MaxSessions > 0 || c.Whole:
+		return false
+	case closed:
+		return c.MaxConcurrency > 0 && !c.Paced()
+	}
+	return true
+}
+
+// leaps finds answers whose first chunk came early.
+func (c *Collector) leaps(course *Course) {
+	var leaps, usual []float64
+	rest := c.sum.ITL.exact
+	for _, a := range c.timeline.answers {
+		if a.even || int(a.gaps) > len(rest) {
+			return
+		}
+		gaps := rest[:a.gaps]
+		rest = rest[a.gaps:]
+		if len(gaps) < streamTokens-1 {
+			continue
+		}
+		mean := Mean(gaps[1:])
+		if gaps[0] >= leapTimes*mean && gaps[0] >= leapTTFT*a.ttft && gaps[0] > deliveredToken.Seconds() {
+			leaps, usual = append(leaps, gaps[0]), append(usual, mean)
+		}
+	}
+	if course.Leaps = len(leaps); course.Leaps > 0 {
+		course.Leap, course.Usual = seconds(median(leaps)), seconds(median(usual))
+	}
+}
+
+// quick finds answers that were complete before others began.
+func (c *Course) quick(sent []answer) {
+	var firsts, whole []float64
+	for _, a := range sent {
+		firsts = append(firsts, a.ttft)
+	}
+	edge := quickOf * median(firsts)
+	for _, a := range sent {
+		if a.latency < edge {
+			whole = append(whole, a.latency)
+		}
+	}
+	if c.Quick = len(whole); c.Quick > 0 {
+		c.Quickest = seconds(median(whole))
+	}
+}
+
+// pace is the time of an answer per chunk after the first, in seconds; 0 without one.
+func (a *answer) pace() float64 {
+	if a.gaps == 0 {
+		return 0
+	}
+	return (a.latency - a.ttft) / float64(a.gaps)
+}
+
+// logs are the logarithms of a latency of answers that have it.
+func logs(answers []answer, of func(*answer) float64) []float64 {
+	var all []float64
+	for i := range answers {
+		if v := of(&answers[i]); v > 0 {
+			all = append(all, math.Log(v))
+		}
+	}
+	return all
+}
+
+// changeOf finds the split of the answers whose sides differ most in TTFT or in the time per chunk.
+func changeOf(sent []answer) *Change {
+	at, most := 0, changeErrors
+	for _, of := range []func(*answer) float64{func(a *answer) float64 { return a.ttft }, (*answer).pace} {
+		var parts []float64
+		for i := range courseParts {
+			part := logs(sent[i*len(sent)/courseParts:(i+1)*len(sent)/courseParts], of)
+			if len(part) == 0 {
+				parts = nil
+				break
+			}
+			parts = append(parts, Mean(part))
+		}
+		if split, errors := splitOf(parts); errors > most {
+			at, most = split, errors
+		}
+	}
+	if at == 0 {
+		return nil
+	}
+	n := at * len(sent) / courseParts
+	return &Change{
+		At: seconds(sent[n].start), Requests: n,
+		Before: stretchOf(sent[:n], sent[n].start), After: stretchOf(sent[n:], sent[len(sent)-1].start),
+	}
+}
+
+// splitOf is the split of the parts, which are logarithms, whose sides differ most, in standard errors; 0 if no
+// sides differ by changeTimes.
+func splitOf(parts []float64) (at int, errors float64) {
+	for k := changeEdge; k <= len(parts)-changeEdge; k++ {
+		before, after := parts[:k], parts[k:]
+		apart := math.Abs(Mean(before) - Mean(after))
+		if apart < math.Log(changeTimes) {
+			continue
+		}
+		within := (spreadAround(before) + spreadAround(after)) / float64(len(parts)-2)
+		const digits = 0.01 // parts that are equal to a hundredth are equal
+		se := math.Sqrt(max(within, digits*digits) * (1/float64(len(before)) + 1/float64(len(after))))
+		if apart/se > errors {
+			at, errors = k, apart/se
+		}
+	}
+	return at, errors
+}
+
+// spreadAround is the sum of the squared distances from the mean.
+func spreadAround(values []float64) (sum float64) {
+	mean := Mean(values)
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
+
+// stretchOf has the numbers of answers that were sent one after the other until that time, in seconds.
+func stretchOf(sent []answer, until float64) (s Stretch) {
+	chunks, n := 0.0, 0
+	for i := range sent {
+		s.TTFT += sent[i].ttft * 1000 / float64(len(sent))
+		if sent[i].gaps > 0 {
+			chunks += sent[i].pace() * 1000
+			n++
+		}
+	}
+	if n > 0 {
+		s.TPOT = chunks / float64(n)
+	}
+	if took := until - sent[0].start; took > 0 {
+		s.Rate = float64(len(sent)) / took
+	}
+	return s
+}
+
+// modesOf finds two kinds of answers by their time per chunk: the split of the sorted logarithms that leaves
+// least variance within its sides. Otsu, A threshold selection method from gray-level histograms, IEEE Trans. SMC
+// 9(1), 1979.
+func modesOf(sent []answer) *Modes {
+	all := logs(sent, (*answer).pace)
+	slices.Sort(all)
+	n := len(all)
+	whole := spreadAround(all)
+	if n < courseLeast || whole == 0 {
+		return nil
+	}
+	total, below := 0.0, 0.0
+	for _, v := range all {
+		total += v
+	}
+	at, between := 0, 0.0
+	for k := 1; k < n; k++ {
+		below += all[k-1]
+		apart := below/float64(k) - (total-below)/float64(n-k)
+		if b := apart * apart * float64(k) * float64(n-k) / float64(n); b > between {
+			at, between = k, b
+		}
+	}
+	share := float64(n-at) / float64(n)
+	fast, slow := math.Exp(Mean(all[:at])), math.Exp(Mean(all[at:]))
+	if between < modeParts*whole || min(share, 1-share) < modeShare || slow < modeTimes*fast {
+		return nil
+	}
+	return &Modes{Share: share, Fast: fast * 1000, Slow: slow * 1000}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return Percentile(values, 50)
+}

@@ -1,0 +1,59 @@
+package metrics
+
+// Prompts compares the prompt tokens that the server counted with the dataset's, over the completed requests
+// that open a conversation and carry text alone. Later turns depend on the answers before them: see Later. Its
+// zero value has no requests.
+type Prompts struct {
+	Of      int `json:"of,omitempty"`      // requests that were compared
+	Shorter int `json:"shorter,omitempty"` // of which the server counted fewer tokens
+	Longer  int `json:"longer,omitempty"`  // more tokens
+	Beyond  int `json:"beyond,omitempty"`  // the part of Longer that no chat template explains
+	Asked   int `json:"asked,omitempty"`   // tokens of the dataset in those of Shorter and Longer
+	Read    int `json:"read,omitempty"`    // tokens of the server in those
+}
+
+// The differences that are no finding. A dataset's text may have a few tokens more or less once it is encoded
+// again, and a tokenizer may begin and end each sequence with its own tokens.
+const (
+	promptTolerance = 10 // % of the dataset's tokens
+	promptSpecial   = 8  // tokens a sequence
+	promptTemplate  = 72 // tokens that a chat template may add: 64 to a chat and 8 to its message
+)
+
+// add counts a completed request. Of a prompt without any token by the server's count, Counts has the number.
+func (p *Prompts) add(r *Record) {
+	if r.Turn > 0 || r.InAsked <= 0 || r.In == 0 {
+		return
+	}
+	sequences := 1
+	if c := r.Payload; c != nil {
+		if c.Images > 0 || c.Videos > 0 || c.Audio > 0 {
+			return
+		}
+		sequences = max(sequences, c.Inputs)
+	}
+	p.Of++
+	apart, allowed := r.In-r.InAsked, r.InAsked/promptTolerance
+	special := promptSpecial * sequences
+	switch {
+	case -apart > max(allowed, special/2):
+		p.Shorter++
+	case apart > max(allowed, special):
+		p.Longer++
+		if apart > allowed+promptTemplate*sequences {
+			p.Beyond++
+		}
+	default:
+		return
+	}
+	p.Asked += r.InAsked
+	p.Read += r.In
+}
+
+// plus is the sum of p and other.
+func (p Prompts) plus(other Prompts) Prompts {
+	return Prompts{
+		Of: p.Of + other.Of, Shorter: p.Shorter + other.Shorter, Longer: p.Longer + other.Longer, Beyond: p.Beyond + other.Beyond,
+		Asked: p.Asked + other.Asked, Read: p.Read + other.Read,
+	}
+}

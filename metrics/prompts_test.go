@@ -1,0 +1,43 @@
+package metrics
+
+import "testing"
+
+func TestPromptsAreComparedWithTheDataset(t *testing.T) {
+	read := func(in, asked int, set ...func(*Record)) *Record {
+		r := &Record{In: in, InAsked: asked, Out: 1}
+		r.Chunks.Append(msec)
+		for _, f := range set {
+			f(r)
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name   string
+		record *Record
+		want   Prompts
+	}{
+		{"as asked", read(100, 100), Prompts{Of: 1}},
+		{"with a special token", read(5, 4), Prompts{Of: 1}},
+		{"encoded again", read(91, 100), Prompts{Of: 1}},
+		{"cut", read(89, 100), Prompts{Of: 1, Shorter: 1, Asked: 100, Read: 89}},
+		{"cut at a window", read(2048, 8000), Prompts{Of: 1, Shorter: 1, Asked: 8000, Read: 2048}},
+		{"with a template", read(150, 100), Prompts{Of: 1, Longer: 1, Asked: 100, Read: 150}},
+		{"five times", read(500, 100), Prompts{Of: 1, Longer: 1, Beyond: 1, Asked: 100, Read: 500}},
+		{"five times a short one", read(20, 4), Prompts{Of: 1, Longer: 1, Asked: 4, Read: 20}},
+		{"not counted", read(0, 100), Prompts{}},
+		{"of unknown length", read(100, 0), Prompts{}},
+		{"a later turn", read(500, 100, func(r *Record) { r.Turn = 1 }), Prompts{}},
+		{"with a picture", read(500, 100, func(r *Record) { r.Payload = &Payload{Images: 1} }), Prompts{}},
+		{"of a body that is counted", read(500, 100, func(r *Record) { r.Payload = &Payload{Bytes: 99} }), Prompts{Of: 1, Longer: 1, Beyond: 1, Asked: 100, Read: 500}},
+		{"of many inputs", read(132, 100, func(r *Record) { r.Payload = &Payload{Inputs: 4} }), Prompts{Of: 1}},
+		{"failed", read(5, 100, func(r *Record) { r.Class = Reset }), Prompts{}},
+	} {
+		if got := truthOf(Config{}, c.record).Prompts; got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	both := truthOf(Config{}, read(5, 100), read(2000, 100)).Prompts
+	if want := (Prompts{Of: 2, Shorter: 1, Longer: 1, Beyond: 1, Asked: 200, Read: 2005}); both != want {
+		t.Errorf("together %+v, want %+v", both, want)
+	}
+}
