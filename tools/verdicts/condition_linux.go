@@ -15,7 +15,7 @@ import (
 type condition struct {
 	name  string
 	quiet bool // the client has priority, and waits for an idle machine
-	busy  int  // loops beside it
+	busy  int  // loops that compete for the cores
 	stop  time.Duration
 	run   time.Duration // between stops
 }

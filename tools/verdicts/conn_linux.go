@@ -17,7 +17,7 @@ type conn struct {
 	note  int // of the answer, in the server's notes
 	left  int // tokens to write
 	due   time.Duration
-	place int // in the queue; -1 if it is not there
+	index int // in the queue; -1 if it is not there
 }
 
 // writeWait is how long a client may leave its receive buffer full, in milliseconds.
@@ -95,20 +95,20 @@ func (q dueQueue) Less(i, j int) bool { return q[i].due < q[j].due }
 
 func (q dueQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
+	q[i].index, q[j].index = i, j
 }
 
 func (q *dueQueue) Push(c any) {
-	c.(*conn).place = len(*q)
+	c.(*conn).index = len(*q)
 	*q = append(*q, c.(*conn))
 }
 
 func (q *dueQueue) Pop() any {
 	last := len(*q) - 1
 	c := (*q)[last]
-	c.place = -1
+	c.index = -1
 	*q = (*q)[:last]
 	return c
 }
 
-func (q *dueQueue) remove(c *conn) { heap.Remove(q, c.place) }
+func (q *dueQueue) remove(c *conn) { heap.Remove(q, c.index) }

@@ -130,7 +130,7 @@ func (s *server) accept() error {
 		default:
 			return fmt.Errorf("accept4: %w", err)
 		}
-		s.conns[int32(fd)] = &conn{fd: fd, place: -1}
+		s.conns[int32(fd)] = &conn{fd: fd, index: -1}
 		if err := s.watch(fd, unix.EPOLLRDHUP); err != nil {
 			return fmt.Errorf("epoll_ctl: %w", err)
 		}
@@ -179,7 +179,7 @@ func (s *server) answer(c *conn) {
 
 // close gives a connection up, with the answer that it waits for.
 func (s *server) close(c *conn) {
-	if c.place >= 0 {
+	if c.index >= 0 {
 		s.due.remove(c)
 	}
 	delete(s.conns, int32(c.fd))
