@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A form is that of an answer: one of two APIs.
+// A form says by which of two APIs an answer is.
 type form int
 
 const (
@@ -26,22 +26,23 @@ var (
 )
 
 // models is the answer to /v1/models.
-const models = `{"object":"list","data":[{"id":"m","object":"model","created":1763796123,"owned_by":"truth","root":"m",` +
-	`"max_model_len":1000000}]}`
+const models = `{"object":"list","data":[{"id":"m","object":"model","created":1763796123,"owned_by":"truth",` +
+	`"root":"m","max_model_len":1000000}]}`
 
 // heads open each event of a form.
 var heads = [...]string{
-	completion: `data: {"id":"cmpl-4f1c2f0a9b3e4d5c8a7b6c5d4e3f2a1b","object":"text_completion","created":1763796123,"model":"m",`,
-	chat:       `data: {"id":"chatcmpl-4f1c2f0a9b3e4d5c8a7b6c5d4e3f2a1b","object":"chat.completion.chunk","created":1763796123,"model":"m",`,
+	completion: `data: {"id":"cmpl-4f1c2f0a9b3e","object":"text_completion","created":1763796123,"model":"m",`,
+	chat: `data: {"id":"chatcmpl-4f1c2f0a9b3e","object":"chat.completion.chunk","created":1763796123,` +
+		`"model":"m",`,
 }
 
 // choices are the events with a token, without and with the reason of the end.
 var choices = [...]string{
-	completion: `"choices":[{"index":0,"text":" tok","logprobs":null,"finish_reason":%s,"stop_reason":null}],"usage":null}`,
+	completion: `"choices":[{"index":0,"text":" tok","logprobs":null,"finish_reason":%s}],"usage":null}`,
 	chat:       `"choices":[{"index":0,"delta":{"content":" tok"},"logprobs":null,"finish_reason":%s}],"usage":null}`,
 }
 
-// event is that of a token, as text of SSE.
+// event is the event of a token, as text of SSE.
 func (f form) event(last bool) []byte {
 	reason := "null"
 	if last {
@@ -50,7 +51,7 @@ func (f form) event(last bool) []byte {
 	return fmt.Appendf(nil, heads[f]+choices[f]+"\n\n", reason)
 }
 
-// tokenText has for each form the event of a token and that of the last one, as chunks of HTTP.
+// tokenText has for each form the event of a token and the event of the last one, as chunks of HTTP.
 var tokenText = [...][2][]byte{
 	completion: {chunked(completion.event(false)), chunked(completion.event(true))},
 	chat:       {chunked(chat.event(false)), chunked(chat.event(true))},
@@ -93,7 +94,8 @@ func (s *server) other(r request) []byte {
 
 // page is a whole answer.
 func page(status string, text []byte) []byte {
-	return fmt.Appendf(nil, "HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s", status, len(text), text)
+	const head = "HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+	return append(fmt.Appendf(nil, head, status, len(text)), text...)
 }
 
 func parsePace(query string) (p pace, err error) {

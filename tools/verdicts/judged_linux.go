@@ -10,7 +10,7 @@ import (
 // A number of a block is off by the difference of what was measured and what is true. Both are in
 // milliseconds.
 type number struct {
-	name           string // as in result files: p99_itl_ms
+	name            string // as in result files: p99_itl_ms
 	measured, truth float64
 }
 

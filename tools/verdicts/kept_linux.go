@@ -40,7 +40,7 @@ type about struct {
 // A kept is a run that was made.
 type kept struct {
 	about
-	name    string // of its folder, below that of all runs
+	name    string // of its folder, below the folder of all runs
 	summary *metrics.Summary
 	truth   []note
 }
@@ -64,7 +64,7 @@ func keptRuns(dir string) (names []string, err error) {
 	return names, err
 }
 
-// compareNames puts shorter names first among those of one folder: run 10 comes after run 9.
+// compareNames puts shorter names first within one folder: run 10 comes after run 9.
 func compareNames(a, b string) int {
 	if filepath.Dir(a) == filepath.Dir(b) && len(a) != len(b) {
 		return len(a) - len(b)

@@ -96,7 +96,8 @@ func TestAFolderJudgedTwiceGivesOneTable(t *testing.T) {
 		late[i].Received -= 20e6 // so TTFT and E2EL lack 20 ms
 	}
 	dir := t.TempDir()
-	keep(t, filepath.Join(dir, "tune-1/a/quiet/0"), about{Load: "a", Condition: "quiet", Verdict: "VALID: fine"}, records, notes)
+	valid := about{Load: "a", Condition: "quiet", Verdict: "VALID: fine"}
+	keep(t, filepath.Join(dir, "tune-1/a/quiet/0"), valid, records, notes)
 	keep(t, filepath.Join(dir, "tune-1/a/plain/0"), about{Load: "a", Condition: "plain"}, records, late)
 	keep(t, filepath.Join(dir, "tune-1/b/plain/0"), about{Load: "b", Condition: "plain", ExitCode: 2}, nil, nil)
 	var tables [2]string

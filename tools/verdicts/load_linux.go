@@ -25,26 +25,40 @@ const (
 
 // loads are all loads, with the numbers that limits may be chosen by.
 var loads = []load{
-	{name: "demo16w", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 200 --max-concurrency 16 --warm-connections"},
-	{name: "closed16c", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 160 --max-concurrency 16"},
-	{name: "closed64w", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 640 --max-concurrency 64 --warm-connections"},
-	{name: "closed256w", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 2048 --max-concurrency 256 --warm-connections"},
-	{name: "poisson20", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 60 --request-rate 20 --warm-connections"},
-	{name: "poisson100", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 300 --request-rate 100 --warm-connections"},
-	{name: "poisson300c", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 900 --request-rate 300"},
+	{name: "demo16w", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 200 --max-concurrency 16 --warm-connections"},
+	{name: "closed16c", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 160 --max-concurrency 16"},
+	{name: "closed64w", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 640 --max-concurrency 64 --warm-connections"},
+	{name: "closed256w", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 2048 --max-concurrency 256 --warm-connections"},
+	{name: "poisson20", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 60 --request-rate 20 --warm-connections"},
+	{name: "poisson100", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 300 --request-rate 100 --warm-connections"},
+	{name: "poisson300c", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 900 --request-rate 300"},
 	{name: "long", ttft: 50, itl: 5, output: 250,
 		flags: ids + "--random-input-len 500 --num-prompts 64 --max-concurrency 32 --warm-connections"},
 	{name: "short", ttft: 50, itl: 10, output: 4,
 		flags: ids + "--random-input-len 1000 --num-prompts 960 --max-concurrency 32 --warm-connections"},
-	{name: "chat", ttft: 50, itl: 10, output: 20, flags: text + "--random-output-len OUTPUT --random-input-len 100 " +
-		"--num-prompts 150 --request-rate 50 --backend openai-chat --endpoint /v1/chat/completions"},
-	{name: "sessions", ttft: 50, itl: 10, output: 20, flags: text + "--dataset-name sessions --session-output-len OUTPUT " +
-		"--num-prompts 40 --session-turns 3 --request-rate 20 --session-think-time 0.1"},
-	{name: "inf1000w", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 1000 --warm-connections"},
-	{name: "inf1000c", ttft: 50, itl: 10, output: 20, flags: short + "--num-prompts 1000"},
-	{name: "fast64w", ttft: 10, itl: 3, output: 20, flags: short + "--num-prompts 1600 --max-concurrency 64 --warm-connections"},
-	{name: "h2", ttft: 50, itl: 40, output: 20, secure: true, flags: short + "--num-prompts 60 --max-concurrency 6"},
-	{name: "h2-100", ttft: 50, itl: 10, output: 20, secure: true, flags: short + "--num-prompts 150 --request-rate 50"},
+	{name: "chat", ttft: 50, itl: 10, output: 20,
+		flags: text + "--random-output-len OUTPUT --random-input-len 100 --num-prompts 150 --request-rate 50 " +
+			"--backend openai-chat --endpoint /v1/chat/completions"},
+	{name: "sessions", ttft: 50, itl: 10, output: 20,
+		flags: text + "--dataset-name sessions --session-output-len OUTPUT " +
+			"--num-prompts 40 --session-turns 3 --request-rate 20 --session-think-time 0.1"},
+	{name: "inf1000w", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 1000 --warm-connections"},
+	{name: "inf1000c", ttft: 50, itl: 10, output: 20,
+		flags: short + "--num-prompts 1000"},
+	{name: "fast64w", ttft: 10, itl: 3, output: 20,
+		flags: short + "--num-prompts 1600 --max-concurrency 64 --warm-connections"},
+	{name: "h2", ttft: 50, itl: 40, output: 20, secure: true,
+		flags: short + "--num-prompts 60 --max-concurrency 6"},
+	{name: "h2-100", ttft: 50, itl: 10, output: 20, secure: true,
+		flags: short + "--num-prompts 150 --request-rate 50"},
 }
 
 // A set of loads is those that limits may be chosen by, or those that check the choice.
@@ -75,7 +89,7 @@ func (s set) of(l load, seed uint64, n int) (load, int) {
 	return l, workload
 }
 
-// arguments are those of servebench run.
+// arguments are what servebench run gets.
 func (l *load) arguments(url, records string, seed int) []string {
 	flags := "run --base-url " + url + " --model m --disable-tqdm --percentile-metrics ttft,tpot,itl,e2el " + l.flags
 	if l.secure {

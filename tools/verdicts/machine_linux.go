@@ -41,7 +41,7 @@ func used() (all time.Duration) {
 	return all
 }
 
-// loadAverage is that of the last minute, or 0.
+// loadAverage is how many threads wanted a core in the last minute, on average, or 0.
 func loadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -6,7 +6,7 @@
 //	verdicts -report -md
 //	verdicts -why closed16c/busy1/0
 //
-// Each run leaves its records and the truth in a folder of its own, and is not made again. The table is
+// Each run leaves its records and the truth in a separate folder, and is not made again. The table is
 // made of these files, so it judges old runs by the limits of today.
 package main
 
@@ -87,23 +87,26 @@ func parseFlags(arguments []string) (*options, error) {
 	f := flag.NewFlagSet("verdicts", flag.ContinueOnError)
 	f.StringVar(&o.dir, "o", "bin/verdicts", "`folder` of all runs")
 	f.IntVar(&o.runs, "runs", 1, "`number` of runs of each load under each condition")
-	chosenLoads := f.String("loads", "", "`names` of loads (default all)")
-	chosenConditions := f.String("conditions", "", "`names` of conditions (default all)")
-	chosenSet := f.String("set", string(tune), "`name` of the set of loads: tune has the numbers below which limits were chosen, check varies them by seed")
-	f.Uint64Var(&o.seed, "seed", 1, "`number` that decides the seeds of all runs, and with -set check latencies and lengths")
+	chosenLoads := f.String("loads", "", "`names` of loads: "+strings.Join(names(loads), ",")+" (default all)")
+	chosenConditions := f.String("conditions", "",
+		"`names` of conditions: "+strings.Join(names(conditions), ",")+" (default all)")
+	chosenSet := f.String("set", string(tune),
+		"`name` of the set of loads: tune has the numbers that limits were chosen by, check varies them by seed")
+	f.Uint64Var(&o.seed, "seed", 1,
+		"`number` that decides the seeds of all runs, and with -set check latencies and lengths")
 	f.StringVar(&o.servebench, "servebench", "bin/servebench", "`path` of servebench")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "longest `time` that a quiet run waits for an idle machine")
-	f.BoolVar(&o.report, "report", false, "make no runs, and print the table of those in the folder")
+	f.BoolVar(&o.report, "report", false, "make no runs, and print the table of all in the folder")
 	f.BoolVar(&o.markdown, "md", false, "print Markdown")
 	f.StringVar(&o.why, "why", "", "make no runs, and print the failed checks and the errors of a `run`: LOAD/CONDITION/N")
 	err := f.Parse(arguments)
 	if err != nil {
 		return nil, err
 	}
-	if o.loads, err = chosen("load", *chosenLoads, loads, func(l load) string { return l.name }); err != nil {
+	if o.loads, err = chosen("load", *chosenLoads, loads); err != nil {
 		return nil, err
 	}
-	if o.conditions, err = chosen("condition", *chosenConditions, conditions, func(c condition) string { return c.name }); err != nil {
+	if o.conditions, err = chosen("condition", *chosenConditions, conditions); err != nil {
 		return nil, err
 	}
 	if o.set = set(*chosenSet); o.set != tune && o.set != check {
@@ -112,13 +115,27 @@ func parseFlags(arguments []string) (*options, error) {
 	return o, nil
 }
 
-// chosen are those of all that a list names, or all if it is empty.
-func chosen[T any](kind, list string, all []T, name func(T) string) (some []T, err error) {
+// A named has a name, by which flags and rows know it.
+type named interface{ label() string }
+
+func (l load) label() string      { return l.name }
+func (c condition) label() string { return c.name }
+
+// names are the names of all.
+func names[T named](all []T) (list []string) {
+	for _, x := range all {
+		list = append(list, x.label())
+	}
+	return list
+}
+
+// chosen are the values that a list names, or all if it is empty.
+func chosen[T named](kind, list string, all []T) (some []T, err error) {
 	if list == "" {
 		return all, nil
 	}
 	for want := range strings.SplitSeq(list, ",") {
-		i := slices.IndexFunc(all, func(x T) bool { return name(x) == want })
+		i := slices.IndexFunc(all, func(x T) bool { return x.label() == want })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %s %q", kind, want)
 		}
@@ -134,5 +151,6 @@ func (o *options) make(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return o.complete(ctx, &client{program: o.servebench, server: s, priority: allowed("chrt", "--rr", "10"), wait: o.wait})
+	m := &client{program: o.servebench, server: s, priority: allowed("chrt", "--rr", "10"), wait: o.wait}
+	return o.complete(ctx, m)
 }

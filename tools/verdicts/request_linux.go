@@ -103,7 +103,7 @@ func promptTokens(body []byte) (n int) {
 	}
 }
 
-// words counts those of the quoted text at the start of b.
+// words counts the words of the quoted text at the start of b.
 func words(b []byte) int {
 	text, ok := bytes.CutPrefix(b, []byte(`"`))
 	if !ok {

@@ -33,7 +33,8 @@ func (f *fake) measure(_ context.Context, dir string, l *load, c *condition, a *
 }
 
 func TestRunsGoOnAfterAnInterruption(t *testing.T) {
-	p := &plan{dir: t.TempDir(), runs: 2, loads: loads[:2], conditions: conditions[:2], set: check, seed: 7, talk: io.Discard}
+	p := &plan{runs: 2, loads: loads[:2], conditions: conditions[:2], set: check, seed: 7, talk: io.Discard}
+	p.dir = t.TempDir()
 	first := &fake{may: 3}
 	if err := p.complete(t.Context(), first); !errors.Is(err, errInterrupted) {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func TestSeedsVaryTheLoadsOfASet(t *testing.T) {
 		if one != same || seed != again {
 			t.Errorf("%s: the same seed gives %+v and %+v", l.name, one, same)
 		}
-		if other, _ := check.of(l, 8, 0); one == l || one == other || one.ttft > 80 || one.itl < 2 || one.itl > 40 || one.output < 2 {
+		other, _ := check.of(l, 8, 0)
+		if one == l || one == other || one.ttft > 80 || one.itl < 2 || one.itl > 40 || one.output < 2 {
 			t.Errorf("%s varies to %+v and %+v", l.name, one, other)
 		}
 	}

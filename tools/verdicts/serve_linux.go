@@ -80,7 +80,7 @@ func (s *serving) close() error {
 	return errors.Join(s.end.Close(), s.cmd.Wait())
 }
 
-// url is that of the server that a load goes to.
+// url is where a load goes.
 func (s *serving) url(l *load) string {
 	if l.secure {
 		return s.Secure

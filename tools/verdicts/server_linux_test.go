@@ -93,7 +93,8 @@ func TestServersNoteEachToken(t *testing.T) {
 				!strings.HasSuffix(text, "data: [DONE]\n\n") {
 				t.Errorf("the answer is %s", text)
 			}
-			messages := `{"messages":[{"role":"system","content":"be good"},{"role":"user","content":"a b c"}],"max_completion_tokens":3}`
+			messages := `{"messages":[{"role":"system","content":"be good"},{"role":"user","content":"a b c"}],` +
+				`"max_completion_tokens":3}`
 			if _, text := fetch(t, c, url+"/v1/chat/completions", "b", messages); tokens(text) != 3 ||
 				!strings.Contains(text, `"prompt_tokens":5,`) || !strings.Contains(text, `"finish_reason":"length"`) {
 				t.Errorf("the chat is %s", text)
@@ -103,7 +104,10 @@ func TestServersNoteEachToken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(notes) != 2 || notes[0].ID != "a" || notes[1].ID != "b" || len(notes[0].Writes) != 5 || len(notes[1].Writes) != 3 {
+			if len(notes) != 2 || notes[0].ID != "a" || notes[1].ID != "b" {
+				t.Fatalf("the notes are %v", notes)
+			}
+			if len(notes[0].Writes) != 5 || len(notes[1].Writes) != 3 {
 				t.Fatalf("the notes are %v", notes)
 			}
 			for _, n := range notes {

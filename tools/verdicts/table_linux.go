@@ -80,7 +80,11 @@ func (t *tallies) verdicts(of string, rows *ordered[tally]) table {
 		if t.total.overloaded > 0 {
 			row = append(row, fmt.Sprint(r.overloaded))
 		}
-		all = append(all, append(row, r.rightDoubted().String(), r.wrongValid().String(), fmt.Sprintf("%.1f %%", 100*r.largest)))
+		largest := "–"
+		if r.counts[0][0]+r.counts[1][0] > 0 {
+			largest = fmt.Sprintf("%.1f %%", 100*r.largest)
+		}
+		all = append(all, append(row, r.rightDoubted().String(), r.wrongValid().String(), largest))
 	}
 	return all
 }

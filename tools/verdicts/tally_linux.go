@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -66,8 +67,8 @@ type checkTally struct {
 	alone  [2]int // and no other check
 }
 
-// tallies are those of all runs: the total, by load, by condition and by check, each in the order of
-// its first run.
+// tallies count all runs: the total, by load, by condition and by check. Loads and conditions
+// stand in the order of their lists.
 type tallies struct {
 	total      tally
 	loads      ordered[tally]
@@ -106,7 +107,20 @@ func count(all []*judged) *tallies {
 			t.changed++
 		}
 	}
+	t.loads.sorted(names(loads))
+	t.conditions.sorted(names(conditions))
 	return t
+}
+
+// sorted puts the names into the order of a list, and the others behind them.
+func (o *ordered[T]) sorted(list []string) {
+	place := func(name string) int {
+		if i := slices.Index(list, name); i >= 0 {
+			return i
+		}
+		return len(list)
+	}
+	slices.SortStableFunc(o.names, func(a, b string) int { return place(a) - place(b) })
 }
 
 // An ordered has values by name, in the order in which they came.

@@ -57,15 +57,16 @@ func TestTruthIsFromReceiptToWrites(t *testing.T) {
 	if got := latencies(notes); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := statistics([]float64{4, 1, 3, 2}); math.Abs(got[0]-2.5) > 1e-12 || got[1] != 2.5 || math.Abs(got[2]-3.97) > 1e-12 {
+	got := statistics([]float64{4, 1, 3, 2})
+	if math.Abs(got[0]-2.5) > 1e-12 || got[1] != 2.5 || math.Abs(got[2]-3.97) > 1e-12 {
 		t.Errorf("%v, want mean 2.5, median 2.5, P99 3.97", got)
 	}
 }
 
 // made is a run with one number, whose truth is 10 ms.
 func made(load, condition string, measured float64, v metrics.Verdict, failed ...string) *judged {
-	j := &judged{about: about{Load: load, Condition: condition}, name: load + "/" + condition + "/0", verdict: v, printed: true}
-	j.numbers = []number{{"p99_itl_ms", measured, 10}}
+	j := &judged{name: load + "/" + condition + "/0", verdict: v, printed: true}
+	j.Load, j.Condition, j.numbers = load, condition, []number{{"p99_itl_ms", measured, 10}}
 	for _, name := range failed {
 		j.failed = append(j.failed, metrics.Check{Name: name})
 	}
@@ -79,18 +80,19 @@ func TestRunsAreCountedByTruthAndVerdict(t *testing.T) {
 		made("a", "busy1", 10.1, metrics.Suspect, "lag"), made("b", "busy1", 20, metrics.Suspect, "lag", "socket age"),
 		made("b", "busy1", 10, metrics.Overloaded, metrics.BacklogCheck), made("b", "quiet", 12, metrics.Valid), none,
 	})
-	if want := (tally{counts: [2][2]int{{2, 2}, {1, 1}}, overloaded: 1, largest: 0.2}); math.Abs(got.total.largest-0.2) > 1e-9 ||
-		got.total.counts != want.counts || got.total.overloaded != 1 {
-		t.Errorf("all: %+v, want %+v", got.total, want)
+	all := got.total
+	if all.counts != [2][2]int{{2, 2}, {1, 1}} || all.overloaded != 1 || math.Abs(all.largest-0.2) > 1e-9 {
+		t.Errorf("all: %+v, want 2, 2, 1, 1, one OVERLOADED and 0.2", all)
 	}
-	if a, b := got.loads.of("a").counts, got.loads.of("b").counts; a != [2][2]int{{2, 1}, {0, 0}} || b != [2][2]int{{0, 1}, {1, 1}} {
+	a, b := got.loads.of("a").counts, got.loads.of("b").counts
+	if a != [2][2]int{{2, 1}, {0, 0}} || b != [2][2]int{{0, 1}, {1, 1}} {
 		t.Errorf("load a %v, b %v", a, b)
 	}
 	if q := got.conditions.of("quiet").counts; q != [2][2]int{{2, 0}, {1, 0}} {
 		t.Errorf("quiet %v", q)
 	}
-	if lag, age := *got.checks.of("lag"), *got.checks.of("socket age"); lag != (checkTally{[2]int{1, 1}, [2]int{1, 0}}) ||
-		age != (checkTally{[2]int{0, 1}, [2]int{0, 0}}) {
+	lag, age := *got.checks.of("lag"), *got.checks.of("socket age")
+	if lag != (checkTally{[2]int{1, 1}, [2]int{1, 0}}) || age != (checkTally{[2]int{0, 1}, [2]int{0, 0}}) {
 		t.Errorf("lag %v, socket age %v", lag, age)
 	}
 	if len(got.unjudged) != 1 || len(got.missed) != 1 || got.missed[0].name != "b/quiet/0" {
@@ -98,22 +100,22 @@ func TestRunsAreCountedByTruthAndVerdict(t *testing.T) {
 	}
 }
 
-
 func TestTheTableIsAlignedAndNamesWhatWasMissed(t *testing.T) {
 	var text, markdown strings.Builder
 	counted := count([]*judged{
-		made("a", "quiet", 10, metrics.Valid), made("a", "busy1", 10, metrics.Suspect, "lag"), made("b", "quiet", 12, metrics.Valid),
+		made("a", "quiet", 10, metrics.Valid), made("a", "busy1", 10, metrics.Suspect, "lag"),
+		made("b", "quiet", 12, metrics.Valid),
 	})
 	counted.write(&text, false)
 	counted.write(&markdown, true)
 	if !strings.Contains(text.String(), "wrong and VALID: b/quiet/0: p99_itl_ms 12.00, true 10.00\n") {
 		t.Errorf("the text is\n%s", &text)
 	}
-	first := `     right, VALID  right, doubted  wrong, doubted  wrong, VALID  right blocks doubted    wrong blocks VALID  largest error, VALID
-all             1               1               0             1     50.0 % (9.5–90.5)  100.0 % (20.7–100.0)                20.0 %
-
-load`
-	if !strings.HasPrefix(text.String(), first) {
+	head := "     right, VALID  right, doubted  wrong, doubted  wrong, VALID" +
+		"  right blocks doubted    wrong blocks VALID  largest error, VALID\n"
+	all := "all             1               1               0             1" +
+		"     50.0 % (9.5–90.5)  100.0 % (20.7–100.0)                20.0 %\n\nload"
+	if !strings.HasPrefix(text.String(), head+all) {
 		t.Errorf("the text is\n%s", &text)
 	}
 	if strings.Contains(text.String(), "OVERLOADED") {

@@ -62,7 +62,7 @@ func statistics(values []float64) (all [3]float64) {
 	return all
 }
 
-// percentile is that of sorted values, interpolated as numpy does.
+// percentile is a percentile of sorted values, interpolated as numpy does.
 func percentile(values []float64, p float64) float64 {
 	at := p / 100 * float64(len(values)-1)
 	below := int(at)

@@ -24,7 +24,8 @@ func why(w io.Writer, all []*judged, name string) error {
 
 // explain prints a run's failed checks and its numbers.
 func (j *judged) explain(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s; TTFT %v ms, ITL %v ms, %d tokens, load average %v\n", j.name, j.verdict, j.TTFT, j.ITL, j.Output, j.LoadAverage)
+	fmt.Fprintf(w, "%s: %s; TTFT %v ms, ITL %v ms, %d tokens, load average %v\n",
+		j.name, j.verdict, j.TTFT, j.ITL, j.Output, j.LoadAverage)
 	fmt.Fprintf(w, "printed: %s\n\n", j.Verdict)
 	if len(j.numbers) == 0 {
 		fmt.Fprintln(w, "no numbers: the run was not recorded, or no request completed")
