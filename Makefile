@@ -78,11 +78,15 @@ manifests: ## decode what servebench shard kubernetes prints with Kubernetes' ow
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
-.PHONY: bench waterfall power seeds kills soak fuzz
+.PHONY: bench waterfall power verdicts seeds kills soak fuzz
 bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) run ./tools/bench
 power: ## show how often compare is wrong, and how often it finds what is there; takes an hour of one core
 	$(GO) run ./tools/power
+# VERDICTS has more flags, such as -runs 5, -set check -seed 7, or -report.
+verdicts: build ## count how often verdicts are right, against a server that knows the truth; goes on after an interruption
+	$(GO) build -o bin/verdict-counts ./tools/verdicts
+	bin/verdict-counts $(VERDICTS)
 # WITH="chrt --rr 10" keeps other work of the machine out of the figures of series and waterfall.
 SERIES ?= bin/series
 series: ## make 80 sequential sweeps of llama.cpp's server, and count their verdicts; takes 30 minutes, and goes on after an interruption
