@@ -181,6 +181,16 @@ func TestTheBusiestSecondStays(t *testing.T) {
 	}
 }
 
+// A server of the load on this machine is no other process.
+func TestTheServerIsNoOtherProcess(t *testing.T) {
+	const second = time.Second
+	p := &Pulse{cores: 2, looked: reading{at: time.Unix(1, 0)}}
+	p.share(reading{p.looked.at.Add(second), second / 4, MachineCPU{Total: 2 * second}, 3 * second / 2})
+	if p.others != 0.25 || p.served != 1.5 {
+		t.Errorf("others had %v cores, servers %v", p.others, p.served)
+	}
+}
+
 // A second is a second, however late the beats come.
 func TestAPulseLooksEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

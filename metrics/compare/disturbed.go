@@ -14,7 +14,7 @@ import (
 // disturbances are the checks that say that the client, its machine or somebody else on the GPU disturbed
 // a run. No other check makes a run disturbed: what a server may cause is a finding about it.
 var disturbances = []string{
-	"other processes", "lag", "later turns", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped",
+	"CPU quota", "other processes", "lag", "later turns", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped",
 	"busiest second", "own CPU", "stolen CPU", "longest GC pause", "GC pauses", "clock step", "exhaustion", "selftest", "foreign processes",
 }
 

@@ -49,7 +49,7 @@ type Failures map[string]int
 // nothing about them.
 var ofMachine = []string{
 	"lag", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
-	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "other processes", "connecting", "Little's law",
+	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "CPU quota", "other processes", "connecting", "Little's law",
 }
 
 // standstill are the checks that fail if a machine is too busy for any test.
