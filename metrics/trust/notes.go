@@ -166,7 +166,7 @@ func (j *judge) noteTokens() string {
 		return text
 	case t.Bundled > 0:
 		return left
-	case t.Fewer > 0 && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
+	case t.Fewer > 0 && !j.repeats() && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", metrics.Counted(t.Fewer, "request"))
 	}
 	return ""
