@@ -42,6 +42,7 @@ func (j *judge) judge(old, new []*Run) {
 		j.failures(p)
 		j.doubts(p)
 		j.drifts(p)
+		j.steps(p)
 		j.bounds(p)
 		j.remark(p)
 	}

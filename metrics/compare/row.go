@@ -64,6 +64,7 @@ type Row struct {
 	evidence stats.Evidence
 	shared   stats.Evidence                  // the same with the error that all loads share
 	trend    stats.Estimate                  // that both sides share, from one unit to the next
+	step     stats.Step                      // the clearest within a side
 	slow     stats.Agreement[stats.Estimate] // from the first session of a baseline to the new runs
 	slowly   float64                         // chance of slow, corrected for all gated numbers
 	share    float64                         // of alpha for a change that is not slow
