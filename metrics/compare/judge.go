@@ -25,8 +25,8 @@ func (j *judge) judge(old, new []*Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
 	}
-	if id := twice(old, new); id != "" {
-		j.doubt(nil, "run %s is there twice: give each run once", id)
+	if what := twice(old, new); what != "" {
+		j.doubt(nil, "%s", what)
 	}
 	for _, side := range mixed(old, new, j.gate.Despite) {
 		for _, v := range side.by {
