@@ -98,7 +98,7 @@ func (j *judge) steps(p *Point) {
 		if !r.Gated || r.Unjudged || math.Abs(r.step.Value) < max(leastDrift, r.Limit()) || r.step.P > stepLevel {
 			continue
 		}
-		side := [...]string{"old", "new"}[r.step.Side]
+		side := [...]string{"old", "new"}[r.step.In]
 		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may be the difference of the sides, too: run the arms in turns, as servebench sweep does",
 			r.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
 	}

@@ -99,7 +99,7 @@ func (c *Comparison) Excluded() string {
 	case most <= 0:
 		return "no gated number is worse (95 %, family-wise)"
 	default:
-		return fmt.Sprintf("no gated number is worse by more than %.1f %% (95 %%, family-wise)", most)
+		return fmt.Sprintf("no gated number is worse by more than %s %% (95 %%, family-wise)", metrics.Readable(most, 1))
 	}
 }
 

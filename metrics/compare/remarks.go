@@ -35,7 +35,7 @@ func (j *judge) remark(p *Point) {
 	} {
 		was, is := perRequest(p.Old, tokens.of), perRequest(p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
-			j.note(p, "the %s had %.1f tokens in the old runs and %.1f in the new ones (%s)", tokens.name, was, is, Percent(change))
+			j.note(p, "the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name, metrics.Readable(was, 1), metrics.Readable(is, 1), Percent(change))
 		}
 	}
 }
@@ -157,17 +157,20 @@ func before(one, other []*Run) bool {
 // lengthMargin is by which share prompts or answers may differ in length without a remark.
 const lengthMargin = 0.02
 
-// perRequest is the mean number of tokens of completed requests; NaN if unknown.
+// perRequest is the mean number of tokens of completed requests; NaN if unknown, or if none completed.
 func perRequest(runs []*Run, of func(*Run) int) float64 {
-	tokens, requests := 0, 0
+	tokens, requests := 0.0, 0.0 // their sums may be beyond an int
 	for _, r := range runs {
 		if of(r) < 0 || r.Completed < 0 {
 			return math.NaN()
 		}
-		tokens += of(r)
-		requests += r.Completed
+		tokens += float64(of(r))
+		requests += float64(r.Completed)
 	}
-	return float64(tokens) / float64(requests)
+	if requests == 0 {
+		return math.NaN()
+	}
+	return tokens / requests
 }
 
 func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", ") }

@@ -6,7 +6,7 @@ import "math"
 // before. The zero value is no step.
 type Step struct {
 	Estimate     // of the values that do not differ in another way
-	Side, At int // the side, and the first value behind the step, from 0
+	In, At   int // the side, and the first value behind the step, from 0
 	// P bounds how likely chance alone makes a step as clear anywhere in the sides, up or down: it is
 	// the chance of this one times the number of places (Bonferroni).
 	P float64

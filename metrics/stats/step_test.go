@@ -23,14 +23,14 @@ func TestStepIsTheBestOfAllPlaces(t *testing.T) {
 				squares := spread(sides[1-s]) + spread(side[:k]) + spread(side[k:])
 				if squares < least {
 					least = squares
-					if got.Side == s && got.At == k && !near(got.Value, mean(side[k:])-mean(side[:k])) {
+					if got.In == s && got.At == k && !near(got.Value, mean(side[k:])-mean(side[:k])) {
 						t.Errorf("%v: %+v", sides, got)
 					}
 				}
 			}
 		}
-		side := sides[got.Side]
-		if best := spread(sides[1-got.Side]) + spread(side[:got.At]) + spread(side[got.At:]); best > least+1e-9 {
+		side := sides[got.In]
+		if best := spread(sides[1-got.In]) + spread(side[:got.At]) + spread(side[got.At:]); best > least+1e-9 {
 			t.Errorf("%v: %+v leaves squares of %v, and another place %v", sides, got, best, least)
 		}
 	}
@@ -53,7 +53,7 @@ func spread(values []float64) (squares float64) {
 // The residuals have 8 values less 2 means and the step, and there are 6 places.
 func TestStepHasTheChanceOfAllItsPlaces(t *testing.T) {
 	step := ClearestStep([]float64{1, 1.1, 2, 2.1}, []float64{3, 3.2, 3.1, 3.05})
-	if step.Side != 0 || step.At != 2 || !near(step.Value, 1) || step.DF != 5 {
+	if step.In != 0 || step.At != 2 || !near(step.Value, 1) || step.DF != 5 {
 		t.Fatalf("%+v", step)
 	}
 	if p := 6 * 2 * step.Above(0); !near(step.P, p) || p > 0.002 {
