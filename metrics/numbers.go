@@ -177,6 +177,25 @@ func FormatFloat(v float64) string {
 	return s
 }
 
+// Readable writes a number for people, with so many decimals, and from a thousand million on in a short
+// form: 41.25, 1.00e+308, infinite, unknown.
+func Readable(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return "unknown"
+	case math.IsInf(v, 1):
+		return "infinite"
+	case math.IsInf(v, -1):
+		return "−infinite"
+	case math.Abs(v) >= unreadable:
+		return strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// unreadable is the least number with too many digits to read. No latency or rate of a server comes near.
+const unreadable = 1e9
+
 // FormatPercentile writes p as vLLM labels it: without a point if it is whole.
 func FormatPercentile(p float64) string {
 	return strings.TrimSuffix(FormatFloat(p), ".0")

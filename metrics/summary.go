@@ -18,6 +18,9 @@ type Summary struct {
 	Header *Header
 	// Origin is where the run was read; zero for a run that was not read.
 	Origin Origin
+	// Fingerprint is the same for copies of one result, whatever their names. It is empty for a run with
+	// an id, and for a block with few numbers.
+	Fingerprint string
 
 	// VLLM is the last release that prints the lines of the block that was read; empty if the
 	// latest does.

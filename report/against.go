@@ -10,7 +10,6 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/against"
-	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -67,14 +66,14 @@ func Documents(blocks []*against.Block) (all []Document) {
 func (d *Document) add(b *against.Block) {
 	for i := range b.Numbers {
 		n := &b.Numbers[i]
-		here, ends := vllm.Decimal(n.Here), ""
+		here, ends := decimal(n.Here), ""
 		if n.Few {
 			here, d.Marked = here+few, few+" "+fewMeans
 		}
 		if b.Count > 1 {
-			ends = vllm.Decimal(n.Least) + " … " + vllm.Decimal(n.Most)
+			ends = decimal(n.Least) + " … " + decimal(n.Most)
 		}
-		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), vllm.Decimal(n.Document), here, ratio(n.Ratio), ends})
+		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), decimal(n.Document), here, ratio(n.Ratio), ends})
 	}
 	for _, note := range b.Notes {
 		d.Notes = append(d.Notes, fmt.Sprintf("block %d, %s: %s", b.Number, b.Runs, note))
@@ -176,7 +175,7 @@ func (d *Document) explain(w io.Writer, shown screen.Screen) error {
 func ratio(v float64) string {
 	switch {
 	case v >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return metrics.Readable(v, 0)
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case v >= 0.1:

@@ -125,7 +125,7 @@ func mark(r *compare.Row) string {
 
 // bounded is a number in at most seven characters, up to a million.
 func bounded(r *compare.Row, v float64) string {
-	if v < 100 {
+	if v < 100 || v >= unreadable {
 		return r.Text(v)
 	}
 	digits := 2
@@ -135,9 +135,12 @@ func bounded(r *compare.Row, v float64) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
+// unreadable is the least number that texts have in a short form: see metrics.Readable.
+const unreadable = 1e9
+
 // percent is a share, without decimals if it is large.
 func percent(share float64) string {
-	if math.Abs(share) >= 1 && !math.IsInf(share, 0) {
+	if size := math.Abs(share); size >= 1 && 100*size < unreadable {
 		return strings.Replace(fmt.Sprintf("%+.0f %%", share*100), "-", "−", 1)
 	}
 	return compare.Percent(share)

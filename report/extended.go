@@ -78,10 +78,10 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	}
 	b.WriteByte('\n')
 	for _, part := range slices {
-		rate := func(n int) string { return vllm.Decimal(float64(n) / part.Seconds()) }
-		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), vllm.Decimal(part.TTFT.Mean), vllm.Decimal(part.TPOT.Mean)}
+		rate := func(n int) string { return decimal(float64(n) / part.Seconds()) }
+		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean), decimal(part.TPOT.Mean)}
 		if s.Header.Config.Whole {
-			texts = append(texts[:2], vllm.Decimal(part.E2EL.Mean))
+			texts = append(texts[:2], decimal(part.E2EL.Mean))
 		}
 		for _, text := range texts {
 			fmt.Fprintf(b, "%*s", vllm.Width/5, orDash(text))
@@ -97,7 +97,7 @@ func begins(from, width time.Duration) string {
 	if width < 10*time.Millisecond {
 		return fmt.Sprintf("%.3f", from.Seconds())
 	}
-	return vllm.Decimal(from.Seconds())
+	return decimal(from.Seconds())
 }
 
 // sliceWidth is 1, 2 or 5 times a power of ten milliseconds, such that at most 20 slices

@@ -90,7 +90,7 @@ func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bo
 			cells[2] = vllm.Count(s.Failed)
 		}
 		for _, m := range measures {
-			text := orDash(vllm.Decimal(m.Of(s)))
+			text := orDash(decimal(m.Of(s)))
 			if m.Few(s) {
 				text += few
 				marked = true
@@ -121,7 +121,7 @@ func times(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return vllm.Decimal(v) + " ×"
+	return decimal(v) + " ×"
 }
 
 // whereObjects are the changes of mean latencies in milliseconds, with their spans.
@@ -165,7 +165,7 @@ func evenness(b *bytes.Buffer, all []compare.Fairness) {
 	for _, f := range all {
 		index, ratio := "-", "-"
 		if !math.IsNaN(f.Jain) {
-			index, ratio = fmt.Sprintf("%.3f", f.Jain), vllm.Decimal(f.Ratio)
+			index, ratio = fmt.Sprintf("%.3f", f.Jain), decimal(f.Ratio)
 		}
 		if math.IsInf(f.Ratio, 1) {
 			ratio = "∞"

@@ -49,7 +49,7 @@ func bound(v float64) string {
 	if v >= 1000 {
 		digits = 0
 	}
-	return fmt.Sprintf("%.*f", digits, v)
+	return metrics.Readable(v, digits)
 }
 
 // intervals writes a table of the confidence intervals of the block's percentiles. If there are

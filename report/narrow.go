@@ -65,7 +65,7 @@ func (n *narrowed) choose() {
 	slices.SortStableFunc(byWeight, func(a, b column) int { return weight(a) - weight(b) })
 	shown := map[string]bool{}
 	for _, c := range byWeight {
-		values := n.values(func(r *Row) string { return r.number(c) })
+		values := n.values(func(r *Row) string { return r.shown(c) })
 		switch same := metrics.Distinct(values); {
 		case len(same) == 1 && same[0] == "":
 		case len(same) == 1 && len(n.Table) > 1:
@@ -153,7 +153,7 @@ func (n *narrowed) grid() *grid {
 			cells = append(cells, metrics.Value(row.Labels, name))
 		}
 		for _, c := range n.columns {
-			text := row.number(c)
+			text := row.shown(c)
 			if text != "" && c.few != nil && c.few(row.Summary) {
 				text += few
 				n.marked = true

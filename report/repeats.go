@@ -12,7 +12,6 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/sharing"
-	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -82,7 +81,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		mean, cv := variation(values)
 		var cells []string
 		for _, v := range []float64{mean, metrics.Median(values), values[0], values[len(values)-1], cv} {
-			cells = append(cells, fmt.Sprintf("%.2f", v))
+			cells = append(cells, metrics.Readable(v, 2))
 		}
 		fixed(&b, c.head, spreadWidth, cells...)
 	}
@@ -273,12 +272,12 @@ func (t Table) median(c column, ends bool) (text string, rare bool) {
 		return "", false
 	}
 	slices.Sort(values)
-	text = vllm.Decimal(metrics.Median(values))
+	text = decimal(metrics.Median(values))
 	if rare {
 		text += few
 	}
 	if ends && len(values) > 1 {
-		text += fmt.Sprintf(" (%s … %s)", vllm.Decimal(values[0]), vllm.Decimal(values[len(values)-1]))
+		text += fmt.Sprintf(" (%s … %s)", decimal(values[0]), decimal(values[len(values)-1]))
 	}
 	return text, rare
 }

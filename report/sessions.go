@@ -62,11 +62,11 @@ func outcomes(s *metrics.Summary) string {
 	if of.Unsent > 0 {
 		counts = append(counts, metrics.Counted(of.Unsent, "turn")+" not sent")
 	}
-	rate := vllm.Decimal(of.Throughput) + " sessions/s"
+	rate := decimal(of.Throughput) + " sessions/s"
 	if !math.IsNaN(of.Goodput) {
-		rate += ", " + vllm.Decimal(of.Goodput) + " good"
+		rate += ", " + decimal(of.Goodput) + " good"
 	}
-	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, vllm.Decimal(of.MeanInFlight), of.PeakInFlight)
+	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, decimal(of.MeanInFlight), of.PeakInFlight)
 }
 
 // tailOf is the highest reported percentile, or 99.
@@ -84,7 +84,7 @@ func marking(p float64, marked *bool) func(*metrics.Distribution) string {
 		if !present(d) {
 			return ""
 		}
-		text := vllm.Decimal(d.Percentile(p))
+		text := decimal(d.Percentile(p))
 		if d.Len() > 0 && (metrics.TailSize{Percentile: p, N: d.Len()}).Few() {
 			text += few
 			*marked = true
@@ -98,7 +98,7 @@ func middle(d *metrics.Distribution) string {
 	if !present(d) {
 		return ""
 	}
-	return vllm.Decimal(d.Median())
+	return decimal(d.Median())
 }
 
 // jobTime is the job time in words; "" without completed sessions. If sessions were cut, a second
@@ -126,7 +126,7 @@ func longer(ms float64) string {
 	return inSeconds(ms) + " s"
 }
 
-func inSeconds(ms float64) string { return vllm.Decimal(ms / 1000) }
+func inSeconds(ms float64) string { return decimal(ms / 1000) }
 
 // jobParts are the four parts of the mean job time in percent, without what took no time. What a part
 // includes is behind it.
@@ -260,11 +260,11 @@ func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
 		}{{"Mean prefill of a session", of.MeanParts().Prefill}, {"Mean decode", of.MeanParts().Decode}, {"Mean gaps of persons", of.MeanParts().Think},
 			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a place", of.MeanParts().Places}, {"Mean wait for slots", of.MeanParts().Slots},
 			{"Mean lag of a session", of.MeanParts().Lag}} {
-			add(part.label+" (s)", vllm.Decimal(part.took.Seconds()))
+			add(part.label+" (s)", decimal(part.took.Seconds()))
 		}
 	}
 	if d := &of.Stretch; present(d) {
-		add("Median time over recorded time", vllm.Decimal(d.Median()))
+		add("Median time over recorded time", decimal(d.Median()))
 	}
 	for _, latency := range []struct {
 		label string

@@ -11,7 +11,6 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
-	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -62,7 +61,7 @@ func matrices(b *bytes.Buffer, shown screen.Screen, all []sharing.Matrix, of str
 	for _, m := range all {
 		name, unit := matrixNames[m.Measure.Name][0], matrixNames[m.Measure.Name][1]
 		for _, row := range m.Rows {
-			first, below := []string{name, row.Target, orDash(vllm.Decimal(row.Alone)) + " " + unit}, []string{"", "", ""}
+			first, below := []string{name, row.Target, orDash(decimal(row.Alone)) + " " + unit}, []string{"", "", ""}
 			for _, s := range row.Slower {
 				value, interval := times(s.Value), between95(s.Low, s.High)
 				repeats = max(repeats, s.Repeats)
@@ -95,7 +94,7 @@ func between95(low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return ""
 	}
-	return vllm.Decimal(low) + " … " + vllm.Decimal(high)
+	return decimal(low) + " … " + decimal(high)
 }
 
 // note writes a line below a table.

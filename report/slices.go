@@ -97,13 +97,13 @@ func (c *sliceColumn) text(s *metrics.Slice) string {
 		if c.key == "from_s" {
 			return strconv.FormatFloat(v, 'f', 3, 64)
 		}
-		return vllm.Decimal(v)
+		return decimal(v)
 	case *float64:
 		if v == nil {
 			return ""
 		}
 		if told := *v * c.times; told != math.Trunc(told) {
-			return vllm.Decimal(told)
+			return decimal(told)
 		}
 		return strconv.FormatFloat(*v*c.times, 'f', 0, 64)
 	}
@@ -162,7 +162,7 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 		if math.IsNaN(v) {
 			return ""
 		}
-		return vllm.Decimal(v)
+		return decimal(v)
 	}
 	generates := slices.ContainsFunc(s.Adapters, func(a metrics.Adapter) bool { return a.Output > 0 })
 	output := func(a *metrics.Adapter) string {
@@ -222,7 +222,7 @@ func writeMemory(w io.Writer, s *metrics.Summary) error {
 	moved(&b, "returned", c.Returned())
 	if p := c.Paid(); p.First > 0 && p.Rest > 0 {
 		fmt.Fprintf(&b, "  mean TTFT of the first %s after it began to take: %s ms; of the other %d: %s ms\n",
-			metrics.Counted(p.First, "request"), vllm.Decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest, vllm.Decimal(metrics.Milliseconds(p.MeanRest)))
+			metrics.Counted(p.First, "request"), decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest, decimal(metrics.Milliseconds(p.MeanRest)))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -236,7 +236,7 @@ func moved(b *bytes.Buffer, verb string, m pool.Move) {
 	}
 }
 
-func mebibytes(n float64) string { return vllm.Decimal(n/pool.MiB) + " MiB" }
+func mebibytes(n float64) string { return decimal(n/pool.MiB) + " MiB" }
 
 // memoryObject is the object "memory" of a result file.
 func memoryObject(c *pool.Course) pyjson.Object {

@@ -125,6 +125,23 @@ func (r *Row) number(c column) string {
 	}
 }
 
+// shown is the number for people.
+func (r *Row) shown(c column) string {
+	text := r.number(c)
+	if v, err := strconv.ParseFloat(text, 64); err == nil && v >= unreadable {
+		return decimal(v)
+	}
+	return text
+}
+
+// decimal is a number with two digits for people; nothing if it is unknown.
+func decimal(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return metrics.Readable(v, 2)
+}
+
 // value is the number for JSON, with the digits that are printed.
 func (r *Row) value(c column) any {
 	text := r.number(c)
@@ -141,7 +158,7 @@ func (r *Row) value(c column) any {
 // verdict; between them are numbers. An asterisk marks a number that rests on too few samples.
 func (t Table) Cells() (cells [][]string, labels int) {
 	return t.cells(func(c column) string { return c.head }, func(r *Row, c column) string {
-		number := r.number(c)
+		number := r.shown(c)
 		if number != "" && c.few != nil && c.few(r.Summary) {
 			number += few
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -217,5 +218,27 @@ func TestNoLabelIsAFormula(t *testing.T) {
 	var text strings.Builder
 	if err := table.CSV(&text); err != nil || !strings.HasPrefix(text.String(), "'=arm,") || !strings.Contains(text.String(), "\n'=1+1,") || strings.Contains(text.String(), ",@") {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// A damaged file may have any number. The table of people has a short one, and CSV has it as it is.
+func TestTableOfAbsurdNumbersIsReadable(t *testing.T) {
+	s := metrics.Unknown()
+	s.RequestThroughput, s.OutputThroughput, s.TTFT.Quoted.Mean, s.Seconds = 1e308, math.Inf(1), 1e9, 999999999
+	var text, csv strings.Builder
+	table := Table{{Summary: s}, {Summary: metrics.Unknown()}}
+	if err := table.Text(&text, 200, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.CSV(&csv); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1.00e+308", "infinite", "1.00e+09"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %s in\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "00000000") || !strings.Contains(csv.String(), "1000000000.00") {
+		t.Errorf("%s\n%s", text.String(), csv.String())
 	}
 }

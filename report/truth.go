@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // The widths of the additional metrics in characters.
@@ -38,7 +37,7 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return vllm.Decimal(float64(bytes) / 1e6) }, "join": strings.Join, "milliseconds": func(d time.Duration) string { return vllm.Decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
+		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join, "milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
@@ -114,9 +113,9 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 	var rows bytes.Buffer
 	percentiles := fitting(s.Header.Config.Percentiles, width)
 	add := func(label string, of measure) {
-		cells := []string{vllm.Decimal(of.Mean()), vllm.Decimal(of.Median())}
+		cells := []string{decimal(of.Mean()), decimal(of.Median())}
 		for _, p := range percentiles {
-			cells = append(cells, vllm.Decimal(of.Percentile(p)))
+			cells = append(cells, decimal(of.Percentile(p)))
 		}
 		fixed(&rows, label, truthColumn, cells...)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -40,18 +39,18 @@ func Waterfall(w io.Writer, s *metrics.Summary) error {
 		mean, d := of.Mean(span), s.Spans[span]
 		if span == metrics.SpanFirstOutput && of.Counted > 0 {
 			undivided := of.Mean(metrics.SpanServerQueue) + of.Mean(metrics.SpanPrefill) + of.Mean(metrics.SpanNetwork)
-			g.add("= "+span.Label(), vllm.Decimal(undivided), middle(&d), beyond(&d), "")
+			g.add("= "+span.Label(), decimal(undivided), middle(&d), beyond(&d), "")
 			continue
 		}
 		if span == metrics.SpanGeneration && !s.Header.Config.Whole {
-			g.add("= TTFT", vllm.Decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
+			g.add("= TTFT", decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
 		}
 		if of.Spans[span] != 0 || d.Len() > 0 {
-			g.add(span.Label(), vllm.Decimal(mean), middle(&d), beyond(&d), b.next(mean))
+			g.add(span.Label(), decimal(mean), middle(&d), beyond(&d), b.next(mean))
 		}
 		total += mean
 	}
-	g.add("= from due to the end", vllm.Decimal(total), "", "", "")
+	g.add("= from due to the end", decimal(total), "", "", "")
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "\nWaterfall of %s\n", metrics.Counted(of.Requests, "completed request"))
 	g.text(&text)
@@ -123,7 +122,7 @@ func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) 
 		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n), metrics.SpanWrite.Label())
 	}
 	if ttft := times.TTFT; ttft.Requests > 0 && !s.Header.Config.Whole {
-		add("by its /metrics the server had the first token %s ms after the request arrived, on average", vllm.Decimal(ttft.Mean()))
+		add("by its /metrics the server had the first token %s ms after the request arrived, on average", decimal(ttft.Mean()))
 	}
 	return notes
 }
@@ -210,7 +209,7 @@ func requestWaterfall(b *bytes.Buffer, r *metrics.Record) {
 // the waterfall.
 func requestFacts(r *metrics.Record) (facts []string) {
 	add := func(format string, values ...any) { facts = append(facts, fmt.Sprintf(format, values...)) }
-	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, vllm.Decimal(r.Due.Seconds()))
+	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, decimal(r.Due.Seconds()))
 	outcome := fmt.Sprintf("%s, %s", metrics.Counted(r.In, "prompt token"), metrics.Counted(r.Out, "output token"))
 	if r.Class != metrics.OK {
 		outcome = fmt.Sprintf("failed (%s): %s", r.Class, screen.Clean(r.Error))
@@ -245,7 +244,7 @@ func requestFacts(r *metrics.Record) (facts []string) {
 			ms   *float64
 		}{{"queue", t.QueueMS}, {"prefill", t.TTFTMS}, {"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS}} {
 			if m.ms != nil {
-				told = append(told, fmt.Sprintf("%s %s ms", m.name, vllm.Decimal(*m.ms)))
+				told = append(told, fmt.Sprintf("%s %s ms", m.name, decimal(*m.ms)))
 			}
 		}
 		add("by the server: %s", strings.Join(told, ", "))
@@ -253,4 +252,4 @@ func requestFacts(r *metrics.Record) (facts []string) {
 	return facts
 }
 
-func inMilliseconds(d time.Duration) string { return vllm.Decimal(metrics.Milliseconds(d)) }
+func inMilliseconds(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }

@@ -160,6 +160,9 @@ func scriptOf(examples []example) string {
 		}
 	}
 	script.WriteString("-- prompts.jsonl --\n{\"prompt\": \"tok1 tok2 tok3\"}\n{\"prompt\": \"tok4 tok5\"}\n" +
-		"-- before.json --\n" + strings.Repeat(madeUp, 6))
+		"-- before.json --\n")
+	for i := range 6 { // no two runs take equally long
+		script.WriteString(strings.Replace(madeUp, `"duration": 1`, fmt.Sprintf(`"duration": 1.%d`, i+1), 1))
+	}
 	return script.String() + outputs.String()
 }

@@ -53,8 +53,8 @@ func (b *Baseline) Add(runs []*Run, gate Gate) error {
 		}
 	}
 	before := b.Runs()
-	if id := twice(before, runs); id != "" {
-		return fmt.Errorf("run %s is there twice: give each run once", id)
+	if what := twice(before, runs); what != "" {
+		return errors.New(what)
 	}
 	if before != nil {
 		if found := Differences(before, runs, gate.Despite); found != nil {

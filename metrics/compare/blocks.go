@@ -42,7 +42,7 @@ func (r *Run) sameLoad(other *Run) bool {
 func (r *Run) load() string {
 	text := metrics.Counted(int(r.requests()), "request")
 	if tokens := r.prompt(); !math.IsNaN(tokens) {
-		text += fmt.Sprintf(" with %.0f prompt tokens each", tokens)
+		text += fmt.Sprintf(" with %s prompt tokens each", metrics.Readable(tokens, 0))
 	}
 	return text
 }

@@ -88,3 +88,22 @@ func (j *judge) drifts(p *Point) {
 
 // leastDrift is the least distance that is more than the rounding of numbers.
 const leastDrift = 1e-9
+
+// steps doubts the point if a number of a side that runs in one piece changes at one moment: what changed
+// it may have changed the other side as well, or be the difference. A step below the margin needs no
+// doubt.
+func (j *judge) steps(p *Point) {
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if !r.Gated || r.Unjudged || math.Abs(r.step.Value) < max(leastDrift, r.Limit()) || r.step.P > stepLevel {
+			continue
+		}
+		side := [...]string{"old", "new"}[r.step.In]
+		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may be the difference of the sides, too: run the arms in turns, as servebench sweep does",
+			r.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
+	}
+}
+
+// stepLevel is how often chance alone may make a step of a number within a side. It is low: a moment at
+// which the machine changed is far clearer, and each doubt without a reason is a verdict lost.
+const stepLevel = 0.01

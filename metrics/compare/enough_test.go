@@ -205,3 +205,50 @@ func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
 		t.Errorf("%d of %d are decided, forecast %.1f", decided, open, forecast)
 	}
 }
+
+// The machine slows down at one moment, between two runs of one side. All later runs look worse, and so
+// does the new side.
+func TestStepWithinASideIsNoVerdict(t *testing.T) {
+	slower := func(from int) func(int, *Run) {
+		return func(i int, r *Run) {
+			if i >= from {
+				r.Numbers["output_throughput"] /= 1.15
+				r.Numbers["median_ttft"] *= 1.15
+				r.Numbers["median_tpot"] *= 1.15
+			}
+		}
+	}
+	const never, always = 10, 0
+	for _, test := range []struct {
+		name     string
+		old, new int // the first slow run
+		first    int // when the new side begins
+		want     Verdict
+		where    string
+	}{
+		{"none", never, never, 10, Pass, ""},
+		{"in the new side", never, 1, 10, NoVerdict, "median_ttft changes by +15.1 % between new server starts 1 and 2, although the side stays the same"},
+		{"in the old side", 9, always, 10, NoVerdict, "output_throughput changes by −13.0 % between old server starts 9 and 10"},
+		{"in the new side, which came first", always, 9, -10, NoVerdict, "median_tpot changes by +15.1 % between new server starts 9 and 10"},
+		{"of the server", never, always, 10, Regressed, ""},
+	} {
+		c := Compare(alike(10, even, slower(test.old)), alike(10, even, after(test.first), slower(test.new)), DefaultGate())
+		if reasons := strings.Join(c.Reasons, "\n"); c.Verdict != test.want || !strings.Contains(reasons, test.where) || strings.Contains(reasons, "between") != (test.where != "") {
+			t.Errorf("%s: %s %q, want %s", test.name, c.Verdict, c.Reasons, test.want)
+		}
+	}
+	c := Compare(alike(10, even), alike(10, even, after(10), func(i int, r *Run) {
+		if i == 9 {
+			r.Numbers["median_ttft"] *= 1.04
+		}
+	}), DefaultGate())
+	if c.Verdict != Pass {
+		t.Errorf("a step within the margin: %s %q", c.Verdict, c.Reasons)
+	}
+}
+
+// even makes a run vary by nothing but a thousandth.
+func even(i int, r *Run) {
+	around := 1 + 0.001*float64(i%2)
+	r.Numbers["output_throughput"], r.Numbers["median_ttft"], r.Numbers["median_tpot"] = 2000*around, 40*around, 10*around
+}

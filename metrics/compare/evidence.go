@@ -132,7 +132,7 @@ func (p *Point) compare(r *Row, old, new []float64) {
 		value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
 	}
 	w := p.weigh(value)
-	r.Differences, r.Estimate, r.trend = w.differences, w.estimate, w.trend
+	r.Differences, r.Estimate, r.trend, r.step = w.differences, w.estimate, w.trend, w.step
 	r.conclude(w.distance, w.evidence)
 	r.place(w.from)
 	if p.Design == Chain {
@@ -150,6 +150,7 @@ type weighing struct {
 	estimate    stats.Estimate
 	differences []float64      // of each unit, if the design is InPairs
 	trend       stats.Estimate // that both sides share, from one unit to the next
+	step        stats.Step     // the clearest within a side
 }
 
 // weigh compares a value of the runs of units by the design of the point.
@@ -191,7 +192,7 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 		return w
 	}
 	w.from = metrics.Mean(olds)
-	w.estimate = stats.Batches(olds, news)
+	w.estimate, w.step = stats.Batches(olds, news), stats.ClearestStep(olds, news)
 	var detrended stats.Estimate
 	if p.reversed() {
 		detrended, w.trend = stats.Detrended(news, olds)

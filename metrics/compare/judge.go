@@ -25,8 +25,8 @@ func (j *judge) judge(old, new []*Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
 	}
-	if id := twice(old, new); id != "" {
-		j.doubt(nil, "run %s is there twice: give each run once", id)
+	if what := twice(old, new); what != "" {
+		j.doubt(nil, "%s", what)
 	}
 	for _, side := range mixed(old, new, j.gate.Despite) {
 		for _, v := range side.by {
@@ -42,6 +42,7 @@ func (j *judge) judge(old, new []*Run) {
 		j.failures(p)
 		j.doubts(p)
 		j.drifts(p)
+		j.steps(p)
 		j.bounds(p)
 		j.remark(p)
 	}
@@ -98,7 +99,7 @@ func (c *Comparison) Excluded() string {
 	case most <= 0:
 		return "no gated number is worse (95 %, family-wise)"
 	default:
-		return fmt.Sprintf("no gated number is worse by more than %.1f %% (95 %%, family-wise)", most)
+		return fmt.Sprintf("no gated number is worse by more than %s %% (95 %%, family-wise)", metrics.Readable(most, 1))
 	}
 }
 

@@ -144,9 +144,9 @@ func known(latency string, number func(*metrics.Distribution) float64) func(*met
 // token takes little.
 func (m *Metric) Text(v float64) string {
 	if m.Unit == "J" || m.Unit == "$" {
-		return strconv.FormatFloat(v, 'f', 4, 64)
+		return metrics.Readable(v, 4)
 	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
+	return metrics.Readable(v, 2)
 }
 
 var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)

@@ -15,6 +15,7 @@ func (j *judge) remark(p *Point) {
 	if p.Old[0].Session == "" && inOrder(p.Old, p.New) { // a baseline always comes before
 		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
 	}
+	j.remarkOrder(p)
 	j.remarkSessions(p)
 	if was, is := seeds(p.Old), seeds(p.New); was != "" && is != "" && was != is {
 		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
@@ -34,9 +35,52 @@ func (j *judge) remark(p *Point) {
 	} {
 		was, is := perRequest(p.Old, tokens.of), perRequest(p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
-			j.note(p, "the %s had %.1f tokens in the old runs and %.1f in the new ones (%s)", tokens.name, was, is, Percent(change))
+			j.note(p, "the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name, metrics.Readable(was, 1), metrics.Readable(is, 1), Percent(change))
 		}
 	}
+}
+
+// remarkOrder says that the sides took turns, but always in the same order.
+func (j *judge) remarkOrder(p *Point) {
+	first := p.alwaysFirst()
+	if first == "" {
+		return
+	}
+	second := map[string]string{"old": "new", "new": "old"}[first]
+	j.note(p, "the %s run came first each time, so a drift, or what disturbs every second run, is part of the difference: "+
+		"in every second pair, run the %s server first, as servebench sweep does (order abba)", first, second)
+}
+
+// alwaysFirst is the side that began first in each of three or more turns, "" if neither did.
+func (p *Point) alwaysFirst() string {
+	var turns []pair
+	switch p.Design {
+	case InPairs:
+		turns = slices.Concat(p.pairs...)
+	case InTurns:
+		for i := range min(len(p.old), len(p.new)) {
+			turns = append(turns, pair{p.old[i][0], p.new[i][0]})
+		}
+	}
+	slices.SortFunc(turns, func(a, b pair) int { return a.began().Compare(b.began()) })
+	old, new := 0, 0
+	for i, t := range turns {
+		switch follows := i == 0 || later(turns[i-1].old.Began, turns[i-1].new.Began).Before(t.began()); {
+		case follows && t.old.Began.Before(t.new.Began):
+			old++
+		case follows && t.new.Began.Before(t.old.Began):
+			new++
+		}
+	}
+	switch len(turns) {
+	case 0, 1, 2:
+		return ""
+	case old:
+		return "old"
+	case new:
+		return "new"
+	}
+	return ""
 }
 
 // remarkCached says that later runs may have found their prompts in the server's prefix
@@ -113,17 +157,20 @@ func before(one, other []*Run) bool {
 // lengthMargin is by which share prompts or answers may differ in length without a remark.
 const lengthMargin = 0.02
 
-// perRequest is the mean number of tokens of completed requests; NaN if unknown.
+// perRequest is the mean number of tokens of completed requests; NaN if unknown, or if none completed.
 func perRequest(runs []*Run, of func(*Run) int) float64 {
-	tokens, requests := 0, 0
+	tokens, requests := 0.0, 0.0 // their sums may be beyond an int
 	for _, r := range runs {
 		if of(r) < 0 || r.Completed < 0 {
 			return math.NaN()
 		}
-		tokens += of(r)
-		requests += r.Completed
+		tokens += float64(of(r))
+		requests += float64(r.Completed)
 	}
-	return float64(tokens) / float64(requests)
+	if requests == 0 {
+		return math.NaN()
+	}
+	return tokens / requests
 }
 
 func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", ") }

@@ -72,3 +72,35 @@ func TestNotesOnRequestsThatWaitedAndOnSuspectRuns(t *testing.T) {
 		}
 	}
 }
+
+// What drifts, or comes with every second run, is a difference of sides that are always in one order.
+func TestPairsInOneOrderSaySo(t *testing.T) {
+	const labelled, unlabelled = false, true
+	for _, test := range []struct {
+		order string
+		plain bool // without labels that make pairs
+		first string
+	}{
+		{"ABABAB", labelled, "old"}, {"BABABA", labelled, "new"}, {"ABABABAB", unlabelled, "old"}, {"BABABABABA", unlabelled, "new"},
+		{"ABBAAB", labelled, ""}, {"ABABBA", labelled, ""}, {"ABBAABBA", unlabelled, ""}, {"ABAABBAB", unlabelled, ""},
+		{"ABAB", labelled, ""}, {"AAABBB", labelled, ""}, {"AAABBB", unlabelled, ""},
+	} {
+		old, new := arranged(test.order)
+		if test.plain {
+			for _, r := range slices.Concat(old, new) {
+				r.Repeat, r.Asked[seed] = 0, "0"
+			}
+		}
+		notes := strings.Join(Compare(old, new, Gate{}).Notes, "\n")
+		if said := strings.Contains(notes, "came first each time"); said != (test.first != "") || said && !strings.Contains(notes, "the "+test.first+" run came first each time") {
+			t.Errorf("%s, unlabelled %v: %q", test.order, test.plain, notes)
+		}
+	}
+	old, new := arranged("ABABAB")
+	for i := range new {
+		new[i].Began = old[i].Began
+	}
+	if notes := strings.Join(Compare(old, new, Gate{}).Notes, "\n"); strings.Contains(notes, "came first") {
+		t.Errorf("both at once: %q", notes)
+	}
+}

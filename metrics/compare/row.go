@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -64,6 +65,7 @@ type Row struct {
 	evidence stats.Evidence
 	shared   stats.Evidence                  // the same with the error that all loads share
 	trend    stats.Estimate                  // that both sides share, from one unit to the next
+	step     stats.Step                      // the clearest within a side
 	slow     stats.Agreement[stats.Estimate] // from the first session of a baseline to the new runs
 	slowly   float64                         // chance of slow, corrected for all gated numbers
 	share    float64                         // of alpha for a change that is not slow
@@ -81,8 +83,8 @@ func (r *Row) worsening() string {
 		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", r.Name, r.Text(r.From), r.Text(r.To), r.Unit, r.amount, r.Unit, r.chance())
 	}
 	least := ""
-	if down := math.Floor(r.Least*1000+rounding) / 10; down > 0 {
-		least = fmt.Sprintf(", by at least %.1f %%", down)
+	if down := min(math.Floor(r.Least*1000+rounding)/10, math.MaxFloat64); down > 0 {
+		least = ", by at least " + metrics.Readable(down, 1) + " %"
 	}
 	return fmt.Sprintf("%s %s%s (%s → %s %s; margin %.3g %%; %s)",
 		r.Name, Percent(r.Effect.Share), least, r.Text(r.From), r.Text(r.To), r.Unit, r.Margin*100, r.chance())
@@ -150,7 +152,7 @@ func (r *Row) blur(p *Point) string {
 	most := Percent(r.forWorse(r.Worst))
 	switch reach := r.Worst - estimate; {
 	case r.fromZero() && r.amount > 0:
-		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %.2f %s: take more %s, %s", 2*r.amount, r.Unit, r.bound, r.Unit, p.noun(2), p.steadier())
+		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %s %s: take more %s, %s", 2*r.amount, r.Unit, metrics.Readable(r.bound, 2), r.Unit, p.noun(2), p.steadier())
 	case r.fromZero():
 		return "the old runs have 0, so the change has no share: gate another number"
 	case math.IsInf(r.bound, 1):
@@ -162,8 +164,8 @@ func (r *Row) blur(p *Point) string {
 	default:
 		ratio := reach / (asked - estimate)
 		have, more := p.Units()
-		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f %s, %s",
-			least, most, math.Ceil(float64(min(have, more))*ratio*ratio), p.aSide(2), p.steadier())
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %s %s, %s",
+			least, most, metrics.Readable(math.Ceil(float64(min(have, more))*ratio*ratio), 0), p.aSide(2), p.steadier())
 	}
 }
 
@@ -185,11 +187,12 @@ func Percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "?"
 	}
-	text := fmt.Sprintf("%+.1f %%", share*100)
-	if text == "-0.0 %" {
-		return "+0.0 %"
+	switch text := metrics.Readable(min(math.Abs(share*100), math.MaxFloat64), 1) + " %"; {
+	case share < 0 && text != "0.0 %":
+		return "−" + text
+	default:
+		return "+" + text
 	}
-	return strings.Replace(text, "-", "−", 1)
 }
 
 // An Effect is the ratio of new to old numbers, minus one: −0.2 if new numbers are 20 %

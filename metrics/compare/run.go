@@ -15,7 +15,10 @@ import (
 
 // A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
 type Run struct {
-	ID    string    `json:"run,omitempty"`
+	ID string `json:"run,omitempty"`
+	// Fingerprint tells runs without an ID apart: copies of one result have the same. Empty if unknown.
+	Fingerprint string `json:"fingerprint,omitempty"`
+
 	Began time.Time `json:"began,omitzero"` // zero if unknown
 	Ended time.Time `json:"ended,omitzero"` // zero if unknown
 
@@ -83,7 +86,7 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
-		ID: s.Header.Run, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s), Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
+		ID: s.Header.Run, Fingerprint: s.Fingerprint, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s), Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), disturbed: Disturbance(s),
 	}
@@ -244,14 +247,31 @@ func (r *Run) failing() float64 {
 	return float64(r.Failed) / float64(r.Failed+max(r.Completed, 0))
 }
 
-// twice is the id of a run that occurs more than once; empty for none.
+// twice says which run occurs more than once; empty for none.
 func twice(sides ...[]*Run) string {
-	seen := map[string]bool{}
+	seen := map[string]*Run{}
 	for _, r := range slices.Concat(sides...) {
-		if r.ID != "" && seen[r.ID] {
-			return r.ID
+		key := cmp.Or(r.ID, r.Fingerprint)
+		switch first := seen[key]; {
+		case key == "":
+		case first == nil:
+			seen[key] = r
+		case r.ID == "" && r.name() != first.name():
+			return fmt.Sprintf("%s and %s are the same run: give each run once", first.name(), r.name())
+		default:
+			return r.name() + " is there twice: give each run once"
 		}
-		seen[r.ID] = true
 	}
 	return ""
+}
+
+// name is the run in words: its id, or where it was read.
+func (r *Run) name() string {
+	switch {
+	case r.ID != "":
+		return "run " + r.ID
+	case r.sum == nil:
+		return "a run of the baseline"
+	}
+	return cmp.Or(r.sum.Origin.String(), "a result without an id")
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -221,6 +222,41 @@ func TestVerdicts(t *testing.T) {
 		}
 		if got.Verdict != test.want || !strings.HasPrefix(reason, test.reason) || (test.want == Pass) != (reason == "") {
 			t.Errorf("%s: %s %q, want %s %q", test.name, got.Verdict, got.Reasons, test.want, test.reason)
+		}
+	}
+}
+
+// A damaged file may have any number. Nobody reads 309 digits.
+func TestAbsurdNumbersAreReadable(t *testing.T) {
+	absurd := func(_ int, r *Run) {
+		r.Numbers["median_ttft"], r.Numbers["median_tpot"], r.Numbers["output_throughput"] = 1e308, math.MaxFloat64, 1e300
+		r.Input, r.Output = math.MaxInt, math.MaxInt/2
+	}
+	for name, new := range map[string][]*Run{
+		"huge": alike(6, after(6), absurd), "no request": alike(6, after(6), absurd, func(_ int, r *Run) { r.Completed = 0 }),
+	} {
+		c := Compare(alike(6), new, DefaultGate())
+		texts := append(slices.Concat(c.Reasons, c.Notes), c.Excluded())
+		for _, r := range c.Points[0].Rows {
+			texts = append(texts, r.Text(r.From), r.Text(r.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))
+		}
+		for _, text := range texts {
+			if len(text) > 300 || strings.Contains(text, "Inf") || strings.Contains(text, "NaN") || strings.Contains(text, "00000000") {
+				t.Errorf("%s: %.400s", name, text)
+			}
+		}
+		if all := strings.Join(texts, "\n"); name == "huge" && !strings.Contains(all, "40.40 → 1.00e+308 ms") {
+			t.Errorf("%s", all)
+		}
+	}
+}
+
+func TestPercentages(t *testing.T) {
+	for share, want := range map[float64]string{
+		0: "+0.0 %", -1e-9: "+0.0 %", 0.1234: "+12.3 %", -0.1234: "−12.3 %", 25: "+2500.0 %", 1e8: "+1.00e+10 %", 1e308: "+1.80e+308 %", math.Inf(1): "?", math.NaN(): "?",
+	} {
+		if got := Percent(share); got != want {
+			t.Errorf("%v: %s, want %s", share, got, want)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func positions(s *metrics.Summary) (rows []Row) {
 		rows = append(rows, Row{Label: "Per-position acceptance (%):"})
 	}
 	for i, share := range s.SpecDecode.PerPosition {
-		rows = append(rows, Row{fmt.Sprintf("  %s%d:", position, i), Decimal(share * 100)})
+		rows = append(rows, Row{fmt.Sprintf("  %s%d:", position, i), decimal(share * 100)})
 	}
 	return rows
 }
@@ -91,9 +91,9 @@ func (p *part) statistics(s *metrics.Summary, v Version) []Row {
 
 // LatencyRows are the mean, the median and the percentiles of a latency.
 func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) []Row {
-	rows := []Row{{"Mean " + label + " (ms):", Decimal(d.Mean())}, {"Median " + label + " (ms):", Decimal(d.Median())}}
+	rows := []Row{{"Mean " + label + " (ms):", decimal(d.Mean())}, {"Median " + label + " (ms):", decimal(d.Median())}}
 	for _, p := range percentiles {
-		rows = append(rows, Row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), Decimal(d.Percentile(p))})
+		rows = append(rows, Row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), decimal(d.Percentile(p))})
 	}
 	return rows
 }
@@ -142,13 +142,15 @@ func Count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Decimal writes a number with two digits; nothing if it is unknown.
-func Decimal(v float64) string {
+// decimal writes a number with two digits; nothing if it is unknown.
+func decimal(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return ""
 	case math.IsInf(v, 1):
 		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }

@@ -200,3 +200,12 @@ func TestEachVersionHasItsKeys(t *testing.T) {
 		}
 	}
 }
+
+// As Python's format(v, ".2f").
+func TestDecimalsArePythons(t *testing.T) {
+	for v, want := range map[float64]string{41.25: "41.25", math.Inf(1): "inf", math.Inf(-1): "-inf", 1e22: "10000000000000000000000.00"} {
+		if got := decimal(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}

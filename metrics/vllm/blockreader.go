@@ -29,7 +29,7 @@ var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 type BlockReader struct {
 	found []*metrics.Summary
 	open  *metrics.Summary   // the current block, nil between blocks
-	known int                // lines of it that were understood
+	known map[string]string  // lines of it that were understood, by their labels
 	quote string             // prefix of its lines: "> " of a quotation, "0: " of srun
 	last  map[string]float64 // for each metric, the percentile read last
 }
@@ -54,7 +54,7 @@ func (b *BlockReader) Line(text string) {
 		return
 	}
 	if ok && b.set(label, strings.TrimSpace(value)) {
-		b.known++
+		b.known[label] = strings.TrimSpace(value)
 	}
 }
 
@@ -72,14 +72,17 @@ func blockHead(text string) (prefix string, ok bool) {
 
 func (b *BlockReader) begin(quote string) {
 	b.close()
-	b.open, b.known, b.quote, b.last = metrics.Unknown(), 0, quote, map[string]float64{}
+	b.open, b.known, b.quote, b.last = metrics.Unknown(), map[string]string{}, quote, map[string]float64{}
 }
 
 func (b *BlockReader) close() {
-	if b.open != nil && b.known > 0 {
+	if len(b.known) >= leastLines {
+		b.open.Fingerprint = fingerprint(b.known)
+	}
+	if b.open != nil && len(b.known) > 0 {
 		b.found = append(b.found, b.open)
 	}
-	b.open, b.quote = nil, ""
+	b.open, b.known, b.quote = nil, nil, ""
 }
 
 // Summaries ends the text and returns what was found in it, changed by the ask.

@@ -171,7 +171,7 @@ func (l *line) text(s *metrics.Summary) string {
 	case whole && !l.decimal:
 		return Count(int(v))
 	}
-	return Decimal(v)
+	return decimal(v)
 }
 
 // A part is a section of the block with one title: lines, or the statistics of a metric. A part

@@ -168,6 +168,9 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	}
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // it needs Records
+	if given.Run == "" {
+		s.Fingerprint = f.fingerprint()
+	}
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
 	s.StoppedBy = f.text("stopped_by")
 	if s.Sessions = f.readSessions(); s.Sessions != nil && ask.Goodput != nil {

@@ -168,7 +168,7 @@ func decimal(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", v)
+	return metrics.Readable(v, 2)
 }
 
 // times is a ratio.
@@ -176,5 +176,5 @@ func times(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f ×", v)
+	return metrics.Readable(v, 2) + " ×"
 }

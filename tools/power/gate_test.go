@@ -39,6 +39,9 @@ func TestGateIsSeldomWrong(t *testing.T) {
 		{"AR(1) 0.8, 5 %", after, 6, 0.05, 0},
 		{"sticky bimodal 8 %", after, 6, 0.05, 0},
 		{"drift 10 %, 1 %", after, 10, 0.05, 0},
+		{"step 15 %, 1 %", after, 6, 0.05, 0},
+		{"step 15 %, 1 %", after, 10, 0.05, 0},
+		{"step 15 %, 1 %", paired, 6, 0.05, 50},
 		{"starts 3 %, runs 1 %", alone, 20, 0.05, 0},
 	} {
 		tried := cell{named(t, c.noise), c.design, c.n, c.margin, 0}

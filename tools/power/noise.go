@@ -27,6 +27,7 @@ func models() []noise {
 		{"AR(1) 0.8, 5 %", autoregressive(0.8, 0.05)},
 		{"drift 10 %, 1 %", drifting(0.10)},
 		{"drift 20 %, 1 %", drifting(0.20)},
+		{"step 15 %, 1 %", stepping(0.15)},
 		{"starts 3 %, runs 1 %", ofStarts(0.03)},
 		{"starts 5 %, runs 1 %", ofStarts(0.05)},
 		{"days 1 %, runs 3 %", ofDays(0.01, 0.03)},
@@ -81,6 +82,18 @@ func drifting(share float64) func(*rand.Rand, int) func(slot) factor {
 		return func(slot) factor {
 			i++
 			return normals(chance, 0.01).all(math.Log1p(share) * float64(i) / float64(runs-1))
+		}
+	}
+}
+
+// stepping noise gets worse by that share at a random moment of the session, all of it equally likely. The
+// run of that moment has its part.
+func stepping(share float64) func(*rand.Rand, int) func(slot) factor {
+	return func(chance *rand.Rand, runs int) func(slot) factor {
+		moment, i := chance.Float64()*float64(runs), 0.0
+		return func(slot) factor {
+			i++
+			return normals(chance, 0.01).all(math.Log1p(share) * min(1, max(0, i-moment)))
 		}
 	}
 }

@@ -77,6 +77,7 @@ func TestNoisesAreAsTheirNamesSay(t *testing.T) {
 		{"iid 5 %", 0, 0.05, 0},
 		{"AR(1) 0.8, 5 %", 0, 0.05, 0.8},
 		{"drift 10 %, 1 %", math.Log(1.1) / 2, 0.0316, 0.74},
+		{"step 15 %, 1 %", state / 2, 0.0680, 0.87},
 		{"starts 5 %, runs 1 %", 0, 0.051, 0},
 		{"sticky bimodal 15 %", state / 2, math.Hypot(state/2, 0.01), 0.78},
 		{"a tenth of runs +30 %", once / 10, math.Hypot(0.03, once*0.3), 0},
