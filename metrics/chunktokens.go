@@ -188,8 +188,8 @@ type Delivery struct {
 	Early   int           `json:"early,omitempty"`
 	Ahead   time.Duration `json:"ahead,omitempty"`
 
-	// Surplus are requests with half as many chunks again as the server counted tokens, and Chunks and
-	// Tokens those of them all.
+	// Surplus are requests with half as many chunks again as the server counted tokens. They have Chunks
+	// and Tokens together.
 	Surplus int `json:"surplus,omitempty"`
 	Chunks  int `json:"surplus_chunks,omitempty"`
 	Tokens  int `json:"surplus_tokens,omitempty"`
@@ -257,7 +257,7 @@ type Counts struct {
 	// Nobody are those that nobody counted: each counts as one token.
 	Nobody int `json:"nobody,omitempty"`
 
-	// Apart are those of which the server counted another number of tokens, where vLLM's client does not
+	// Apart are requests of which the server counted another number of tokens, where vLLM's client does not
 	// look. Ours are the tokens that count in them, and Theirs the server's.
 	Apart  int `json:"apart,omitempty"`
 	Ours   int `json:"ours,omitempty"`

@@ -11,7 +11,7 @@ import (
 // is of a steady run.
 type Course struct {
 	// Of are the completed requests that were judged. In a closed loop these are not the first ones, which
-	// start at once, and not the last ones, which have fewer others beside them.
+	// start at once, and not the last ones, next to which fewer others run.
 	Of int
 
 	// Change is the moment at which latencies changed most; nil if they did not.
@@ -43,7 +43,7 @@ type Stretch struct {
 	Rate       float64 // requests sent a second
 }
 
-// Modes are two kinds of answers: those of one have a multiple of the other's time per chunk.
+// Modes are two kinds of answers, of which the slow ones take a multiple of the time per chunk.
 type Modes struct {
 	Share      float64 // of the slow ones among the judged answers, 0 to 1
 	Fast, Slow float64 // geometric mean of the milliseconds a chunk

@@ -8,8 +8,8 @@ type Prompts struct {
 	Shorter int `json:"shorter,omitempty"` // of which the server counted fewer tokens
 	Longer  int `json:"longer,omitempty"`  // more tokens
 	Beyond  int `json:"beyond,omitempty"`  // the part of Longer that no chat template explains
-	Asked   int `json:"asked,omitempty"`   // tokens of the dataset in those of Shorter and Longer
-	Read    int `json:"read,omitempty"`    // tokens of the server in those
+	Asked   int `json:"asked,omitempty"`   // tokens of the dataset in the requests of Shorter and Longer
+	Read    int `json:"read,omitempty"`    // tokens of the server in these requests
 }
 
 // The differences that are no finding. A dataset's text may have a few tokens more or less once it is encoded

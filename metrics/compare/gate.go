@@ -100,6 +100,10 @@ func (g *Gate) unit() Unit { return cmp.Or(g.Unit, PerStart) }
 const (
 	LeastPairs   = 3
 	leastInOrder = 6
+	// If the machine changed at one moment, it did so exactly between the sides in 1 of 2n cases with n units a
+	// side, and nothing tells that from a change of the server. Fewer than 10 a side say that none got worse, but
+	// not that one did: a step would be a false alarm in more than 5 % of the cases.
+	worseInOrder = 10
 )
 
 // Needs is the least number of units a side to decide on all limits at so many points. It is 0 if

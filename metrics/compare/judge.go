@@ -270,6 +270,13 @@ func (p *Point) find(name string) *Row {
 	return &p.Rows[i]
 }
 
+// fewInOrder reports that one side came after the other, with so few units that a change of the machine between
+// them may be why the sides differ.
+func (p *Point) fewInOrder() bool {
+	old, new := p.Units()
+	return p.Design == OneAfterOther && min(old, new) < worseInOrder
+}
+
 // changes finds numbers that got worse, and numbers that may have got worse unseen.
 func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
@@ -278,6 +285,10 @@ func (j *judge) changes(p *Point) {
 			continue
 		}
 		switch beyond := r.beyond(); {
+		case r.Differs && beyond && r.worse() && p.fewInOrder():
+			r.Finding = Blurred
+			j.doubt(p, "%s, or the machine changed between the sides: with one side after the other, fewer than %d %s do not tell; run the arms in turns, as servebench sweep does",
+				r.worsening(), worseInOrder, p.aSide(worseInOrder))
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
 			j.regress(p, "%s", r.worsening())
