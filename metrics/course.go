@@ -32,8 +32,10 @@ type Course struct {
 
 // A Change divides a run into two parts.
 type Change struct {
-	At            time.Duration // on the clock of the Records: when the first request of the second part was sent
-	Requests      int           // that were sent before, of those that completed
+	// At is when the first request of the second part was sent, on the clock of the Records. Requests are the
+	// completed ones that were sent before.
+	At            time.Duration
+	Requests      int
 	Before, After Stretch
 }
 

@@ -8,8 +8,9 @@ type Prompts struct {
 	Shorter int `json:"shorter,omitempty"` // of which the server counted fewer tokens
 	Longer  int `json:"longer,omitempty"`  // more tokens
 	Beyond  int `json:"beyond,omitempty"`  // the part of Longer that no chat template explains
-	Asked   int `json:"asked,omitempty"`   // tokens of the dataset in the requests of Shorter and Longer
-	Read    int `json:"read,omitempty"`    // tokens of the server in these requests
+	// Asked are the dataset's tokens of the requests of Shorter and Longer, and Read the server's.
+	Asked int `json:"asked,omitempty"`
+	Read  int `json:"read,omitempty"`
 }
 
 // The differences that are no finding. A dataset's text may have a few tokens more or less once it is encoded

@@ -58,7 +58,8 @@ type Truth struct {
 
 	LaterTurns bool // conversations went on after their first turn
 
-	Course *Course // how latencies went over the run; nil if that is unknown, as without the times of its requests
+	// Course is how latencies went over the run; nil if the times of its requests are unknown.
+	Course *Course
 }
 
 // merge adds the counts of other requests, except for the Ramp.
@@ -282,15 +283,17 @@ func share(d time.Duration, n int) time.Duration {
 // An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
 // zero value has no requests.
 type Lengths struct {
-	Of      int            `json:"of"`                // requests that were compared
-	Short   int            `json:"short,omitempty"`   // with fewer tokens than requested
-	Missing int            `json:"missing,omitempty"` // tokens that all the short ones lack together
-	Long    int            `json:"long,omitempty"`    // with more
-	Extra   int            `json:"extra,omitempty"`   // tokens that all the long ones have too many
-	Cut     int            `json:"cut,omitempty"`     // the part of Short that the server says it ended for their length
-	CutBy   int            `json:"cut_by,omitempty"`  // tokens that these lack together
+	Of      int `json:"of"`                // requests that were compared
+	Short   int `json:"short,omitempty"`   // with fewer tokens than requested
+	Missing int `json:"missing,omitempty"` // tokens that all the short ones lack together
+	Long    int `json:"long,omitempty"`    // with more
+	Extra   int `json:"extra,omitempty"`   // tokens that all the long ones have too many
+	// Cut are the short ones that ended for their length, as the server says, and CutBy the tokens that
+	// these lack together.
+	Cut     int            `json:"cut,omitempty"`
+	CutBy   int            `json:"cut_by,omitempty"`
 	Unsure  int            `json:"unsure,omitempty"`  // others, whose length nobody knows
-	Over    int            `json:"over,omitempty"`    // the part of Unsure with more tokens by the tokenizer
+	Over    int            `json:"over,omitempty"`    // of Unsure, by the tokenizer
 	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
 }
 

@@ -271,10 +271,10 @@ func (p *Point) find(name string) *Row {
 }
 
 // fewInOrder reports that one side came after the other, with so few units that a change of the machine between
-// them may be why the sides differ.
-func (p *Point) fewInOrder() bool {
+// them may be why the sides differ. A verdict on these sessions or processes only does not say why.
+func (j *judge) fewInOrder(p *Point) bool {
 	old, new := p.Units()
-	return p.Design == OneAfterOther && min(old, new) < worseInOrder
+	return p.Design == OneAfterOther && min(old, new) < worseInOrder && j.Scope() == ""
 }
 
 // changes finds numbers that got worse, and numbers that may have got worse unseen.
@@ -285,7 +285,7 @@ func (j *judge) changes(p *Point) {
 			continue
 		}
 		switch beyond := r.beyond(); {
-		case r.Differs && beyond && r.worse() && p.fewInOrder():
+		case r.Differs && beyond && r.worse() && j.fewInOrder(p):
 			r.Finding = Blurred
 			j.doubt(p, "%s, or the machine changed between the sides: with one side after the other, fewer than %d %s do not tell; run the arms in turns, as servebench sweep does",
 				r.worsening(), worseInOrder, p.aSide(worseInOrder))
