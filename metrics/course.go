@@ -23,11 +23,6 @@ type Course struct {
 	// median of their E2EL.
 	Quick    int
 	Quickest time.Duration
-
-	// Leaps are answers whose second chunk came long after the first, compared with TTFT and with the later
-	// chunks. Leap is the median of that gap, and Usual the median of the mean gaps after it.
-	Leaps       int
-	Leap, Usual time.Duration
 }
 
 // A Change divides a run into two parts.
@@ -67,8 +62,6 @@ const (
 	modeShare = 0.1  // of the answers in either
 	modeParts = 0.9  // of the variance between the modes: an even distribution has 0.75, a normal one 0.64
 	quickOf   = 0.25 // of the median TTFT
-	leapTimes = 4    // the usual gap
-	leapTTFT  = 2    // TTFT
 )
 
 // course judges the answers of the run; nil if their times are unknown, or if the load was not even: then
@@ -80,7 +73,6 @@ func (c *Collector) course() *Course {
 		return nil
 	}
 	course := new(Course)
-	c.leaps(course)
 	if !config.steady() || c.witness.truth.LaterTurns {
 		return course
 	}
@@ -113,29 +105,6 @@ func (c *Config) steady() bool {
 		return c.MaxConcurrency > 0 && !c.Paced()
 	}
 	return true
-}
-
-// leaps finds answers whose first chunk came early.
-func (c *Collector) leaps(course *Course) {
-	var leaps, usual []float64
-	rest := c.sum.ITL.exact
-	for _, a := range c.timeline.answers {
-		if a.even || int(a.gaps) > len(rest) {
-			return
-		}
-		gaps := rest[:a.gaps]
-		rest = rest[a.gaps:]
-		if len(gaps) < streamTokens-1 {
-			continue
-		}
-		mean := Mean(gaps[1:])
-		if gaps[0] >= leapTimes*mean && gaps[0] >= leapTTFT*a.ttft && gaps[0] > deliveredToken.Seconds() {
-			leaps, usual = append(leaps, gaps[0]), append(usual, mean)
-		}
-	}
-	if course.Leaps = len(leaps); course.Leaps > 0 {
-		course.Leap, course.Usual = seconds(median(leaps)), seconds(median(usual))
-	}
 }
 
 // quick finds answers that were complete before others began.

@@ -44,7 +44,7 @@ func scaled(d time.Duration, by float64) time.Duration { return time.Duration(fl
 func TestASteadyRunHasNoChange(t *testing.T) {
 	for seed := range uint64(200) {
 		c := courseOf(200, int(seed%3)*8, noisy(rand.New(rand.NewPCG(seed, 1))))
-		if c.Change != nil || c.Modes != nil || c.Quick > 0 || c.Leaps > 0 {
+		if c.Change != nil || c.Modes != nil || c.Quick > 0 {
 			t.Errorf("seed %d: %+v", seed, c)
 		}
 	}
@@ -115,33 +115,6 @@ func TestQuickAnswersAreCounted(t *testing.T) {
 	})
 	if c.Quick != 20 || c.Quickest != msec {
 		t.Errorf("%d in %v", c.Quick, c.Quickest)
-	}
-}
-
-// A first chunk that is no token comes long before the second.
-func TestAChunkBeforeTheFirstTokenIsALeap(t *testing.T) {
-	collect := func(first, second time.Duration) *Course {
-		c := NewCollector(&Header{Config: Config{RequestRate: 100}})
-		for i := range 50 {
-			r := &Record{Index: i, Sent: time.Duration(i) * 10 * msec, Out: 10}
-			r.Chunks.Append(r.Sent + first)
-			for j := range 9 {
-				r.Chunks.Append(r.Sent + second + time.Duration(j)*10*msec)
-			}
-			r.Last = r.Chunks.Last()
-			c.Add(r)
-		}
-		return c.Summary(1).Truth.Course
-	}
-	if c := collect(2*msec, 52*msec); c.Leaps != 50 || c.Leap != 50*msec || c.Usual != 10*msec {
-		t.Errorf("%+v", c)
-	}
-	for name, c := range map[string]*Course{
-		"a usual gap": collect(42*msec, 52*msec), "a gap as long as TTFT": collect(50*msec, 110*msec), "three usual gaps": collect(2*msec, 32*msec),
-	} {
-		if c.Leaps != 0 {
-			t.Errorf("%s: %+v", name, c)
-		}
 	}
 }
 

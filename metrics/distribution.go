@@ -178,6 +178,9 @@ func (d *Distribution) instead(out, in *Distribution) *Distribution {
 	}
 	changed, gone := &Distribution{exact: make([]float64, 0, len(d.exact))}, out.ascending()
 	for _, v := range d.ascending() {
+		for len(gone) > 0 && gone[0] < v {
+			gone = gone[1:]
+		}
 		if len(gone) > 0 && gone[0] == v {
 			gone = gone[1:]
 			continue

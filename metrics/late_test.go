@@ -134,3 +134,23 @@ func TestMarksSurviveJSONAndDamage(t *testing.T) {
 		t.Error("a mark beyond the last chunk counts")
 	}
 }
+
+// A first chunk that is marked bounds TTFT and TPOT, and a last one E2EL and TPOT, whatever the division of TPOT gives.
+func TestMarkedEndsBoundTheOtherMetrics(t *testing.T) {
+	c := NewCollector(&Header{})
+	for range 30 {
+		r := arrived(Record{Out: 12}, 50, 60, 70, 80, 90, 107)
+		r.Late.Add(0, 22*msec)
+		r.Late.Add(5, 11*msec)
+		c.Add(r)
+	}
+	s := c.Summary(1)
+	for metric, want := range map[string][3]float64{"ttft": {28, 50, 50}, "tpot": {46.0 / 11, 57.0 / 11, 79.0 / 11}, "e2el": {96, 107, 107}} {
+		least, most := s.LateBounds(metric)
+		for i, d := range []*Distribution{least, s.Metric(metric), most} {
+			if math.Abs(d.Mean()-want[i]) > 1e-6 || math.Abs(d.Percentile(99)-want[i]) > 1e-6 {
+				t.Errorf("%s: mean %v, want %v", metric, d.Mean(), want[i])
+			}
+		}
+	}
+}

@@ -11,6 +11,9 @@ type Prompts struct {
 	// Asked are the dataset's tokens of the requests of Shorter and Longer, and Read the server's.
 	Asked int `json:"asked,omitempty"`
 	Read  int `json:"read,omitempty"`
+	// Least and Most are how many tokens more than the dataset's the server counted, over all of Of.
+	Least int `json:"least,omitempty"`
+	Most  int `json:"most,omitempty"`
 }
 
 // The differences that are no finding. A dataset's text may have a few tokens more or less once it is encoded
@@ -23,7 +26,7 @@ const (
 
 // add counts a completed request. Of a prompt without any token by the server's count, Counts has the number.
 func (p *Prompts) add(r *Record) {
-	if r.Turn > 0 || r.InAsked <= 0 || r.In == 0 {
+	if r.Turn > 0 || r.InAsked <= 1 || r.In == 0 { // a dataset that cannot count says 1
 		return
 	}
 	sequences := 1
@@ -33,8 +36,12 @@ func (p *Prompts) add(r *Record) {
 		}
 		sequences = max(sequences, c.Inputs)
 	}
-	p.Of++
 	apart, allowed := r.In-r.InAsked, r.InAsked/promptTolerance
+	if p.Of == 0 {
+		p.Least, p.Most = apart, apart
+	}
+	p.Of++
+	p.Least, p.Most = min(p.Least, apart), max(p.Most, apart)
 	special := promptSpecial * sequences
 	switch {
 	case -apart > max(allowed, special/2):
@@ -53,7 +60,14 @@ func (p *Prompts) add(r *Record) {
 
 // plus is the sum of p and other.
 func (p Prompts) plus(other Prompts) Prompts {
+	switch {
+	case p.Of == 0:
+		return other
+	case other.Of == 0:
+		return p
+	}
 	return Prompts{
+		Least: min(p.Least, other.Least), Most: max(p.Most, other.Most),
 		Of: p.Of + other.Of, Shorter: p.Shorter + other.Shorter, Longer: p.Longer + other.Longer, Beyond: p.Beyond + other.Beyond,
 		Asked: p.Asked + other.Asked, Read: p.Read + other.Read,
 	}

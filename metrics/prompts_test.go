@@ -26,18 +26,23 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 		{"five times a short one", read(20, 4), Prompts{Of: 1, Longer: 1, Asked: 4, Read: 20}},
 		{"not counted", read(0, 100), Prompts{}},
 		{"of unknown length", read(100, 0), Prompts{}},
+		{"of a dataset that cannot count", read(100, 1), Prompts{}},
 		{"a later turn", read(500, 100, func(r *Record) { r.Turn = 1 }), Prompts{}},
 		{"with a picture", read(500, 100, func(r *Record) { r.Payload = &Payload{Images: 1} }), Prompts{}},
 		{"of a body that is counted", read(500, 100, func(r *Record) { r.Payload = &Payload{Bytes: 99} }), Prompts{Of: 1, Longer: 1, Beyond: 1, Asked: 100, Read: 500}},
 		{"of many inputs", read(132, 100, func(r *Record) { r.Payload = &Payload{Inputs: 4} }), Prompts{Of: 1}},
 		{"failed", read(5, 100, func(r *Record) { r.Class = Reset }), Prompts{}},
 	} {
-		if got := truthOf(Config{}, c.record).Prompts; got != c.want {
+		got := truthOf(Config{}, c.record).Prompts
+		if apart := c.record.In - c.record.InAsked; c.want.Of > 0 {
+			c.want.Least, c.want.Most = apart, apart
+		}
+		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	both := truthOf(Config{}, read(5, 100), read(2000, 100)).Prompts
-	if want := (Prompts{Of: 2, Shorter: 1, Longer: 1, Beyond: 1, Asked: 200, Read: 2005}); both != want {
+	if want := (Prompts{Of: 2, Shorter: 1, Longer: 1, Beyond: 1, Asked: 200, Read: 2005, Least: -95, Most: 1900}); both != want {
 		t.Errorf("together %+v, want %+v", both, want)
 	}
 }

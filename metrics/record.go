@@ -117,7 +117,7 @@ type Record struct {
 	Waited time.Duration `json:"waited,omitempty"`
 	// FirstByte is when the first byte of the reply arrived.
 	FirstByte time.Duration `json:"first_byte,omitempty"`
-	// FirstContent is when the first chunk with text, reasoning, a call or a refusal arrived.
+	// FirstContent is when the first chunk with visible text, reasoning, a call or a refusal arrived.
 	FirstContent time.Duration `json:"first_content,omitempty"`
 	// Reasoned says that the first content was reasoning, and FirstOutput when the first chunk with
 	// text, a call or a refusal came after it. FirstOutput is 0 unless Reasoned.

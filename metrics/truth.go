@@ -102,12 +102,13 @@ var lateNames = [...]string{"itl", "ttft", "tpot", "e2el"}
 // bounds are the values of a metric that depend on a marked chunk, and how small and how large each may be.
 type bounds struct{ are, least, most Distribution }
 
-// put adds a value that lies between two others; keep is how many are kept exactly.
-func (b *bounds) put(is, least, most time.Duration, keep int) {
-	for d, v := range map[*Distribution]time.Duration{&b.are: is, &b.least: max(0, least), &b.most: most} {
-		d.limit = keep
-		d.Add(v.Seconds())
-	}
+// put adds a value in seconds that lies between two others, as exact as its metric has it; keep is how many are
+// kept.
+func (b *bounds) put(is, least, most float64, keep int) {
+	b.are.limit, b.least.limit, b.most.limit = keep, keep, keep
+	b.are.Add(is)
+	b.least.Add(max(0, least))
+	b.most.Add(most)
 }
 
 // histograms are the Distributions by the names of their histograms.
@@ -146,18 +147,20 @@ func (l *LateStamps) add(r *Record, keep int) {
 	i := 0
 	for gap := range r.Chunks.Gaps() {
 		if i++; late[i-1] > 0 || late[i] > 0 {
-			l.bounds[0].put(gap, gap-late[i], gap+late[i-1], keep)
+			l.bounds[0].put(gap.Seconds(), (gap - late[i]).Seconds(), (gap + late[i-1]).Seconds(), keep)
 		}
 	}
 	first, last := late[0], late[len(late)-1]
 	if ttft := r.TTFT(); first > 0 {
-		l.bounds[1].put(ttft, ttft-first, ttft, keep)
+		l.bounds[1].put(ttft.Seconds(), (ttft - first).Seconds(), ttft.Seconds(), keep)
 	}
-	if tpot, steps := r.TPOT(), time.Duration(r.Out-1); max(first, last) > 0 && tpot > 0 {
-		l.bounds[2].put(tpot, tpot-last/steps, tpot+first/steps, keep)
+	if max(first, last) > 0 && r.Out > 1 {
+		o, steps := Outcome{Out: r.Out, TTFT: r.TTFT().Seconds(), Latency: r.E2EL().Seconds()}, float64(r.Out-1)
+		tpot := o.tpot()
+		l.bounds[2].put(tpot, tpot-last.Seconds()/steps, tpot+first.Seconds()/steps, keep)
 	}
 	if e2el := r.E2EL(); last > 0 {
-		l.bounds[3].put(e2el, e2el-last, e2el, keep)
+		l.bounds[3].put(e2el.Seconds(), (e2el - last).Seconds(), e2el.Seconds(), keep)
 	}
 }
 
@@ -331,7 +334,7 @@ func (l *Lengths) add(r *Record) {
 		l.Short++
 		l.Missing += missing
 		countReason(&l.Reasons, cmp.Or(r.Finish, "none"), 1)
-		if slices.Contains(fullLength, r.Finish) {
+		if missing > 1 && r.OutReasoned == 0 && slices.Contains(fullLength, r.Finish) { // reasoning may not count
 			l.Cut++
 			l.CutBy += missing
 		}

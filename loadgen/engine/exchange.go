@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"time"
+	"unicode"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -39,7 +41,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 			return err
 		}
 		at := chunk.At.Sub(epoch)
-		if chunk.Content && rec.FirstContent == 0 {
+		if chunk.Content && rec.FirstContent == 0 && !invisible(chunk.Text) {
 			rec.FirstContent, rec.Reasoned = at, chunk.Reasoning
 		}
 		if chunk.Content && rec.Reasoned && !chunk.Reasoning && rec.FirstOutput == 0 {
@@ -65,6 +67,12 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 	}
 	rec.TakeBlank()
 	return nil
+}
+
+// invisible reports that a text has no character that anybody sees: gateways send a space, or one without width,
+// before the first token. A chunk without text has something else, such as a call.
+func invisible(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) })
 }
 
 // count fills in token counts that the server did not send.

@@ -58,14 +58,32 @@ func (j *judge) promptLengths() (metrics.Check, bool) {
 	if j.templated() {
 		p.Longer = p.Beyond
 	}
+	if j.prefixed() {
+		p.Longer = 0
+	}
 	c := metrics.Check{Name: "prompt lengths", Figure: percent(p.Shorter+p.Longer, p.Of), Unit: "%", Limit: promptsLimit}
-	c.Remedy = "use the server's tokenizer (--tokenizer), or raise --max-model-len of a server that cuts prompts"
+	c.Remedy = "use the server's tokenizer (--tokenizer), raise --max-model-len of a server that cuts prompts, or check whether it counts cached tokens"
 	if p.Longer > p.Shorter {
 		c.Remedy = "use the server's tokenizer (--tokenizer)"
 	}
 	c.Text = fmt.Sprintf("the server read other prompts than asked for: of %d, %d are shorter and %d longer by its count, with %d tokens for %d",
 		p.Of, p.Shorter, p.Longer, p.Read, p.Asked)
 	return c, p.Shorter+p.Longer > 0
+}
+
+// prefixed reports that the server adds the same tokens to all prompts: a long template, a system prompt, tools.
+func (j *judge) prefixed() bool {
+	least, most := j.Truth.Prompts.Least, j.Truth.Prompts.Most
+	return j.templated() && least > 0 && most <= prefixMost && most-least <= max(prefixForgiven, least/10)
+}
+
+// notePrefix says how much the server adds to the prompts, if it is more than a template does.
+func (j *judge) notePrefix() string {
+	p := j.Truth.Prompts
+	if p.Beyond == 0 || !j.prefixed() {
+		return ""
+	}
+	return fmt.Sprintf("the server adds %d tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools", p.Least)
 }
 
 // several finds requests for several answers, whose chunks share a stream.
@@ -85,45 +103,36 @@ func (j *judge) repeats() bool {
 // surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
 func (j *judge) surplus() (metrics.Check, bool) {
 	d := j.Truth.Delivery
-	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit, Remedy: "check whether the server sends chunks twice, or without text"}
+	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit, Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
 	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens", metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
 	_, several := j.several()
 	return c, d.Surplus > 0 && !several
 }
 
-// firstGap checks by the times of chunks whether the first was a token: its text may be a space.
-func (j *judge) firstGap() (metrics.Check, bool) {
-	course := j.Truth.Course
-	if course == nil || course.Leaps == 0 {
-		return metrics.Check{}, false
+// tokenCounts finds answers whose tokens nobody counted, or somebody counted otherwise: the finding that is furthest
+// beyond its limit. If the user chose to have no tokenizer, the block has no numbers that need one.
+func (j *judge) tokenCounts() (c metrics.Check, found bool) {
+	n, falling := j.Truth.Counts, j.Truth.Delivery.Falling
+	if j.Header.Config.SkipTokenizer {
+		n.Nobody = 0
 	}
-	c := metrics.Check{Name: "first gap", Figure: percent(course.Leaps, j.TTFT.Len()), Unit: "%", Limit: leapsLimit, Remedy: "look at the first chunks of answers (--save-detailed): they may be sent before any token is made"}
-	leap, usual := metrics.Milliseconds(course.Leap), metrics.Milliseconds(course.Usual)
-	c.Text = fmt.Sprintf("in %d of %s the second chunk came %s after the first, and later ones %s apart: TTFT takes a chunk before the first token for a token",
-		course.Leaps, metrics.Counted(j.TTFT.Len(), "answer"), showMS(leap), showMS(usual))
-	early, known := j.firstToken()
-	return c, !(known && !fine(early)) && !(j.late() && j.seen.SharedReads > 0)
-}
-
-// tokenCounts finds answers whose tokens nobody counted, or somebody counted otherwise. If the user chose to have
-// no tokenizer, the block has no numbers that need one.
-func (j *judge) tokenCounts() (metrics.Check, bool) {
-	n := j.Truth.Counts
-	if d := j.Truth.Delivery; d.Falling > 0 {
-		c := metrics.Check{Name: "token counts", Figure: percent(d.Falling, n.Of), Unit: "%", Limit: countsLimit, Remedy: "check the usage that the server sends with its chunks"}
-		c.Text = fmt.Sprintf("in %d of %s the server's count of output tokens falls from one chunk to the next", d.Falling, metrics.Counted(n.Of, "answer"))
-		return c, true
+	of := metrics.Counted(n.Of, "answer")
+	for _, f := range []struct {
+		answers      int
+		text, remedy string
+	}{
+		{n.Nobody, fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong", n.Nobody, of),
+			"give --tokenizer, or use a server that sends usage"},
+		{n.Apart, fmt.Sprintf("the server counted %s in %d of %s, where vLLM's client does not look, and these numbers count %d%s",
+			metrics.Counted(n.Theirs, "output token"), n.Apart, of, n.Ours, j.byTokenizer()), "give the model's own tokenizer (--tokenizer)"},
+		{falling, fmt.Sprintf("in %d of %s the server's count of output tokens falls from one chunk to the next", falling, of),
+			"check the usage that the server sends with its chunks"},
+	} {
+		if figure := percent(f.answers, n.Of); figure > c.Figure {
+			c, found = metrics.Check{Name: "token counts", Figure: figure, Unit: "%", Limit: countsLimit, Text: f.text, Remedy: f.remedy}, true
+		}
 	}
-	if n.Apart > 0 && n.Nobody == 0 {
-		c := metrics.Check{Name: "token counts", Figure: percent(n.Apart, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give the model's own tokenizer (--tokenizer)"}
-		c.Text = fmt.Sprintf("the server counted %s in %d of %s, where vLLM's client does not look, and these numbers count %d%s",
-			metrics.Counted(n.Theirs, "output token"), n.Apart, metrics.Counted(n.Of, "answer"), n.Ours, j.byTokenizer())
-		return c, true
-	}
-	c := metrics.Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give --tokenizer, or use a server that sends usage"}
-	c.Text = fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong",
-		n.Nobody, metrics.Counted(n.Of, "answer"))
-	return c, n.Nobody > 0 && !j.Header.Config.SkipTokenizer
+	return c, found
 }
 
 // noteCounts says who counted the tokens, if the server did not.

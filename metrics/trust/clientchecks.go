@@ -59,7 +59,7 @@ func (j *judge) quotaed() bool { return j.watchedShare(j.seen.Throttled) > throt
 // cause of the checks that failed.
 func (j *judge) throttled() (metrics.Check, bool) {
 	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%", Limit: throttledLimit, Remedy: raiseQuota}
-	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for %s of the time", quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
+	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time", quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
 	return c, j.quotaed() && j.lagged(raiseQuota)
 }
 
@@ -223,6 +223,11 @@ func (j *judge) hasGaps() bool {
 // and no age shows it.
 func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelStamps }
 
+// mixedStamps reports that enough chunks were stamped after the read to spoil a P99.
+func (j *judge) mixedStamps() bool {
+	return percent(j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps) > userStampsLimit
+}
+
 // wakeUp replaces the age if the kernel did not stamp.
 func (j *judge) wakeUp() (metrics.Check, bool) {
 	name, first := j.first()
@@ -238,7 +243,7 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
-	return c, j.userStamped() && j.seen.WakeP99 > 0 && !math.IsInf(least, 1)
+	return c, j.mixedStamps() && j.seen.WakeP99 > 0 && !math.IsInf(least, 1)
 }
 
 // sharedShare is the share of chunks that shared a read, in percent.
@@ -291,6 +296,18 @@ func (j *judge) sharedReads() (metrics.Check, bool) {
 	return c, true
 }
 
+// bentMeanITL is by how many milliseconds marked chunks may have changed the mean of ITL. What a gap lacks the
+// next one has, so only the first chunks of answers and the last ones matter.
+func (j *judge) bentMeanITL() (off float64) {
+	for _, metric := range []string{"ttft", "e2el"} {
+		if least, _ := j.LateBounds(metric); least != nil {
+			is := j.Metric(metric)
+			off = max(off, (is.Mean()-least.Mean())*float64(is.Len())/float64(j.ITL.Len()))
+		}
+	}
+	return off
+}
+
 // A bentNumber is a number that marked chunks may have changed by off milliseconds at most.
 type bentNumber struct {
 	name       string
@@ -317,6 +334,9 @@ func (j *judge) bent() (all []bentNumber) {
 				share = lateLimitOfITL
 			}
 			off := max(s.of(most)-is, is-s.of(least))
+			if metric.Name == "itl" && s.name == "mean" {
+				off = j.bentMeanITL()
+			}
 			all = append(all, bentNumber{s.name + " " + strings.ToUpper(metric.Name), off, max(lateLimit, share*is)})
 		}
 	}
@@ -327,7 +347,7 @@ func (j *judge) longestStop() (metrics.Check, bool) {
 	how, remedy := j.stood(j.seen.LongestStall, j.seen.LongestStallWait)
 	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
-	return c, j.seen.Stalls > 0 && j.userStamped()
+	return c, j.seen.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) stopped() (metrics.Check, bool) {
@@ -335,7 +355,7 @@ func (j *judge) stopped() (metrics.Check, bool) {
 	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
-	return c, j.seen.Stalls > 0 && j.userStamped()
+	return c, j.seen.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) busiestSecond() (metrics.Check, bool) {
@@ -367,7 +387,7 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
 	}
-	return c, j.seen.GCs > 0 && j.userStamped()
+	return c, j.seen.GCs > 0 && j.mixedStamps()
 }
 
 // starved reports whether collections took long because the process had no core: its threads waited
@@ -382,7 +402,7 @@ func (j *judge) gcShare() (metrics.Check, bool) {
 		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
 	}
-	return c, j.seen.GCs > 0 && j.userStamped()
+	return c, j.seen.GCs > 0 && j.mixedStamps()
 }
 
 // noteStops says how this process was stopped, if the kernel's stamps kept that out of the latencies.
@@ -401,7 +421,7 @@ func (j *judge) noteStops() string {
 	if said == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: the kernel stamped what came meanwhile, and the checks of lag, send delay and shared reads say what that changed",
+	return fmt.Sprintf("%s %s: the kernel stamped what came meanwhile, and the checks of sends and of shared reads say what that changed",
 		j.process(), strings.Join(said, ", and "))
 }
 

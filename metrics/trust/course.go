@@ -23,7 +23,7 @@ func (j *judge) noteCourse(n *notes) {
 		n.add(true, "the answers have two kinds: %.0f %% take %s a chunk, and %.0f %% take %s: do two servers, or two kinds of requests, share this load?",
 			100*(1-m.Share), showMS(m.Fast), 100*m.Share, showMS(m.Slow))
 	}
-	n.add(c.Quick > 1 && percent(c.Quick, c.Of) > quickNoted,
+	n.add(c.Quick > 1 && j.Truth.Backlog.Late == 0 && percent(c.Quick, c.Of) > quickNoted,
 		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent as text, or from a cache? --save-detailed has their texts",
 		c.Quick, metrics.Counted(c.Of, "answer"), showMS(metrics.Milliseconds(c.Quickest)))
 }

@@ -179,11 +179,16 @@ var faults = []fault{
 		s.Header.Config.Backend = "openai-chat"
 		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: int(v), Asked: 8000, Read: 40000}
 	}, "0 are shorter and 3 longer"},
+	{"prompt lengths", 4096, 4097, func(s *metrics.Summary, v float64) { // each prompt begins with a system prompt
+		s.Header.Config.Backend = "openai-chat"
+		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 4090, Most: int(v)}
+	}, "200 longer"},
+	{"prompt lengths", 330, 331, func(s *metrics.Summary, v float64) { // and the rest grows with the prompt
+		s.Header.Config.Backend = "openai-chat"
+		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 300, Most: int(v)}
+	}, "200 longer"},
 	{"answers a request", 1, 2, func(s *metrics.Summary, v float64) { s.Header.Config.Answers = int(v) },
 		"each request asks for 2 answers, whose chunks come in one stream: ITL is between chunks of different answers"},
-	{"first gap", 10, 11, func(s *metrics.Summary, v float64) {
-		s.Truth.Course = &metrics.Course{Leaps: int(v), Leap: 100 * msec, Usual: 10 * msec}
-	}, "in 11 of 200 answers the second chunk came 100 ms after the first, and later ones 10.0 ms apart"},
 	{"surplus chunks", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Truth.Delivery.Surplus, s.Truth.Delivery.Chunks, s.Truth.Delivery.Tokens = int(v), 120, 60
 	}, "3 answers have more chunks than tokens, 120 for 60: ITL is not between tokens"},
@@ -299,7 +304,7 @@ var faults = []fault{
 	{"shared reads", 2.49, 2.51, func(s *metrics.Summary, v float64) { firstLate(s, 200, durationMS(v)) }, "so P99 TTFT may be off by 2.51 ms (limit 2.50 ms)"},
 	{"shared reads", 2.49, 2.51, func(s *metrics.Summary, v float64) { firstLate(s, 110, durationMS(v)) }, "so median TTFT may be off by 2.51 ms (limit 2.50 ms)"},
 	{"shared reads", 38, 40, func(s *metrics.Summary, v float64) { readLate(s, int(v), 9*msec) }, "1.00 % of chunks have the timestamp of a later one, which we read late, so P99 ITL may be off by"},
-	{"wake-up", 1.99, 2.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v) }, "woke up 2.01 ms late at p99, against P99 ITL 10.0 ms, and what it stamps"},
+	{"wake-up", 0.99, 1.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v) }, "woke up 1.01 ms late at p99, against P99 ITL 10.0 ms, and what it stamps"},
 	{"wake-up", 2.49, 2.51, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, v).ITL = alike(80, 4000)
 	}, "woke up 2.51 ms late at p99, against P99 TTFT 50.0 ms"},
@@ -316,6 +321,10 @@ var faults = []fault{
 		inUserSpace(s, 0.1).Truth.MeanITL = 200
 		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
 	}, "stopped for 201 ms"},
+	{"stopped", 199, 201, func(s *metrics.Summary, v float64) { // a few chunks have no stamp by the kernel
+		s.Evidence.KernelStamps, s.Evidence.UserStamps = 3900, 100
+		s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v)
+	}, "2.01 % of the time, in 7 stops"},
 	{"longest stop", 24.9, 25.1, func(s *metrics.Summary, v float64) { // no stamp carries over it
 		inUserSpace(s, 0.1)
 		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
@@ -547,7 +556,7 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
 			s.Evidence.Quota, s.Evidence.Throttled = 0.5, 4*time.Second
 			s.Lag = alike(6, 100)
-		}, []string{"CPU quota", "lag"}, "the CPU quota of its container, 0.5 cores, stopped this process for 40.0 % of the time", raiseQuota},
+		}, []string{"CPU quota", "lag"}, "the CPU quota of its container, 0.5 cores, stopped this process for up to 40.0 % of the time", raiseQuota},
 		"a quota that stops nobody": {func(s *metrics.Summary) {
 			s.Evidence.Quota, s.Evidence.Throttled = 1, 99*msec
 			s.Lag = alike(6, 100)

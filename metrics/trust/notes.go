@@ -27,6 +27,7 @@ func (j *judge) notes() []string {
 	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): %s sent again, %s in all; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
 	n.kept(j.promptLengths())
+	n.text(j.notePrefix())
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	lost := j.Truth.Counts

@@ -108,6 +108,10 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.StallWait, s.Evidence.LongestStall = 14, 250*msec, 250*msec, 20*msec
 		}, "this process had no core for 20.0 ms at most and 2.50 % of the time, in 14 stops"},
 		"a pause": {func(s *metrics.Summary) { s.Evidence.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
+		"a system prompt": {func(s *metrics.Summary) {
+			s.Header.Config.Backend = "openai-chat"
+			s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
+		}, "the server adds 300 tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools"},
 		"a change": {func(s *metrics.Summary) {
 			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{
 				At: 4 * time.Second, Requests: 40,
