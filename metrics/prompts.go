@@ -21,7 +21,12 @@ type Prompts struct {
 const (
 	promptTolerance = 10 // % of the dataset's tokens
 	promptSpecial   = 8  // tokens a sequence
-	promptTemplate  = 72 // tokens that a chat template may add: 64 to a chat and 8 to its message
+)
+
+// Templates of the large models add up to that many tokens to a chat, and to each of its messages.
+const (
+	TemplateChat    = 64
+	TemplateMessage = 8
 )
 
 // add counts a completed request. Of a prompt without any token by the server's count, Counts has the number.
@@ -48,7 +53,7 @@ func (p *Prompts) add(r *Record) {
 		p.Shorter++
 	case apart > max(allowed, special):
 		p.Longer++
-		if apart > allowed+promptTemplate*sequences {
+		if apart > allowed+(TemplateChat+TemplateMessage)*sequences {
 			p.Beyond++
 		}
 	default:

@@ -171,11 +171,8 @@ const (
 	// If gaps vanish, people stop thinking, and the load is another one.
 	gapsLimit = 5.0 // % of the gaps
 	// Live answers of other lengths make prompts grow or shrink from turn to turn. What a chat
-	// template may add is no drift: templates of the large models add up to 8 tokens to a message,
-	// and up to 64 to a chat.
-	historyLimit    = 10.0 // %: median distance from the planned prompt, or what the template may add
-	templateMessage = 8    // tokens
-	templateChat    = 64   // tokens
+	// template may add is no drift.
+	historyLimit = 10.0 // %: median distance from the planned prompt, or what the template may add
 
 	// Shares of the job time, and of the reusable tokens, from which on there is a note.
 	placesNoted = 1.0 // %

@@ -209,7 +209,7 @@ func (j *judge) bundled() bool {
 func (j *judge) prefixHits() (metrics.Check, bool) {
 	forgiven := int64(prefixForgiven)
 	if j.templated() {
-		forgiven = templateChat // its beginning is the same in all chats, and no prompt of the dataset has it
+		forgiven = metrics.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
 	}
 	hits, queries := j.PrefixCache()
 	c, found := j.inCache(hits, queries, j.Completed+j.Failed, forgiven)
@@ -247,7 +247,7 @@ func (j *judge) templated() bool {
 // byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
 // in each of so many prompts.
 func (j *judge) byTemplate(hits int64, prompts int) bool {
-	return j.templated() && hits <= templateChat*int64(prompts)
+	return j.templated() && hits <= metrics.TemplateChat*int64(prompts)
 }
 
 // sharedMembers are members of a body that a chat template puts before the prompt.

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/servebench/servebench/tools/sockets"
 )
 
 // A server answers requests by a script and notes what really happened. It is one thread that waits
@@ -19,100 +18,26 @@ type server struct {
 	script
 	notes notes
 
-	epoll, listener, timer, stop int
-	port                         int
-	base                         time.Time // its clock begins here
-	conns                        map[int32]*conn
-	first, next, ends            queue // streams that wait for their first chunk, another, the end
-	socket                       receiver
+	loop              *sockets.Loop
+	conns             map[int]*conn
+	first, next, ends queue // streams that wait for their first chunk, another, the end
+	socket            sockets.Receiver
 }
 
 // newServer listens on a free port of 127.0.0.1. The server ends when stop is at its end.
 func newServer(s script, stop int) (*server, error) {
-	srv := &server{script: s, stop: stop, base: time.Now(), conns: make(map[int32]*conn)}
-	var err error
-	if srv.listener, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0); err != nil {
-		return nil, fmt.Errorf("socket: %w", err)
-	}
-	// Accepted sockets inherit these.
-	for _, o := range []struct{ level, name, value int }{
-		{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1},
-		{unix.SOL_SOCKET, unix.SO_SNDBUF, 1 << 20},
-		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
-	} {
-		if err := unix.SetsockoptInt(srv.listener, o.level, o.name, o.value); err != nil {
-			return nil, fmt.Errorf("setsockopt: %w", err)
-		}
-	}
-	if err := unix.Bind(srv.listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return nil, fmt.Errorf("bind: %w", err)
-	}
-	if err := unix.Listen(srv.listener, 1<<16); err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	name, err := unix.Getsockname(srv.listener)
-	if err != nil {
-		return nil, fmt.Errorf("getsockname: %w", err)
-	}
-	srv.port = name.(*unix.SockaddrInet4).Port
-	if srv.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("epoll_create1: %w", err)
-	}
-	if srv.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("timerfd_create: %w", err)
-	}
-	return srv, errors.Join(srv.watch(srv.listener, 0), srv.watch(srv.timer, unix.EPOLLET), srv.watch(stop, 0))
+	const sendBuffer = 1 << 20 // holds an answer that nobody reads
+	loop, err := sockets.Listen(stop, sendBuffer)
+	return &server{script: s, loop: loop, conns: map[int]*conn{}}, err
 }
 
-func (s *server) watch(fd int, how uint32) error {
-	return unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | how, Fd: int32(fd)})
-}
-
-// serve answers until stop ends. It keeps its thread and leaves the heap alone.
-func (s *server) serve() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	events := make([]unix.EpollEvent, 256)
-	for {
-		if err := s.arm(); err != nil {
-			return err
-		}
-		n, err := unix.EpollWait(s.epoll, events, -1)
-		if err != nil && err != unix.EINTR {
-			return fmt.Errorf("epoll_wait: %w", err)
-		}
-		for _, e := range events[:max(n, 0)] {
-			switch int(e.Fd) {
-			case s.stop:
-				return nil
-			case s.timer:
-			case s.listener:
-				err = s.accept()
-			default:
-				if c := s.conns[e.Fd]; c != nil {
-					s.readable(c)
-				}
-			}
-			if err != nil && err != unix.EINTR {
-				return err
-			}
-		}
-		s.writeDue()
-	}
-}
-
-// arm sets the timer to when the next chunk is due.
-func (s *server) arm() error {
+// Due is when the next chunk is.
+func (s *server) Due() (at time.Duration, waiting bool) {
 	q := s.earliest()
 	if q.empty() {
-		return nil
+		return 0, false
 	}
-	wait := max(q.head().due-time.Since(s.base), 1)
-	if err := unix.TimerfdSettime(s.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(wait))}, nil); err != nil {
-		return fmt.Errorf("timerfd_settime: %w", err)
-	}
-	return nil
+	return q.head().due, true
 }
 
 // earliest is the queue whose head is due first. In each, streams stand in the order in which they
@@ -127,29 +52,19 @@ func (s *server) earliest() *queue {
 	return earliest
 }
 
-func (s *server) accept() error {
-	for {
-		fd, _, err := unix.Accept4(s.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-		switch err {
-		case nil:
-		case unix.EAGAIN:
-			return nil
-		case unix.ECONNABORTED, unix.EINTR:
-			continue
-		default:
-			return fmt.Errorf("accept4: %w", err)
-		}
-		s.notes.Connections++
-		s.conns[int32(fd)] = &conn{fd: fd}
-		if err := s.watch(fd, 0); err != nil {
-			return fmt.Errorf("epoll_ctl: %w", err)
-		}
-	}
+// Accepted takes a connection.
+func (s *server) Accepted(fd int) {
+	s.notes.Connections++
+	s.conns[fd] = &conn{fd: fd}
 }
 
-// readable reads what has come and starts an answer once a request is whole.
-func (s *server) readable(c *conn) {
-	in, stamp, err := s.socket.receive(c.fd)
+// Readable reads what has come and starts an answer once a request is whole.
+func (s *server) Readable(fd int) {
+	c := s.conns[fd]
+	if c == nil {
+		return
+	}
+	in, stamp, err := s.socket.Receive(fd)
 	if err == unix.EAGAIN || err == unix.EINTR {
 		return
 	}
@@ -185,16 +100,16 @@ func (s *server) begin(c *conn, r request) {
 		c.kept = s.notes.keep(c)
 	}
 	if s.First > 0 {
-		c.due = s.moment(time.Since(s.base) + s.First)
+		c.due = s.moment(s.loop.Now() + s.First)
 		s.first.push(c)
 		return
 	}
 	s.chunk(c)
 }
 
-// writeDue writes the chunks that are due.
-func (s *server) writeDue() {
-	for q := s.earliest(); !q.empty() && q.head().due <= time.Since(s.base); q = s.earliest() {
+// WriteDue writes the chunks that are due.
+func (s *server) WriteDue() {
+	for q := s.earliest(); !q.empty() && q.head().due <= s.loop.Now(); q = s.earliest() {
 		c := q.pop()
 		switch {
 		case c.fd < 0: // the client left
@@ -213,7 +128,7 @@ func (s *server) chunk(c *conn) {
 		text = append(text, c.end()...)
 	}
 	t := time.Now()
-	at := t.Sub(s.base)
+	at := t.Sub(s.loop.Began())
 	if begun {
 		s.notes.itls = append(s.notes.itls, at-c.wrote)
 		if s.Answers {
@@ -251,7 +166,7 @@ func (s *server) close(c *conn) {
 	if c.left > 0 {
 		s.notes.Failures++
 	}
-	delete(s.conns, int32(c.fd))
+	delete(s.conns, c.fd)
 	unix.Close(c.fd)
 	c.fd, c.left = -1, 0
 }
@@ -263,8 +178,8 @@ func serveScript(s script) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(srv.port)
-	if err := srv.serve(); err != nil {
+	fmt.Println(srv.loop.Port)
+	if err := srv.loop.Serve(srv); err != nil {
 		return err
 	}
 	if s.Keep != "" {

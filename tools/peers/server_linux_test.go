@@ -24,9 +24,9 @@ func start(t *testing.T, s script) (url string, stop func() *notes) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.serve() }()
+	go func() { ended <- srv.loop.Serve(srv) }()
 	t.Cleanup(func() { write.Close(); read.Close() })
-	return "http://127.0.0.1:" + strconv.Itoa(srv.port), func() *notes {
+	return "http://127.0.0.1:" + strconv.Itoa(srv.loop.Port), func() *notes {
 		write.Close()
 		if err := <-ended; err != nil {
 			t.Error(err)

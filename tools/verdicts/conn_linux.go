@@ -46,17 +46,17 @@ func (s *server) begin(c *conn, r request) {
 	c.request, c.left, c.note = r, r.tokens, len(s.notes)
 	s.notes = append(s.notes, note{ID: r.id, Received: c.received, Writes: make([]time.Duration, 0, r.tokens)})
 	c.write(streamHead)
-	c.due = s.now() + s.pace.ttft
+	c.due = s.loop.Now() + s.pace.ttft
 	heap.Push(&s.due, c)
 }
 
 // mostDue is how many tokens are written before requests are read again.
 const mostDue = 8192
 
-// writeDue writes the tokens that are due.
-func (s *server) writeDue() {
+// WriteDue writes the tokens that are due.
+func (s *server) WriteDue() {
 	for range mostDue {
-		if len(s.due) == 0 || s.due[0].due > s.now() {
+		if len(s.due) == 0 || s.due[0].due > s.loop.Now() {
 			return
 		}
 		c := s.due[0]
@@ -79,7 +79,7 @@ func (s *server) token(c *conn) {
 		text = tokenText[c.form][1]
 	}
 	n := &s.notes[c.note]
-	n.Writes = append(n.Writes, s.now())
+	n.Writes = append(n.Writes, s.loop.Now())
 	c.write(text)
 	if c.left == 0 {
 		c.write(chunked(c.end()))

@@ -30,11 +30,11 @@ func serve(out io.Writer) error {
 		return err
 	}
 	go http.Serve(listener, &secureServer{base: time.Now()})
-	a := addresses{Plain: fmt.Sprintf("http://127.0.0.1:%d", s.port), Secure: "https://" + listener.Addr().String()}
+	a := addresses{Plain: fmt.Sprintf("http://127.0.0.1:%d", s.loop.Port), Secure: "https://" + listener.Addr().String()}
 	if err := json.NewEncoder(out).Encode(a); err != nil {
 		return err
 	}
-	return s.serve()
+	return s.loop.Serve(s)
 }
 
 // A serving is the process of the servers.

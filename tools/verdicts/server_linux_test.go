@@ -24,7 +24,7 @@ func startServer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.serve() }()
+	go func() { ended <- s.loop.Serve(s) }()
 	t.Cleanup(func() {
 		write.Close()
 		if err := <-ended; err != nil {
@@ -32,7 +32,7 @@ func startServer(t *testing.T) string {
 		}
 		read.Close()
 	})
-	return "http://127.0.0.1:" + strconv.Itoa(s.port)
+	return "http://127.0.0.1:" + strconv.Itoa(s.loop.Port)
 }
 
 // startSecure starts the server with HTTP/2 in this process and returns its URL.

@@ -1,4 +1,4 @@
-package main
+package sockets
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A receiver reads from sockets.
-type receiver struct {
+// A Receiver reads from sockets that do not block.
+type Receiver struct {
 	in  [64 << 10]byte
 	oob [64]byte
 	iov unix.Iovec
@@ -23,9 +23,9 @@ type receiver struct {
 // socket has asked for it.
 const mostUnstamped = 100
 
-// receive reads once. The stamp is when the last of these bytes arrived, in nanoseconds since 1970.
+// Receive reads once. The bytes are valid until the next call; if they fill a buffer of 64 KiB, there may be more. The stamp is when the last of these bytes arrived, in nanoseconds since 1970.
 // It is the time of the read if the kernel has not begun to stamp.
-func (r *receiver) receive(fd int) (in []byte, stamp int64, err error) {
+func (r *Receiver) Receive(fd int) (in []byte, stamp int64, err error) {
 	r.iov.Base = &r.in[0]
 	r.iov.SetLen(len(r.in))
 	r.msg = unix.Msghdr{Iov: &r.iov, Control: &r.oob[0]}
