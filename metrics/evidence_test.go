@@ -40,3 +40,14 @@ func TestLookupsOfShardsAreTogether(t *testing.T) {
 		t.Errorf("%+v, want %+v", sum.Names, want)
 	}
 }
+
+// Of two shards, the one that its quota stopped for longer has the quota that counts.
+func TestTheTighterQuotaCounts(t *testing.T) {
+	a, b := Evidence{Quota: 2, Throttled: time.Second}, Evidence{Quota: 0.5, Throttled: 3 * time.Second}
+	for _, pair := range [][2]Evidence{{a, b}, {b, a}} {
+		both := pair[0]
+		if both.add(&pair[1], false); both.Quota != 0.5 || both.Throttled != 3*time.Second {
+			t.Errorf("%v cores, stopped for %v", both.Quota, both.Throttled)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -315,5 +316,20 @@ func TestWithoutValuesNothingIsResampled(t *testing.T) {
 		if !math.IsNaN(got) {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A value that d does not have leaves the others in their places.
+func TestInsteadPassesOverUnknownValues(t *testing.T) {
+	of := func(values ...float64) *Distribution {
+		var d Distribution
+		for _, v := range values {
+			d.Add(v)
+		}
+		return &d
+	}
+	got := of(1, 2, 3, 4).instead(of(0.5, 2, 2.5, 4), of(7, 8))
+	if want := []float64{1, 3, 7, 8}; !slices.Equal(got.ascending(), want) {
+		t.Errorf("%v, want %v", got.ascending(), want)
 	}
 }

@@ -46,3 +46,21 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 		t.Errorf("together %+v, want %+v", both, want)
 	}
 }
+
+// A server's counts that vLLM's client does not take are compared with what it takes instead.
+func TestCountsThatDifferFromTheServersAreCounted(t *testing.T) {
+	counted := func(ours, theirs int, each ...int) *Record {
+		r := &Record{Out: ours, Uncounted: true, WithOutput: &Tokens{Out: theirs}, TokensPerChunk: each}
+		r.Chunks.Append(msec)
+		r.Chunks.Append(2 * msec)
+		r.Last = r.Chunks.Last()
+		return r
+	}
+	truth := truthOf(Config{}, counted(1, 16), counted(15, 16), counted(16, 16), counted(40, 16, 20, -4), counted(2, 1))
+	if n := truth.Counts; n.Apart != 2 || n.Ours != 41 || n.Theirs != 32 {
+		t.Errorf("%+v", n)
+	}
+	if n := truth.Delivery.Falling; n != 1 {
+		t.Errorf("%d counts fall, want 1", n)
+	}
+}

@@ -225,26 +225,28 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 		answered(130, 128, "length"), answered(12, 9, "stop"),
 		answered(7, 0, "stop"), // of a dataset that asks for no length
 		{Out: 3, OutAsked: 9, Finish: "stop", Uncounted: true},
-		uncounted(50, 50, 16), // 48 chunks may carry tokens
-		uncounted(50, 12, 16), // which is another tokenizer than the server's
-		uncounted(1, 50, 16),  // nobody counted them, and chunks may be empty
-		uncounted(17, 18, 16), // with a role and a finish reason
+		uncounted(50, 50, 16),                                   // 48 chunks may carry tokens
+		uncounted(50, 12, 16),                                   // which is another tokenizer than the server's
+		uncounted(1, 50, 16),                                    // nobody counted them, and chunks may be empty
+		uncounted(17, 18, 16),                                   // with a role and a finish reason
+		{Out: 8, OutAsked: 9, Finish: "length"},                 // a token less is no cut
+		{Out: 5, OutAsked: 9, OutReasoned: 2, Finish: "length"}, // its reasoning may not count
 		{OutAsked: 9, Finish: "error", Class: Unfinished},
 		{Out: 3, OutAsked: 9, Finish: "stop", Phase: WarmUp},
 	}
 	want := Lengths{
-		Of: 8, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
-		Reasons: map[string]int{"stop": 2, "length": 1, "none": 1},
+		Of: 10, Short: 6, Missing: 28 + 8 + 4 + 4 + 1 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
+		Reasons: map[string]int{"stop": 2, "length": 3, "none": 1},
 	}
 	truth := truthOf(Config{IgnoreEOS: true}, records...)
 	if diff := cmp.Diff(want, truth.Lengths); diff != "" {
 		t.Errorf("lengths\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"length": 7, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
+	if diff := cmp.Diff(map[string]int{"length": 9, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
 		t.Errorf("finish reasons\n%s", diff)
 	}
 	truth = truthOf(Config{}, records...)
-	if diff := cmp.Diff(Lengths{Of: 8, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
+	if diff := cmp.Diff(Lengths{Of: 10, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
 		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
 	}
 }

@@ -49,6 +49,13 @@ func TestAFamilyIsGroupsAndDescendants(t *testing.T) {
 	}
 }
 
+// A server may run in this process, as in a Go test: its CPU time is ours.
+func TestThisProcessIsNoServer(t *testing.T) {
+	if slices.Contains(FamilyOf(os.Getpid()).members(), os.Getpid()) {
+		t.Error("the CPU time of this process counts twice")
+	}
+}
+
 func TestThisProcessIsInItsFamily(t *testing.T) {
 	f := FamilyOf(os.Getpid())
 	if member, there := f.has(os.Getpid()); !member || !there || programOf(os.Getpid()) == "" || Environment(os.Getpid()) == nil {

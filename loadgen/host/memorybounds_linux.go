@@ -48,10 +48,16 @@ func pages(statm []byte, field int) int64 {
 
 // quota is the least CPU quota of the cgroups of this process.
 func quota() (cores float64, known bool) {
-	for _, c := range cgroupsOf(procFolder, "cpu") {
-		if n, limited := c.cores(); limited && (!known || n < cores) {
-			cores, known = n, true
+	_, cores = leastQuota(procFolder)
+	return cores, cores > 0
+}
+
+// leastQuota is the cgroup of this process with the least CPU quota, and that in cores, 0 without one.
+func leastQuota(proc string) (group cgroup, cores float64) {
+	for _, c := range cgroupsOf(proc, "cpu") {
+		if n, limited := c.cores(); limited && (cores == 0 || n < cores) {
+			group, cores = c, n
 		}
 	}
-	return cores, known
+	return group, cores
 }

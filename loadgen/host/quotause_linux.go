@@ -9,15 +9,11 @@ type quotaUse struct {
 	since time.Duration
 }
 
-// readQuota begins to watch the group with the least quota.
+// readQuota begins to watch the group with the least quota, which stops first.
 func readQuota() (q quotaUse) { return quotaIn(procFolder) }
 
 func quotaIn(proc string) (q quotaUse) {
-	for _, c := range cgroupsOf(proc, "cpu") {
-		if n, limited := c.cores(); limited && (q.cores == 0 || n < q.cores) {
-			q.group, q.cores = c, n
-		}
-	}
+	q.group, q.cores = leastQuota(proc)
 	q.since = q.throttled()
 	return q
 }

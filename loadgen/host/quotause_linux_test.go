@@ -21,6 +21,8 @@ func TestAQuotaTellsForHowLongItStopped(t *testing.T) {
 			"throttled_usec 3000000\n", "nr_throttled 9\nthrottled_usec 3250000\n", 0.5, 250 * time.Millisecond},
 		"v1": {"3:memory,cpu:/\n", mountV1, map[string]string{"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n"},
 			"throttled_time 3000000000\n", "throttled_time 3250000000\n", 0.5, 250 * time.Millisecond},
+		"a wider group around it": {"0::/box\n", mountV2, map[string]string{"cpu.max": "150000 100000\n", "box/cpu.max": "50000 100000\n", "box/cpu.stat": "throttled_usec 0\n"},
+			"throttled_usec 0\n", "throttled_usec 9000000\n", 0.5, 0},
 		"no quota": {"0::/\n", mountV2, map[string]string{"cpu.max": "max 100000\n"}, "throttled_usec 3000000\n", "throttled_usec 3250000\n", 0, 0},
 	} {
 		c.quota["cpu.stat"] = c.before

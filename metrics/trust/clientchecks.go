@@ -42,14 +42,14 @@ func (j *judge) others() (metrics.Check, bool) {
 }
 
 // crowded reports that other processes used so much of the machine, and left so little, that this
-// one had to wait for cores. A quota makes it wait whatever the others do.
+// one had to wait for cores.
 func (j *judge) crowded() bool {
-	return !j.quotaed() && j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
+	return j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
 }
 
 // besieged reports likewise that the servers on this machine did, together with other processes.
 func (j *judge) besieged() bool {
-	return !j.quotaed() && j.seen.BusiestOthers+j.seen.BusiestServers > othersLimit*float64(max(j.seen.Machine, 1))
+	return j.seen.BusiestOthers+j.seen.BusiestServers > othersLimit*float64(max(j.seen.Machine, 1))
 }
 
 // quotaed reports that the CPU quota of the process's container stopped it.

@@ -961,3 +961,43 @@ func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
 		}
 	}
 }
+
+// What a gap lacks the next one has, so chunks in the middle of an answer do not bend the mean of ITL.
+func TestMeanITLDependsOnTheEndsOfAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*metrics.Summary)
+		want float64
+	}{
+		"in the middle": {func(s *metrics.Summary) { readLate(s, 200, 9*msec) }, 0},
+		"first":         {func(s *metrics.Summary) { firstLate(s, 200, 19*msec) }, 1}, // 200 × 19 ms of 3800 gaps
+	} {
+		s := clean()
+		c.set(s)
+		for _, n := range (&judge{Summary: s, seen: s.Evidence}).bent() {
+			if n.name == "mean ITL" && math.Abs(n.off-c.want) > 1e-6 {
+				t.Errorf("%s: %v ms, want %v", name, n.off, c.want)
+			}
+		}
+	}
+}
+
+// Of several findings about counts of tokens, the one about most answers is told.
+func TestTheWorstCountOfTokensIsTold(t *testing.T) {
+	for says, set := range map[string]func(*metrics.Summary){
+		"nobody counted": func(s *metrics.Summary) {
+			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 199}, 1
+		},
+		"where vLLM's": func(s *metrics.Summary) {
+			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 1, Apart: 190}, 9
+		},
+		"falls from one": func(s *metrics.Summary) {
+			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 3}, 4
+		},
+	} {
+		s := clean()
+		set(s)
+		if Judge(s); len(s.Trust.Failed()) != 1 || !strings.Contains(s.Trust.Failed()[0].Text, says) {
+			t.Errorf("%q: %+v", says, s.Trust.Failed())
+		}
+	}
+}

@@ -222,3 +222,30 @@ func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// Where the load or the server's backlog explains it, a run is told neither unsteady nor short.
+func TestCoursesThatTheLoadExplainsHaveNoNote(t *testing.T) {
+	for name, set := range map[string]func(*metrics.Summary){
+		"an overloaded server": func(s *metrics.Summary) {
+			s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: 50, Chance: 4}
+			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{Requests: 9}}
+		},
+		"one that slows down": func(s *metrics.Summary) {
+			s.Truth.Backlog = metrics.Backlog{Early: msec, Late: 9 * msec}
+			s.Truth.Course = &metrics.Course{Of: 200, Quick: 60, Quickest: msec}
+		},
+		"a ramp": func(s *metrics.Summary) {
+			s.Header.Config.RampUp = new(metrics.RampUp)
+			s.Truth.Pace = metrics.Pace{Requests: 51, Due: 50 * msec, Sent: 50 * msec}
+		},
+	} {
+		s := clean()
+		set(s)
+		Judge(s)
+		for _, n := range s.Trust.Notes {
+			if !strings.HasPrefix(n, "from when they were due") {
+				t.Errorf("%s: %q", name, n)
+			}
+		}
+	}
+}
