@@ -183,7 +183,7 @@ ADDED = [
 ]
 TEXTS = [
     "", " ", "a", "  a", "Hello, World! It's they'LL we've I'ſ", " 12345 x² Ⅷ ½ ١٢٣", "a\n\n\nb \n c\r\n\td  ", "password word word's <lstrip>", "  <lstrip>  <rstrip>  \n<both>  <both>!x",
-    "<s>hi</s> <s>", "Å b \u212b b A\u030a b", "e\u0301" + "\u0301\u0323" * 25 + "x", "ᄀ\u1161\u11a8 가 \u0958 \u0344", "中文の テスト龥龦 한국어", "👩‍👩‍👧 🇩🇪❤️", "\ufffd\x00\x7f\u00a0\u3000x", "▁▁a▁ b", "<0x41><0x0A>", "fooBarBAZQux HTTPServer_x-y", ".Then,now;/path/to//\n/x", "ﬁ ① ﷺ Ａ", "①\u0301 e\u0301\u0323 か\u3099\u3099 \r\n…１", "İIı ΑΣ ẞß Ǆǅ ÀÉ", "a\u200bb\u00adc\ue000d\x01e\ufeff", "𝒳\u1734\u1885\u166d\ua9bd", "do not ` ` ``quote''", "x" * 200 + " " * 150 + "y", "Å bx", "word\u200d word\u0345 1word Ⓐword _word word",
+    "<s>hi</s> <s>", "Å b \u212b b A\u030a b", "e\u0301" + "\u0301\u0323" * 25 + "x", "ᄀ\u1161\u11a8 가 \u0958 \u0344", "中文の テスト龥龦 한국어", "👩‍👩‍👧 🇩🇪❤️", "\ufffd\x00\x7f\u00a0\u3000x", "▁▁a▁ b", "<0x41><0x0A>", "fooBarBAZQux HTTPServer_x-y", ".Then,now;/path/to//\n/x", "ﬁ ① ﷺ Ａ", "①\u0301 e\u0301\u0323 か\u3099\u3099 \r\n…１", "İIı ΑΣ ẞß Ǆǅ ÀÉ", "a\u200bb\u00adc\ue000d\x01e\ufeff", "𝒳\u1734\u1885\u166d\ua9bd", "do not ` ` ``quote''", "!\u0589!ա\u0589 ا\u061cا अ\u0953\u0954आ ガー が", "x" * 200 + " " * 150 + "y", "Å bx", "word\u200d word\u0345 1word Ⓐword _word word",
 ]
 
 
