@@ -42,7 +42,7 @@ const tokenizerFile = "tokenizer.json"
 
 // Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other name is a
 // tokenizer.json file, a folder that holds one, or the name of a model in Hugging Face's local
-// cache (HF_HOME). Open downloads nothing.
+// cache, as the package cache finds it. Open downloads nothing.
 //
 // In a folder, tokenizer_config.json has the same effect as in transformers 5. The special tokens
 // are then the ones that it names (bos_token, additional_special_tokens …), as in all_special_ids;
