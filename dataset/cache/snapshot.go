@@ -6,7 +6,8 @@
 package cache
 
 import (
-	"fmt"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,19 +24,31 @@ func (f Folders) repository(kind, name string) string {
 }
 
 // Snapshot is the folder of a repository at the revision main, or at the only revision that is
-// there. Without one, the error says where it looked. The programs of Hugging Face take only main; who
-// fetched one revision by its commit has no main, and means that one.
+// there. Without one, the error says where it looked, and is fs.ErrNotExist. The programs of Hugging
+// Face take only main; who fetched one revision by its commit has no main, and means that one.
 func Snapshot(repository string) (string, error) {
 	snapshots := filepath.Join(repository, "snapshots")
 	place := filepath.Join(repository, "refs", "main")
-	if commit, err := os.ReadFile(place); err == nil {
+	commit, err := os.ReadFile(place)
+	if err == nil {
 		place = filepath.Join(snapshots, strings.TrimSpace(string(commit)))
-		if info, err := os.Stat(place); err == nil && info.IsDir() {
+		var info fs.FileInfo
+		if info, err = os.Stat(place); err == nil && info.IsDir() {
 			return place, nil
 		}
 	}
 	if entries, err := os.ReadDir(snapshots); err == nil && len(entries) == 1 {
 		return filepath.Join(snapshots, entries[0].Name()), nil
 	}
-	return "", fmt.Errorf("no %s", place)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return "", absent(place)
 }
+
+// absent is the path of what is not there.
+type absent string
+
+func (a absent) Error() string { return "no " + string(a) }
+
+func (a absent) Unwrap() error { return fs.ErrNotExist }

@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,5 +51,17 @@ func TestSnapshot(t *testing.T) {
 		if got = filepath.ToSlash(strings.Replace(got, folder+string(filepath.Separator), "", 1)); got != c.want {
 			t.Errorf("main %q, %q: %s, want %s", c.main, c.files, got, c.want)
 		}
+	}
+}
+
+// A cache that the user may not read is no empty cache. Here a folder is where the file is to be.
+func TestASnapshotThatCannotBeRead(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := Snapshot(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want that it does not exist", err)
+	}
+	write(t, folder, "refs/main/x", "")
+	if got, err := Snapshot(folder); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -48,11 +48,15 @@ func Open(path string) (*Place, error) {
 	}
 	p := &Place{name: path, repo: path}
 	folder := cache.Of(os.LookupEnv).Dataset(path)
-	if p.Folder, err = cache.Snapshot(folder); err != nil && arrowFolder(path) == "" {
+	p.Folder, err = cache.Snapshot(folder)
+	switch {
+	case err == nil || arrowFolder(path) != "":
+		return p, nil
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: it is not in the cache of Hugging Face (%s), and nothing is downloaded: fetch it with %s",
 			path, folder, p.fetch(""))
 	}
-	return p, nil
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
 var repository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)

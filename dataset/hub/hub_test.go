@@ -138,6 +138,10 @@ func TestMissingFilesHaveTheCommandThatFetchesThem(t *testing.T) {
 	if _, err := half.File("x.json"); err == nil || !strings.HasSuffix(err.Error(), "fetch it with hf download o/half x.json --repo-type dataset") {
 		t.Errorf("%v", err)
 	}
+	inCache(t, empty("hub/datasets--o--r/refs/main/x"))
+	if _, err := Open("o/r"); err == nil || strings.Contains(err.Error(), "hf download") {
+		t.Errorf("%v for a repository that cannot be read", err)
+	}
 	own, err := Open(half.Folder)
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"github.com/servebench/servebench/dataset/cache"
 )
 
-// Folder is the folder of the files that Open reads for name, and of its model. An error means that
-// there is neither a file nor a folder of that name, and no such model in Hugging Face's cache; a
-// Stub has no folder.
+// Folder is the folder of the files that Open reads for name, and of its model. The error is
+// fs.ErrNotExist if there is neither a file nor a folder of that name, and no such model in Hugging
+// Face's cache, as for a Stub.
 func Folder(name string) (string, error) {
 	stat, err := os.Stat(name)
 	switch {

@@ -1,6 +1,8 @@
 package tokenizer
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,8 +104,8 @@ func TestOpenFindsModelsInTheHuggingFaceCache(t *testing.T) {
 	if want := filepath.Join(model, "refs", "main"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say that it looked for %s", err, want)
 	}
-	if folder, err := Folder("org/name"); err == nil {
-		t.Errorf("org/name is in %s", folder)
+	if folder, err := Folder("org/name"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("org/name is in %s, %v", folder, err)
 	}
 	write(t, filepath.Join(model, "refs"), map[string]string{"main": "c0ffee"})
 	snapshot := filepath.Join(model, "snapshots", "c0ffee")
@@ -142,5 +144,15 @@ func TestOpenTakesTheOnlySnapshot(t *testing.T) {
 	write(t, filepath.Join(model, "snapshots", "decaf"), map[string]string{"tokenizer.json": bytesJSON(t)})
 	if _, err := Open("org/name"); err == nil {
 		t.Error("one of two revisions was taken")
+	}
+}
+
+func TestACacheThatCannotBeReadIsNotEmpty(t *testing.T) {
+	write(t, filepath.Join(inCache(t), "refs", "main"), map[string]string{"a": "a folder, where a file is to be"})
+	if _, err := Open("org/name"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "there is no file") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Folder("org/name"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,9 @@ package tokenizer
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,9 +62,12 @@ func Open(name string) (Tokenizer, error) {
 	stat, err := os.Stat(name)
 	if os.IsNotExist(err) {
 		folder, missing := cached(name)
-		if missing != nil {
+		switch {
+		case errors.Is(missing, fs.ErrNotExist):
 			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w: "+
 				"give the folder of the model, a name that the cache has, or stub-32000 for made-up words", name, name, missing)
+		case missing != nil:
+			return nil, fmt.Errorf("tokenizer %q: %w", name, missing)
 		}
 		path = folder
 	} else if err != nil {
