@@ -12,7 +12,9 @@ package tokenizer
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,7 +44,7 @@ const tokenizerFile = "tokenizer.json"
 
 // Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other name is a
 // tokenizer.json file, a folder that holds one, or the name of a model in Hugging Face's local
-// cache (HF_HOME). Open downloads nothing.
+// cache, as the package cache finds it. Open downloads nothing.
 //
 // In a folder, tokenizer_config.json has the same effect as in transformers 5. The special tokens
 // are then the ones that it names (bos_token, additional_special_tokens …), as in all_special_ids;
@@ -60,9 +62,12 @@ func Open(name string) (Tokenizer, error) {
 	stat, err := os.Stat(name)
 	if os.IsNotExist(err) {
 		folder, missing := cached(name)
-		if missing != nil {
+		switch {
+		case errors.Is(missing, fs.ErrNotExist):
 			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w: "+
 				"give the folder of the model, a name that the cache has, or stub-32000 for made-up words", name, name, missing)
+		case missing != nil:
+			return nil, fmt.Errorf("tokenizer %q: %w", name, missing)
 		}
 		path = folder
 	} else if err != nil {
