@@ -129,7 +129,9 @@ func score(text []byte) (float64, bool) {
 	return value, ok && len(rest) > 0
 }
 
-func digit(text []byte, i int) bool { return i >= 0 && i < len(text) && '0' <= text[i] && text[i] <= '9' }
+func digit(text []byte, i int) bool {
+	return i >= 0 && i < len(text) && '0' <= text[i] && text[i] <= '9'
+}
 
 // scaled is digits × 10^power, or its negative. It is not ok where no float64 has that power.
 func scaled(digits uint64, power int, negative bool) (value float64, ok bool) {

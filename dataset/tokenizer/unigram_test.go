@@ -114,7 +114,7 @@ func TestUnigramsNeedTheirParts(t *testing.T) {
 		{`"vocab":[["a","b"]],"unk_id":0`, `"b" is no score`},
 		{`"vocab":[[1,-1]],"unk_id":0`, `json: cannot unmarshal number into Go struct field unigramModel.vocab of type string`},
 	} {
-		_, err := parse("t.json", []byte(`{"model":{"type":"Unigram",`+row.model+`}}`))
+		_, err := parse("t.json", []byte(`{"model":{"type":"Unigram",`+row.model+`}}`), nil)
 		if want := "t.json: model: " + row.want; err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", row.model, err, want)
 		}
@@ -166,7 +166,7 @@ func BenchmarkOpenUnigram(b *testing.B) {
 	data := manyPieces()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parse("t.json", data); err != nil {
+		if _, err := parse("t.json", data, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
