@@ -24,10 +24,16 @@ func sameAsAll(t *testing.T, data []byte, texts ...string) {
 	if got.size != want.size || !slices.Equal(got.texts, want.texts) || !slices.Equal(got.special, want.special) {
 		t.Fatalf("%s\nthe vocabulary is %d %q, want %d %q", data, got.size, got.texts, want.size, want.texts)
 	}
-	for _, text := range append(texts, want.texts...) {
+	for i := 0; i < len(want.texts); i += 1 + len(want.texts)/2000 {
+		texts = append(texts, want.texts[i])
+	}
+	for _, text := range texts {
 		if ids := want.Encode(text, true); !slices.Equal(got.Encode(text, true), ids) || got.Decode(ids) != want.Decode(ids) {
 			t.Fatalf("%s\n%q becomes %v %q, want %v %q", data, text, got.Encode(text, true), got.Decode(ids), ids, want.Decode(ids))
 		}
+	}
+	if a, ok := got.model.(*unigram); ok && !slices.Equal(a.scores, want.model.(*unigram).scores) {
+		t.Fatalf("%s\nthe scores differ", data)
 	}
 	a, okA := got.model.(*bpe)
 	b, okB := want.model.(*bpe)
@@ -41,8 +47,8 @@ func TestCutReadsTheUsualForm(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}
-	documents := [][]byte{tokenizertest.Llama()}
-	for _, file := range append(files, "testdata/bytes.json", "testdata/pieces.json") {
+	documents := [][]byte{tokenizertest.Llama(), tokenizertest.BERT(), tokenizertest.XLMR()}
+	for _, file := range append(files, "testdata/bytes.json", "testdata/pieces.json", "testdata/words.json", "testdata/scores.json") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -85,10 +91,28 @@ func TestCutLeavesWhatIsUnusual(t *testing.T) {
 		{`"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]`, `"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}`},
 		{`,"merges":["a b"]`, ``}, {`"BPE"`, `"WordLevel","unk_token":"a"`}, {`"BPE"`, `"WordLevel","unk_token":"c"`},
 		{`"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]`, `"WordLevel","unk_token":"a","vocab":{"a":0,"b":1}`},
-		{`"BPE"`, `"WordLevel"`}, {`"BPE"`, `"Unigram"`},
+		{`"BPE"`, `"WordLevel"`}, {`"BPE"`, `"Unigram"`}, {`"BPE"`, `"WordPiece","unk_token":"a","continuing_subword_prefix":"","max_input_chars_per_word":9`},
 	} {
 		data := strings.Replace(usual, row.old, row.with, 1)
 		if data == usual {
+			t.Fatalf("%s does nothing", row.with)
+		}
+		sameAsAll(t, []byte(data), "ab", "abab ba", "\ufffd")
+	}
+	const scored = `{"model":{"type":"Unigram","unk_id":0,"vocab":[["a",-1.5],["b",-2],["ab",-2.5]]}}`
+	if _, _, ok := cut([]byte(scored)); !ok {
+		t.Fatal("the usual form of scores is not read")
+	}
+	for _, row := range []struct{ old, with string }{
+		{`-2.5`, `-02.5`}, {`-2.5`, `-2.`}, {`-2.5`, `-.5`}, {`-2.5`, `+2.5`}, {`-2.5`, `2.5e1`}, {`-2.5`, `25E-1`}, {`-2.5`, `2.5e`}, {`-2.5`, `1e400`},
+		{`-2.5`, `null`}, {`-2.5`, `"1"`}, {`-2.5`, `[1]`}, {`-2.5`, ``}, {`-2.5`, ` -2.5 `}, {`-2.5`, `-12.864072317121257`}, {`,-2.5`, ``}, {`,-2.5`, `,-2.5,1`},
+		{`"ab",`, `"a",`}, {`"ab",`, `"",`}, {`"ab",`, `"\u0061b",`}, {`"ab",`, "\"\xff\","}, {`"ab",`, "\"\xc4\",1],[\"\xa0\","}, {`"ab",`, `null,`}, {`"ab",`, `7,`},
+		{`["ab",-2.5]`, `{"ab":-2.5}`}, {`["ab",-2.5]`, `null`}, {`["ab",-2.5]`, `"ab"`}, {`,["ab",-2.5]`, `,`}, {`,["ab",-2.5]`, ` `},
+		{`[["a",-1.5],["b",-2],["ab",-2.5]]`, `[]`}, {`[["a",-1.5],["b",-2],["ab",-2.5]]`, `{}`}, {`[["a",-1.5],["b",-2],["ab",-2.5]]`, `{"a":0}`},
+		{`"Unigram","unk_id":0`, `"BPE","merges":[]`}, {`"Unigram","unk_id":0`, `"WordLevel","unk_token":"a"`}, {`"unk_id":0`, `"unk_id":9`}, {`"type":"Unigram",`, ``},
+	} {
+		data := strings.Replace(scored, row.old, row.with, 1)
+		if data == scored {
 			t.Fatalf("%s does nothing", row.with)
 		}
 		sameAsAll(t, []byte(data), "ab", "abab ba", "\ufffd")
@@ -105,11 +129,14 @@ func FuzzCut(f *testing.F) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	data := tokenizertest.Llama()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := parse("t.json", data, nil); err != nil {
-			b.Fatal(err)
-		}
+	for name, data := range map[string][]byte{"bpe": tokenizertest.Llama(), "unigram": tokenizertest.XLMR(), "wordpiece": tokenizertest.BERT()} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := parse("t.json", data, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
