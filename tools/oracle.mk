@@ -48,7 +48,7 @@ vllm-client:
 ENGINE ?= $(HOME)/.cache/servebench-engine
 vllm-e2e: ## load vLLM's engine with its own client and servebench in turn
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
-		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,15m) -count=1 -run '^TestEngine$$' -v ./tools/vllm; \
+		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,15m) -count=1 -run '^TestEngine(Pooling)?$$' -v ./tools/vllm; \
 	else echo "vllm-e2e: vLLM's client or engine could not be installed, so nothing was compared with them"; fi
 
 vllm-sessions: ## load vLLM's engine with 50 sessions of 6 turns, and hold its counts against the report's

@@ -109,25 +109,41 @@ func (e *engine) pairs(t *testing.T) []pair {
 // a row for each pair.
 func compareLines(t *testing.T, e *engine, pairs []pair, lines []commandLine) {
 	t.Helper()
-	fmt.Printf("%-26s %-7s %9s %9s %9s %9s\n", "the same as by vLLM", "release", "requests", "completed", "in", "out")
+	printHeader()
 	through := newProxy(t, e)
 	prompts := writePrompts(t)
 	for _, line := range lines {
-		argv := strings.Fields(strings.NewReplacer("DATA", "../../testdata", "PROMPTS", prompts).Replace(line.argv))
-		argv = append(argv, "--base-url", through.URL, "--tokenizer", e.tokenizer)
-		if line.name != "the server's model" {
-			argv = append(argv, "--model", served)
-		}
-		if !strings.Contains(line.argv, "--percentile-metrics") {
-			argv = append(argv, "--percentile-metrics", "ttft,tpot,itl,e2el")
-		}
+		argv := line.words(e, through.URL, prompts)
 		for _, p := range pairs {
-			t.Run(line.name+", "+p.release, func(t *testing.T) {
-				n, _, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
-				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
-			})
+			t.Run(line.name+", "+p.release, func(t *testing.T) { compareLine(t, e, through, p, line.name, argv) })
 		}
 	}
+}
+
+// words are those of the command line for an engine behind a proxy.
+func (l commandLine) words(e *engine, url, prompts string) []string {
+	argv := strings.Fields(strings.NewReplacer("DATA", "../../testdata", "PROMPTS", prompts).Replace(l.argv))
+	argv = append(argv, "--base-url", url, "--tokenizer", e.tokenizer)
+	if l.name != "the server's model" {
+		argv = append(argv, "--model", served)
+	}
+	if !strings.Contains(l.argv, "--percentile-metrics") {
+		argv = append(argv, "--percentile-metrics", "ttft,tpot,itl,e2el")
+	}
+	return argv
+}
+
+// printHeader prints the head of the table whose rows compareLine prints.
+func printHeader() {
+	fmt.Printf("%-26s %-7s %9s %9s %9s %9s\n", "the same as by vLLM", "release", "requests", "completed", "in", "out")
+}
+
+// compareLine runs a command line with both clients of a pair, prints their row, and gives vLLM's result.
+func compareLine(t *testing.T, e *engine, through *proxy, p pair, name string, argv []string) *results {
+	t.Helper()
+	n, _, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
+	fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
+	return their
 }
 
 // sendMessages loads Anthropic's API of the engine, which vLLM's client does not know, and holds what
