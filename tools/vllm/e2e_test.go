@@ -58,6 +58,7 @@ var full = os.Getenv("FULL") == "1"
 // the same command lines in turn: the engine's build beside servebench as that
 // release, and the latest client beside servebench as the latest.
 func TestEngine(t *testing.T) {
+	pairs := newPairs(t)
 	profiles := fmt.Sprintf(`{"profiler":"torch","torch_profiler_dir":%q,"torch_profiler_with_stack":false}`, t.TempDir())
 	t.Run("plain", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--profiler-config", profiles, tellsCached, "--enable-lora", "--max-lora-rank", strconv.Itoa(adapterRank),
@@ -66,7 +67,6 @@ func TestEngine(t *testing.T) {
 		if !full {
 			lines = lines[:5]
 		}
-		pairs := e.pairs(t)
 		compareLines(t, e, pairs, lines)
 		if full {
 			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
@@ -78,29 +78,30 @@ func TestEngine(t *testing.T) {
 	})
 	t.Run("embeddings", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--runner", "pooling")
-		compareLines(t, e, e.pairs(t), embeddingLines)
+		compareLines(t, e, pairs, embeddingLines)
 	})
 	if !full {
 		return
 	}
 	t.Run("rerank", func(t *testing.T) {
 		e := startEngine(t, writeRanker(t), "--runner", "pooling")
-		compareLines(t, e, e.pairs(t), rankLines)
+		compareLines(t, e, pairs, rankLines)
 	})
 	t.Run("ngram", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--speculative-config", `{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":3,"prompt_lookup_min":1}`)
-		compareLines(t, e, e.pairs(t), specLines)
+		compareLines(t, e, pairs, specLines)
 	})
 	t.Run("stream interval", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--stream-interval", "3")
-		compareLines(t, e, e.pairs(t), intervalLines)
+		compareLines(t, e, pairs, intervalLines)
 	})
 }
 
-// pairs are those of the engine's own release and of the latest.
-func (e *engine) pairs(t *testing.T) []pair {
+// newPairs gives those of the engine's own release and of the latest.
+func newPairs(t *testing.T) []pair {
+	t.Helper()
 	return []pair{
-		{"0.32.0", newTheirs(t, e.venv, "--whole"), newOurs(t, "0.32.0")},
+		{"0.32.0", newTheirs(t, engineVenv(), "--whole"), newOurs(t, "0.32.0")},
 		{"0.33.0", newTheirs(t, venv()), newOurs(t, "latest")},
 	}
 }

@@ -25,7 +25,7 @@ var (
 		{commandLine{"BERT, texts", "--backend openai-embeddings --endpoint /v1/embeddings --dataset-name custom --dataset-path PROMPTS --skip-chat-template --num-prompts 40 --max-concurrency 4 --seed 54"}, 0},
 		{commandLine{"BERT, pooling", "--backend vllm-pooling --endpoint /pooling --random-input-len 300 --random-range-ratio 0.3 --num-prompts 30 --max-concurrency 4 --seed 55"}, 2},
 	}
-	// A pair is [CLS] query [SEP] document [SEP], and vLLM's client counts one of the three.
+	// An input is [CLS] query [SEP] document [SEP] here, and the dataset counts one of the three.
 	crossLines = []pooledLine{
 		{commandLine{"BERT, rerank", "--backend vllm-rerank --endpoint /v1/rerank --dataset-name random-rerank --random-input-len 60 --random-batch-size 4 --num-prompts 40 --max-concurrency 4 --seed 56"}, 2},
 		{commandLine{"BERT, rerank of any length", "--backend vllm-rerank --endpoint /rerank --dataset-name random-rerank --random-input-len 90 --random-range-ratio 0.6 --random-batch-size 3 --num-prompts 30 --max-concurrency 4 --seed 57"}, 2},
@@ -36,15 +36,16 @@ var (
 // TestEngine does, and holds what servebench counted of the prompts against what the
 // engine counted.
 func TestEnginePooling(t *testing.T) {
-	t.Run("embeddings", func(t *testing.T) { comparePooled(t, "BertModel", bertLines) })
-	t.Run("rerank", func(t *testing.T) { comparePooled(t, "BertForSequenceClassification", crossLines) })
+	pairs := newPairs(t)
+	t.Run("embeddings", func(t *testing.T) { comparePooled(t, "BertModel", pairs, bertLines) })
+	t.Run("rerank", func(t *testing.T) { comparePooled(t, "BertForSequenceClassification", pairs, crossLines) })
 }
 
 // comparePooled runs command lines on an engine with a BERT of an architecture.
-func comparePooled(t *testing.T, architecture string, lines []pooledLine) {
+func comparePooled(t *testing.T, architecture string, pairs []pair, lines []pooledLine) {
 	prompts := writePrompts(t)
 	e := startEngine(t, writeBERT(t, architecture, prompts), "--runner", "pooling", "--load-format", "dummy")
-	pairs, through := e.pairs(t), newProxy(t, e)
+	through := newProxy(t, e)
 	printHeader()
 	for _, line := range lines {
 		argv := line.words(e, through.URL, prompts)
@@ -52,10 +53,10 @@ func comparePooled(t *testing.T, architecture string, lines []pooledLine) {
 			t.Run(line.name+", "+p.release, func(t *testing.T) {
 				before := e.totals(t)
 				their := compareLine(t, e, through, p, line.name, argv).file
-				counted := int(e.totals(t)["vllm:prompt_tokens_total"]-before["vllm:prompt_tokens_total"]) / 2 // by each client
+				counted := int(e.totals(t)["vllm:prompt_tokens_total"] - before["vllm:prompt_tokens_total"])
 				made := promptTokens(t, p.ours, argv) + line.special*their.Sequences
-				if their.Failed != 0 || made != counted || their.Input != counted {
-					t.Errorf("%d requests failed; the engine counted %d tokens, its answers say %d, and servebench made prompts of %d",
+				if their.Failed != 0 || counted != 2*their.Input || made != their.Input {
+					t.Errorf("of each client %d requests failed; the engine counted %d tokens of both, its answers say %d to each, and servebench made prompts of %d",
 						their.Failed, counted, their.Input, made)
 				}
 			})
@@ -78,7 +79,7 @@ func promptTokens(t *testing.T, c client, argv []string) (n int) {
 func writeBERT(t *testing.T, architecture, prompts string) model {
 	t.Helper()
 	m := model{t.TempDir(), t.TempDir()}
-	python := filepath.Join(os.Getenv("ENGINE"), "venv", "bin", "python")
+	python := filepath.Join(engineVenv(), "bin", "python")
 	script, license := filepath.Join(folder, "testdata", "wordpiece.py"), filepath.Join(folder, "../../LICENSE")
 	tokens, err := strconv.Atoi(strings.TrimSpace(string(command(t, python, []string{script, m.tokenizer, license, prompts}))))
 	if err != nil {
