@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -19,6 +18,8 @@ type bpe struct {
 	merges    *merges
 	byteLevel bool
 	bytes     [256]int32 // symbol of each byte, if byteLevel, or its fallback; -1 if missing
+	lasts     [256]int32 // the same of the last byte of a word, if byteLevel
+	suffix    string     // that the last symbol of a word has; empty in most models
 	fallback  bool       // a character that is no symbol becomes its bytes
 	unknown   int32      // symbol of any other unknown character; -1 drops it
 	fuse      bool       // unknown characters side by side become one
@@ -44,35 +45,45 @@ type bpeModel struct {
 
 // newBPE reads a model of type BPE, whose vocabulary and merges are in b unless it is nil.
 // byteLevel is the pre-tokenizer's.
-func newBPE(raw json.RawMessage, b *bulk, byteLevel bool) (*bpe, error) {
+func newBPE(s section, b *bulk, byteLevel bool) (*bpe, error) {
 	var m bpeModel
-	if err := decode(raw, &m); err != nil {
+	if err := s.read(&m); err != nil {
 		return nil, err
 	}
-	if err := m.check(byteLevel); err != nil {
+	if err := m.check(s, byteLevel); err != nil {
 		return nil, err
 	}
 	if b == nil || b.pairs == nil {
 		var err error
 		if b, err = m.bulk(); err != nil {
-			return nil, err
+			return nil, s.errorf("%w", err)
 		}
 	}
 	model := &bpe{
 		vocab: b.vocab, whole: m.IgnoreMerges, byteLevel: byteLevel,
 		fallback: m.ByteFallback, unknown: -1, fuse: m.FuseUnknown,
 	}
+	if m.Suffix != nil {
+		model.suffix = *m.Suffix
+	}
 	if m.Unknown != nil {
 		id, ok := b.vocab.id(*m.Unknown)
 		if !ok {
-			return nil, fmt.Errorf("unk_token %q is not in the vocabulary", *m.Unknown)
+			return nil, s.errorf("unk_token %q is not in the vocabulary", *m.Unknown)
 		}
 		model.unknown = id
 	}
 	for _, text := range b.vocab.texts {
 		model.longest = max(model.longest, len(text))
 	}
-	model.setBytes()
+	model.bytes = *fallbacks(b.vocab)
+	if byteLevel {
+		lasts := printed
+		for i := range lasts {
+			lasts[i] += model.suffix
+		}
+		model.bytes, model.lasts = b.vocab.all(printed), b.vocab.all(lasts)
+	}
 	model.merges = newMerges(len(b.pairs))
 	for rank, p := range b.pairs {
 		model.merges.set(p.left, p.right, merge{int32(rank), p.id})
@@ -91,7 +102,7 @@ func (m *bpeModel) bulk() (*bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bulk{vocab, make([]symbolPair, len(pairs))}
+	b := &bulk{vocab: vocab, pairs: make([]symbolPair, len(pairs))}
 	for rank, pair := range pairs {
 		left, okLeft := vocab.id(pair[0])
 		right, okRight := vocab.id(pair[1])
@@ -105,37 +116,36 @@ func (m *bpeModel) bulk() (*bulk, error) {
 }
 
 // check refuses settings that a bpe does not have.
-func (m *bpeModel) check(byteLevel bool) error {
+func (m *bpeModel) check(s section, byteLevel bool) error {
 	switch {
 	case m.Dropout != nil && *m.Dropout != 0:
-		return fmt.Errorf("dropout is not supported yet")
+		return s.errorf("dropout %v is not supported: it makes other tokens of the same text each time", *m.Dropout)
 	case m.Prefix != nil && *m.Prefix != "":
-		return fmt.Errorf("continuing_subword_prefix %q is not supported yet", *m.Prefix)
-	case m.Suffix != nil && *m.Suffix != "":
-		return fmt.Errorf("end_of_word_suffix %q is not supported yet", *m.Suffix)
+		return s.errorf("continuing_subword_prefix %q is not supported yet", *m.Prefix)
+	case m.Suffix != nil && *m.Suffix != "" && m.ByteFallback:
+		return s.errorf("byte_fallback with an end_of_word_suffix is not supported yet")
 	case byteLevel && m.ByteFallback:
-		return fmt.Errorf("byte_fallback with a ByteLevel pre_tokenizer is not supported yet")
+		return s.errorf("byte_fallback with a ByteLevel pre_tokenizer is not supported yet")
 	}
 	return nil
 }
 
-// setBytes finds the symbols of bytes.
-func (b *bpe) setBytes() {
-	for i := range b.bytes {
-		text := printed[i]
-		if !b.byteLevel {
-			text = fmt.Sprintf("<0x%02X>", i)
-		}
-		id, ok := b.vocab.id(text)
-		if b.bytes[i] = -1; ok {
-			b.bytes[i] = id
-		}
+// fallbacks are the tokens that mean a byte each, such as <0x0A>, or -1.
+func fallbacks(v *vocabulary) *[256]int32 {
+	var names [256]string
+	for b := range names {
+		names[b] = fmt.Sprintf("<0x%02X>", b)
 	}
+	ids := v.all(names)
+	return &ids
 }
 
 // findJoints finds the joints: a merge joins the last character of one part and the first of the
 // other. A part with an unknown character never occurs.
 func (b *bpe) findJoints() *merges {
+	if b.suffix != "" {
+		return nil
+	}
 	ends := make([]tokenEnds, len(b.vocab.texts))
 	for id, text := range b.vocab.texts {
 		ends[id] = b.endsOf(int32(id), text)
@@ -181,6 +191,8 @@ func (b *bpe) endsOf(id int32, text string) tokenEnds {
 	return e
 }
 
+func (b *bpe) words() *vocabulary { return b.vocab }
+
 // isFallback reports whether a token means one byte.
 func isFallback(token string) bool {
 	return len(token) == len("<0x00>") && strings.HasPrefix(token, "<0x") && token[5] == '>'
@@ -222,7 +234,7 @@ func (b *bpe) tokens(w *word, text string) []int32 {
 	if len(text) > maxRecent {
 		return b.merged(w, text)
 	}
-	r := w.recent(maphash.String(b.vocab.seed, text))
+	r := w.recent(b.vocab.hash(text))
 	if r.is(text) {
 		return r.ids[:r.count]
 	}
@@ -280,7 +292,11 @@ func (b *bpe) mergeParts(w *word) []int32 {
 func (b *bpe) byteSymbols(ids []int32, text string) []int32 {
 	waiting := false
 	for i := range len(text) {
-		if id := b.bytes[text[i]]; id >= 0 {
+		id := b.bytes[text[i]]
+		if i == len(text)-1 {
+			id = b.lasts[text[i]]
+		}
+		if id >= 0 {
 			ids, waiting = append(b.known(ids, waiting), id), false
 		} else {
 			ids, waiting = b.wait(ids, waiting), true
@@ -295,7 +311,9 @@ func (b *bpe) symbols(ids []int32, text string) []int32 {
 	for pos := 0; pos < len(text); {
 		_, width := runeAt(text, pos)
 		char := text[pos : pos+width]
-		pos += width
+		if pos += width; pos == len(text) {
+			char += b.suffix
+		}
 		id, ok := b.vocab.id(char)
 		switch {
 		case ok:

@@ -113,8 +113,8 @@ func TestMergesNeedTheirParts(t *testing.T) {
 		{`"vocab":{"a":0},"merges":[],"unk_token":"u"`, `unk_token "u" is not in the vocabulary`},
 		{`"vocab":{"a":0,"b":0},"merges":[]`, `tokens "a" and "b" have the same id, 0`},
 		{`"vocab":{"a":9999999},"merges":[]`, `token "a" has the id 9999999, which is not between 0 and 4194303`},
-		{`"vocab":{},"merges":[],"dropout":0.1`, `dropout is not supported yet`},
-		{`"vocab":{},"merges":[],"end_of_word_suffix":"</w>"`, `end_of_word_suffix "</w>" is not supported yet`},
+		{`"vocab":{},"merges":[],"dropout":0.1`, `dropout 0.1 is not supported: it makes other tokens of the same text each time`},
+		{`"vocab":{},"merges":[],"end_of_word_suffix":"</w>","byte_fallback":true`, `byte_fallback with an end_of_word_suffix is not supported yet`},
 		{`"vocab":{},"merges":[],"continuing_subword_prefix":"##"`, `continuing_subword_prefix "##" is not supported yet`},
 		{`"vocab":{},"merges":7`, `merges: json: cannot unmarshal number into Go value of type []string`},
 	} {

@@ -12,8 +12,9 @@ import (
 // A bulk is the vocabulary and the merges of a model: nearly all of a tokenizer.json. With
 // encoding/json they take ten times as long as with cut, which reads the usual form only.
 type bulk struct {
-	vocab *vocabulary
-	pairs []symbolPair // by rank; nil without merges
+	vocab  *vocabulary
+	pairs  []symbolPair // by rank; nil without merges
+	scores []float64    // of each id, in a vocabulary with scores; else nil
 }
 
 // A symbolPair is two symbols that merge, and the one that they become.
@@ -43,18 +44,22 @@ func cut(data []byte) (rest []byte, b *bulk, ok bool) {
 	if !c.object(c.top) || c.next() != 0 || c.vocab.end == 0 {
 		return nil, nil, false
 	}
-	b = new(bulk)
+	b = &bulk{scores: c.entries.scores}
 	if b.vocab = c.built(); b.vocab == nil {
 		return nil, nil, false
 	}
+	open := "{}"
+	if b.scores != nil {
+		open = "[]"
+	}
 	if c.merges.end == 0 {
-		return bytes.Join([][]byte{data[:c.vocab.start], []byte("{}"), data[c.vocab.end:]}, nil), b, true
+		return bytes.Join([][]byte{data[:c.vocab.start], []byte(open), data[c.vocab.end:]}, nil), b, true
 	}
 	if b.pairs, ok = c.resolve(b.vocab); !ok {
 		return nil, nil, false
 	}
 	first, second := c.vocab, c.merges
-	open, closed := "{}", "[]"
+	closed := "[]"
 	if second.start < first.start {
 		first, second, open, closed = second, first, closed, open
 	}
@@ -78,7 +83,12 @@ func (c *cutter) model(key []byte) (ok bool) {
 	at := part{start: c.pos}
 	switch {
 	case string(key) == "vocab" && c.vocab.end == 0:
-		ok = c.object(c.entry)
+		if c.next() == '[' {
+			c.entries.scores = []float64{}
+			ok = c.take('[') && c.items(']', c.scored)
+		} else {
+			ok = c.object(c.entry)
+		}
 		at.end = c.pos
 		c.vocab = at
 		c.built = c.entries.build()
@@ -96,6 +106,21 @@ func (c *cutter) entry(text []byte) bool {
 	id, ok := c.number()
 	c.entries.add(text, id)
 	return ok
+}
+
+// scored reads a token with its score.
+func (c *cutter) scored() bool {
+	if !c.take('[') {
+		return false
+	}
+	text, ok := c.text()
+	if !ok || !c.take(',') {
+		return false
+	}
+	score, ok := score(c.value())
+	c.entries.add(text, int32(len(c.entries.ids)))
+	c.entries.scores = append(c.entries.scores, score)
+	return ok && c.take(']')
 }
 
 // mergeList finds the pieces of the merges.
@@ -184,9 +209,10 @@ func (r *pairReader) texts() (left, right []byte, ok bool) {
 
 // entries are tokens in the order of a file.
 type entries struct {
-	text bytes.Buffer
-	ends []int
-	ids  []int32
+	text   bytes.Buffer
+	ends   []int
+	ids    []int32
+	scores []float64 // nil in a vocabulary without scores
 }
 
 func (e *entries) add(text []byte, id int32) {

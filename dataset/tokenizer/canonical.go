@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// canonical is the normalizer of a composed form. It differs from form in long runs
-// of combining marks: package norm puts a grapheme joiner into them after every 30
-// marks, and Hugging Face does not.
+// canonical is the normalizer of a form. It differs from form in long runs of combining marks: package
+// norm puts a grapheme joiner into them after every 30 marks, and Hugging Face does not.
 func canonical(form norm.Form) normalizer {
 	return func(text string) string {
 		switch {
@@ -19,7 +18,11 @@ func canonical(form norm.Form) normalizer {
 		case !longRun(form, text):
 			return form.String(text)
 		}
-		return compose(form, text)
+		runes := decomposed(form, text)
+		if form == norm.NFC || form == norm.NFKC {
+			runes = composed(runes)
+		}
+		return string(runes)
 	}
 }
 
@@ -40,18 +43,21 @@ func longRun(form norm.Form, text string) bool {
 	return false
 }
 
-// compose is the composed form of text by the algorithm of Unicode's annex 15,
-// rune by rune.
-func compose(form norm.Form, text string) string {
+// decomposed is a text without composed runes, by the algorithm of Unicode's annex 15, rune by rune.
+func decomposed(form norm.Form, text string) (runes []rune) {
 	apart := norm.NFD
-	if form == norm.NFKC {
+	if form == norm.NFKC || form == norm.NFKD {
 		apart = norm.NFKD
 	}
-	var runes []rune
 	for _, r := range text {
 		runes = append(runes, []rune(apart.String(string(r)))...)
 	}
 	order(runes)
+	return runes
+}
+
+// composed composes runes in place, by the same algorithm.
+func composed(runes []rune) []rune {
 	out := runes[:0]
 	starter, last := -1, 0 // the position of the last starter in out, and the class of the last rune
 	for _, r := range runes {
@@ -67,7 +73,7 @@ func compose(form norm.Form, text string) string {
 		}
 		out = append(out, r)
 	}
-	return string(out)
+	return out
 }
 
 // order sorts each run of marks by class. Marks of one class keep their order.

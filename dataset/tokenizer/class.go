@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"iter"
 	"slices"
 	"unicode"
 )
@@ -29,17 +30,30 @@ func (c class) with(lo, hi rune) class {
 
 // withTable is c and the runes of t.
 func (c class) withTable(t *unicode.RangeTable) class {
-	for _, part := range t.R16 {
-		for r := rune(part.Lo); r <= rune(part.Hi); r += rune(part.Stride) {
-			c = c.with(r, r)
-		}
-	}
-	for _, part := range t.R32 {
-		for r := rune(part.Lo); r <= rune(part.Hi); r += rune(part.Stride) {
-			c = c.with(r, r)
-		}
+	for r := range runes(t) {
+		c = c.with(r, r)
 	}
 	return c
+}
+
+// runes are the runes of a table, ascending.
+func runes(t *unicode.RangeTable) iter.Seq[rune] {
+	return func(yield func(rune) bool) {
+		for _, part := range t.R16 {
+			for r := rune(part.Lo); r <= rune(part.Hi); r += rune(part.Stride) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+		for _, part := range t.R32 {
+			for r := rune(part.Lo); r <= rune(part.Hi); r += rune(part.Stride) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // union is the runes of c and of other.

@@ -1,8 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,60 +14,91 @@ type decoder func(tokens []string) []string
 // spaced is the decoder of a document without one.
 func spaced(tokens []string) []string { return []string{strings.Join(tokens, " ")} }
 
-// newDecoder reads the decoder of a document.
-func newDecoder(raw json.RawMessage) (decoder, error) {
-	if absent(raw) {
-		return spaced, nil
+// decoderKinds are the kinds of decoders that a document may have.
+func decoderKinds() []kind[decoder] {
+	return []kind[decoder]{
+		{name: "Sequence", read: newDecoders},
+		{name: "BPEDecoder", read: newBPEDecoder},
+		{name: "ByteFallback", read: fixed(decoder(decodeFallback))},
+		{name: "ByteLevel", read: newByteLevelDecoder},
+		{name: "Fuse", read: fixed(decoder(fused))},
+		{name: "Metaspace", read: newMetaspaceDecoder},
+		{name: "Replace", read: newReplaceDecoder, but: "regular expressions: as in Split"},
+		{name: "Strip", read: newStripDecoder},
+		{name: "WordPiece", read: newWordPieceDecoder},
 	}
-	var d decoder
-	var err error
-	switch typeOf(raw) {
-	case "Sequence":
-		return newDecoders(raw)
-	case "ByteLevel":
-		d = decodeByteLevel
-	case "ByteFallback":
-		d = decodeFallback
-	case "Fuse":
-		d = func(tokens []string) []string { return []string{strings.Join(tokens, "")} }
-	case "Replace":
-		var replace func(string) string
-		replace, err = newReplace(raw)
-		d = eachToken(func(_ int, token string) string { return replace(token) })
-	case "Strip":
-		d, err = newStripDecoder(raw)
-	case "Metaspace":
-		d, err = newMetaspaceDecoder(raw)
-	default:
-		return nil, unsupported("decoder", raw)
-	}
-	if err != nil {
-		err = fmt.Errorf("decoder: %w", err)
-	}
-	return d, err
 }
 
-func newDecoders(raw json.RawMessage) (decoder, error) {
-	var sequence struct {
-		Type     string            `json:"type"`
-		Decoders []json.RawMessage `json:"decoders"`
+// newDecoder reads the decoder of a document.
+func newDecoder(s section) (decoder, error) {
+	if s.absent() {
+		return spaced, nil
 	}
-	if err := decode(raw, &sequence); err != nil {
-		return nil, fmt.Errorf("decoder: %w", err)
-	}
-	all := make([]decoder, len(sequence.Decoders))
-	for i, raw := range sequence.Decoders {
-		var err error
-		if all[i], err = newDecoder(raw); err != nil {
-			return nil, err
-		}
-	}
+	return choose(s, decoderKinds())
+}
+
+func newDecoders(s section) (decoder, error) {
+	all, err := readAll(s, "decoders", newDecoder)
 	return func(tokens []string) []string {
 		for _, d := range all {
 			tokens = d(tokens)
 		}
 		return tokens
-	}, nil
+	}, err
+}
+
+func fused(tokens []string) []string { return []string{strings.Join(tokens, "")} }
+
+func newReplaceDecoder(s section) (decoder, error) {
+	replace, err := newReplace(s)
+	return eachToken(func(_ int, token string) string { return replace(token) }), err
+}
+
+// newByteLevelDecoder reads a ByteLevel, whose fields only matter for a pre-tokenizer.
+func newByteLevelDecoder(s section) (decoder, error) {
+	_, err := newByteLevel(s)
+	return decodeByteLevel, err
+}
+
+// newBPEDecoder reads the decoder of a model that marks the ends of words.
+func newBPEDecoder(s section) (decoder, error) {
+	var bpe struct {
+		Type   string `json:"type"`
+		Suffix string `json:"suffix"`
+	}
+	err := s.read(&bpe)
+	return func(tokens []string) []string {
+		for i, token := range tokens {
+			space := " "
+			if i == len(tokens)-1 {
+				space = ""
+			}
+			tokens[i] = strings.ReplaceAll(token, bpe.Suffix, space)
+		}
+		return tokens
+	}, err
+}
+
+// newWordPieceDecoder reads the decoder that puts a space before each token that begins a word.
+func newWordPieceDecoder(s section) (decoder, error) {
+	var wordPiece struct {
+		Type    string `json:"type"`
+		Prefix  string `json:"prefix"`
+		Cleanup bool   `json:"cleanup"`
+	}
+	err := s.read(&wordPiece)
+	return eachToken(func(i int, token string) string {
+		if i > 0 {
+			rest, within := strings.CutPrefix(token, wordPiece.Prefix)
+			if token = rest; !within {
+				token = " " + rest
+			}
+		}
+		if wordPiece.Cleanup {
+			token = strings.ReplaceAll(cleanUp(token), " do not", " don't")
+		}
+		return token
+	}), err
 }
 
 func eachToken(rewrite func(i int, token string) string) decoder {
@@ -124,18 +153,18 @@ func decodeFallback(tokens []string) []string {
 	return out
 }
 
-func newStripDecoder(raw json.RawMessage) (decoder, error) {
+func newStripDecoder(s section) (decoder, error) {
 	var strip struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
 		Start   int    `json:"start"`
 		Stop    int    `json:"stop"`
 	}
-	if err := decode(raw, &strip); err != nil {
+	if err := s.read(&strip); err != nil {
 		return nil, err
 	}
 	if utf8.RuneCountInString(strip.Content) != 1 {
-		return nil, fmt.Errorf("content %q is not one character", strip.Content)
+		return nil, s.errorf("content %q is not one character", strip.Content)
 	}
 	return eachToken(func(_ int, token string) string {
 		for n := 0; n < strip.Start && strings.HasPrefix(token, strip.Content); n++ {
@@ -148,8 +177,8 @@ func newStripDecoder(raw json.RawMessage) (decoder, error) {
 	}), nil
 }
 
-func newMetaspaceDecoder(raw json.RawMessage) (decoder, error) {
-	m, err := readMetaspace(raw)
+func newMetaspaceDecoder(s section) (decoder, error) {
+	m, err := readMetaspace(s)
 	return eachToken(func(i int, token string) string {
 		if i == 0 && m.PrependScheme != "never" {
 			return strings.ReplaceAll(token, m.Replacement, "")

@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// A document is the text of a tokenizer.json.
+// A document is the text of a tokenizer.json. Truncation and padding have no effect: transformers
+// turns both off before it encodes a prompt.
 type document struct {
 	Version       string          `json:"version"`
 	Truncation    json.RawMessage `json:"truncation"`
@@ -50,26 +51,6 @@ func parseAll(path string, data []byte) (*pipeline, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
-}
-
-// unsupported is the error for a part of the document that is not supported yet.
-func unsupported(part string, raw json.RawMessage) error {
-	if kind := typeOf(raw); kind != "" {
-		return fmt.Errorf("%s type %q is not supported yet", part, kind)
-	}
-	if absent(raw) {
-		return fmt.Errorf("a file without a %s is not supported yet", part)
-	}
-	return fmt.Errorf("%s is not supported yet", part)
-}
-
-// typeOf is the "type" of a part of the document, or empty.
-func typeOf(raw json.RawMessage) string {
-	var part struct{ Type string }
-	if json.Unmarshal(raw, &part) != nil {
-		return ""
-	}
-	return part.Type
 }
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -163,7 +163,7 @@ func (e *expression) repeat() (least, most int, err error) {
 		}
 		e.rest = rest
 		least, err = strconv.Atoi(low)
-		if err == nil {
+		if most = unlimited; err == nil && high != "" {
 			most, err = strconv.Atoi(high)
 		}
 		if err != nil || least < 0 || most < max(least, 1) {

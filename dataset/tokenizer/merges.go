@@ -84,6 +84,7 @@ type word struct {
 	queue  []uint64 // in a queued word, a heap of ranks and positions
 	text   []byte   // of the word, as a byte-level vocabulary has it
 	tokens []string // of a text that is decoded
+	ends   []ending // of each beginning of a word of a unigram model
 
 	recents *[recents]recentWord // by hash; nil at first
 }

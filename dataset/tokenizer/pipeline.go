@@ -1,8 +1,11 @@
 package tokenizer
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -29,64 +32,72 @@ type pipeline struct {
 // valid until its next use.
 type model interface {
 	tokens(w *word, text string) []int32
+	words() *vocabulary
+}
+
+// modelKinds are the kinds of models that a document may have. The vocabulary of the document is in
+// b unless it is nil; byteLevel is the pre-tokenizer's.
+func modelKinds(b *bulk, byteLevel bool) []kind[model] {
+	return []kind[model]{
+		{name: "BPE", but: "dropout, continuing_subword_prefix, byte_fallback after ByteLevel or with end_of_word_suffix",
+			read: func(s section) (model, error) { return newBPE(s, b, byteLevel) }},
+		{name: "Unigram", but: "a file without unk_id", read: func(s section) (model, error) { return newUnigram(s, b) }},
+		{name: "WordLevel", read: func(s section) (model, error) { return newWordLevel(s, b) }},
+		{name: "WordPiece", read: func(s section) (model, error) { return newWordPiece(s, b) }},
+	}
 }
 
 func newPipeline(d *document) (*pipeline, error) {
-	if !absent(d.Truncation) {
-		return nil, unsupported("truncation", d.Truncation)
-	}
-	if !absent(d.Padding) {
-		return nil, unsupported("padding", d.Padding)
-	}
 	p := new(pipeline)
 	p.words.New = func() any { return new(word) }
 	var err error
-	if p.normalize, err = newNormalizer(d.Normalizer); err != nil {
+	if p.normalize, err = newNormalizer(section{"normalizer", d.Normalizer}); err != nil {
 		return nil, err
 	}
-	pre, err := newPreTokenizer(d.PreTokenizer)
+	pre, err := newPreTokenizer(section{"pre_tokenizer", d.PreTokenizer})
 	if err != nil {
 		return nil, err
 	}
 	p.split = pre.split
-	vocab, err := p.setModel(d, pre.byteLevel)
-	if err != nil {
+	if p.model, err = choose(section{"model", typed(d.Model)}, modelKinds(d.bulk, pre.byteLevel)); err != nil {
 		return nil, err
 	}
+	vocab := p.model.words()
+	p.size, p.texts = vocab.size, slices.Clone(vocab.texts)
 	added := place(d.AddedTokens, vocab)
 	if err := p.setAdded(added); err != nil {
 		return nil, err
 	}
 	p.flagged = specialIDs(added)
 	p.special = p.flagged
-	if p.template, err = newTemplate(d.PostProcessor); err != nil {
+	if p.template, err = newTemplate(section{"post_processor", d.PostProcessor}); err != nil {
 		return nil, err
 	}
-	p.decode, err = newDecoder(d.Decoder)
+	p.decode, err = newDecoder(section{"decoder", d.Decoder})
 	return p, err
 }
 
-// setModel reads the model and returns its vocabulary.
-func (p *pipeline) setModel(d *document, byteLevel bool) (*vocabulary, error) {
-	var vocab *vocabulary
-	switch typeOf(d.Model) {
-	case "BPE":
-		m, err := newBPE(d.Model, d.bulk, byteLevel)
-		if err != nil {
-			return nil, fmt.Errorf("model: %w", err)
-		}
-		p.model, vocab = m, m.vocab
-	case "WordLevel":
-		m, err := newWordLevel(d.Model, d.bulk)
-		if err != nil {
-			return nil, fmt.Errorf("model: %w", err)
-		}
-		p.model, vocab = m, m.vocab
-	default:
-		return nil, unsupported("model", d.Model)
+// typed is a model with its type. The first files had none: it follows from the fields.
+func typed(raw json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields["vocab"] == nil || fields["type"] != nil {
+		return raw
 	}
-	p.size, p.texts = vocab.size, slices.Clone(vocab.texts)
-	return vocab, nil
+	kind := "WordLevel"
+	switch {
+	case fields["merges"] != nil:
+		kind = "BPE"
+	case fields["max_input_chars_per_word"] != nil:
+		kind = "WordPiece"
+	case bytes.HasPrefix(fields["vocab"], []byte("[")):
+		kind = "Unigram"
+	}
+	fields["type"] = json.RawMessage(strconv.Quote(kind))
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return whole
 }
 
 func (p *pipeline) setAdded(tokens []addedToken) error {

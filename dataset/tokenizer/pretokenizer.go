@@ -1,8 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,53 +15,53 @@ type preTokenizer struct {
 	byteLevel bool // words are looked up in the vocabulary byte by byte
 }
 
+// preTokenizerKinds are the kinds of pre-tokenizers that a document may have.
+func preTokenizerKinds() []kind[preTokenizer] {
+	return []kind[preTokenizer]{
+		{name: "Sequence", read: newPreTokenizers, but: "anything after ByteLevel"},
+		{name: "BertPreTokenizer", read: words(fixed(bertWords))},
+		{name: "ByteLevel", read: newByteLevel},
+		{name: "CharDelimiterSplit", read: words(newDelimiter)},
+		{name: "Digits", read: words(newDigits)},
+		{name: "Metaspace", read: words(newMetaspace)},
+		{name: "Punctuation", read: words(newPunctuation)},
+		{name: "Split", read: words(newSplit), but: "regular expressions with a group that repeats, a look-behind, a look-ahead for several characters, a reluctant or a possessive count, or one that can match nothing"},
+		{name: "UnicodeScripts", read: words(fixed(splitter(byScript)))},
+		{name: "Whitespace", read: words(fixed(whitespace))},
+		{name: "WhitespaceSplit", read: words(fixed(removed.at(findSpace)))},
+	}
+}
+
 // newPreTokenizer reads the pre_tokenizer of a document.
-func newPreTokenizer(raw json.RawMessage) (preTokenizer, error) {
-	p := preTokenizer{split: whole}
-	if absent(raw) {
-		return p, nil
+func newPreTokenizer(s section) (preTokenizer, error) {
+	if s.absent() {
+		return preTokenizer{split: whole}, nil
 	}
-	var err error
-	switch typeOf(raw) {
-	case "Sequence":
-		return newPreTokenizers(raw)
-	case "ByteLevel":
-		p.byteLevel = true
-		p.split, err = newByteLevel(raw)
-	case "Split":
-		p.split, err = newSplit(raw)
-	case "Digits":
-		p.split, err = newDigits(raw)
-	case "Metaspace":
-		p.split, err = newMetaspace(raw)
-	case "WhitespaceSplit":
-		p.split, err = removed.splitter(findSpace, false)
-	default:
-		return p, unsupported("pre_tokenizer", raw)
+	return choose(s, preTokenizerKinds())
+}
+
+// words makes a pre-tokenizer of what reads a splitter.
+func words(read func(section) (splitter, error)) func(section) (preTokenizer, error) {
+	return func(s section) (preTokenizer, error) {
+		split, err := read(s)
+		return preTokenizer{split: split}, err
 	}
-	if err != nil {
-		err = fmt.Errorf("pre_tokenizer: %w", err)
-	}
-	return p, err
 }
 
 // newPreTokenizers reads a Sequence, in which each cuts the words of the one before.
-func newPreTokenizers(raw json.RawMessage) (preTokenizer, error) {
+func newPreTokenizers(s section) (preTokenizer, error) {
 	all := preTokenizer{split: whole}
-	var sequence struct {
-		Type          string            `json:"type"`
-		PreTokenizers []json.RawMessage `json:"pretokenizers"`
+	sections, err := s.list("pretokenizers")
+	if err != nil {
+		return all, err
 	}
-	if err := decode(raw, &sequence); err != nil {
-		return all, fmt.Errorf("pre_tokenizer: %w", err)
-	}
-	for i, raw := range sequence.PreTokenizers {
-		one, err := newPreTokenizer(raw)
+	for i, s := range sections {
+		one, err := newPreTokenizer(s)
 		if err != nil {
 			return all, err
 		}
 		if all.byteLevel {
-			return all, fmt.Errorf("pre_tokenizer: a %s after ByteLevel is not supported yet", typeOf(raw))
+			return all, s.errorf("a %s after ByteLevel is not supported yet", s.kind())
 		}
 		all.byteLevel = one.byteLevel
 		if i == 0 {
@@ -75,25 +73,23 @@ func newPreTokenizers(raw json.RawMessage) (preTokenizer, error) {
 	return all, nil
 }
 
-func newByteLevel(raw json.RawMessage) (splitter, error) {
+func newByteLevel(s section) (preTokenizer, error) {
 	level := struct {
 		Type           string `json:"type"`
 		AddPrefixSpace bool   `json:"add_prefix_space"`
 		TrimOffsets    bool   `json:"trim_offsets"`
 		UseRegex       bool   `json:"use_regex"`
 	}{UseRegex: true}
-	if err := decode(raw, &level); err != nil {
-		return nil, err
+	if err := s.read(&level); err != nil {
+		return preTokenizer{}, err
 	}
 	split := splitter(whole)
 	if level.UseRegex {
 		p, err := compile(gpt2)
 		if err != nil {
-			return nil, err
+			return preTokenizer{}, s.errorf("%w", err)
 		}
-		if split, err = isolated.splitter(p.find, false); err != nil {
-			return nil, err
-		}
+		split = isolated.at(p.find)
 	}
 	if level.AddPrefixSpace {
 		split = splitter(func(text string, first bool, emit emitter) {
@@ -103,58 +99,85 @@ func newByteLevel(raw json.RawMessage) (splitter, error) {
 			emit(text, first)
 		}).then(split)
 	}
-	return split, nil
+	return preTokenizer{split: split, byteLevel: true}, nil
 }
 
-func newDigits(raw json.RawMessage) (splitter, error) {
+// bertWords cuts at white space, and makes a word of each punctuation rune.
+var bertWords = removed.at(findSpace).then(isolated.at(one(isPunctuation)))
+
+// whitespace cuts at white space, and between word runes and others.
+var whitespace = removed.at(findSpace).then(contiguous.at(one(inWord)))
+
+func newPunctuation(s section) (splitter, error) {
+	punctuation := struct {
+		Type     string   `json:"type"`
+		Behavior behavior `json:"behavior"`
+	}{Behavior: isolated}
+	if err := s.read(&punctuation); err != nil {
+		return nil, err
+	}
+	return punctuation.Behavior.splitter(s, one(isPunctuation), false)
+}
+
+func newDelimiter(s section) (splitter, error) {
+	var delimiter struct {
+		Type string `json:"type"`
+		At   string `json:"delimiter"`
+	}
+	if err := s.read(&delimiter); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(delimiter.At) != 1 {
+		return nil, s.errorf("delimiter %q is not one character", delimiter.At)
+	}
+	return removed.at(literal(delimiter.At)), nil
+}
+
+func newDigits(s section) (splitter, error) {
 	var digits struct {
 		Type       string `json:"type"`
 		Individual bool   `json:"individual_digits"`
 	}
-	if err := decode(raw, &digits); err != nil {
+	if err := s.read(&digits); err != nil {
 		return nil, err
 	}
-	source := `\p{N}+`
 	if digits.Individual {
-		source = `\p{N}`
+		return isolated.at(one(unicode.IsNumber)), nil
 	}
-	p, err := compile(source)
-	if err != nil {
-		return nil, err
-	}
-	return isolated.splitter(p.find, false)
+	return contiguous.at(one(unicode.IsNumber)), nil
 }
 
 // A metaspace replaces each space by a mark, and puts one before the text.
 type metaspace struct {
-	Type           string `json:"type"`
-	Replacement    string `json:"replacement"`
-	AddPrefixSpace *bool  `json:"add_prefix_space"` // older files have it instead of PrependScheme
-	PrependScheme  string `json:"prepend_scheme"`
-	Split          bool   `json:"split"`
+	Type           string  `json:"type"`
+	Replacement    string  `json:"replacement"`
+	AddPrefixSpace *bool   `json:"add_prefix_space"` // older files have it, and transformers still reads it
+	PrependScheme  string  `json:"prepend_scheme"`
+	Split          *bool   `json:"split"`   // true if it is null
+	Text           *string `json:"str_rep"` // the replacement again, without effect
 }
 
-func readMetaspace(raw json.RawMessage) (metaspace, error) {
-	m := metaspace{PrependScheme: "always", Split: true}
-	if err := decode(raw, &m); err != nil {
+func readMetaspace(s section) (metaspace, error) {
+	m := metaspace{PrependScheme: "always"}
+	if err := s.read(&m); err != nil {
 		return m, err
-	}
-	if m.AddPrefixSpace != nil && !*m.AddPrefixSpace {
-		m.PrependScheme = "never"
 	}
 	switch m.PrependScheme {
 	case "always", "first", "never":
 	default:
-		return m, fmt.Errorf("prepend_scheme %q is not supported yet", m.PrependScheme)
+		return m, s.errorf("prepend_scheme %q is not supported yet", m.PrependScheme)
+	}
+	if m.AddPrefixSpace != nil && !*m.AddPrefixSpace && m.PrependScheme != "never" {
+		return m, s.errorf("add_prefix_space false needs the prepend_scheme never, as in Hugging Face's library")
 	}
 	if utf8.RuneCountInString(m.Replacement) != 1 {
-		return m, fmt.Errorf("replacement %q is not one character", m.Replacement)
+		return m, s.errorf("replacement %q is not one character", m.Replacement)
 	}
 	return m, nil
 }
 
-func newMetaspace(raw json.RawMessage) (splitter, error) {
-	m, err := readMetaspace(raw)
+func newMetaspace(s section) (splitter, error) {
+	m, err := readMetaspace(s)
 	if err != nil {
 		return nil, err
 	}
@@ -166,21 +189,24 @@ func newMetaspace(raw json.RawMessage) (splitter, error) {
 		}
 		emit(text, first)
 	})
-	if !m.Split {
+	if m.Split != nil && !*m.Split {
 		return mark, nil
 	}
-	cut, err := mergedNext.splitter(literal(m.Replacement), false)
-	return mark.then(cut), err
+	return mark.then(mergedNext.at(literal(m.Replacement))), nil
 }
 
-// findSpace finds a white space rune.
-func findSpace(text string) (start, end int) {
-	for start < len(text) {
-		r, width := runeAt(text, start)
-		if unicode.IsSpace(r) {
-			return start, start + width
+var findSpace = one(unicode.IsSpace)
+
+// one finds a rune of a class.
+func one(is func(rune) bool) finder {
+	return func(text string) (start, end int) {
+		for start < len(text) {
+			r, width := runeAt(text, start)
+			if is(r) {
+				return start, start + width
+			}
+			start += width
 		}
-		start += width
+		return start, start
 	}
-	return start, start
 }

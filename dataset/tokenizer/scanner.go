@@ -64,6 +64,16 @@ func unescape(quoted []byte) ([]byte, bool) {
 	return []byte(text), err == nil
 }
 
+// value is the text up to the end of a value that is neither a text, a list nor an object.
+func (s *scanner) value() []byte {
+	s.next()
+	start := s.pos
+	if n := bytes.IndexAny(s.data[start:], ",:]} \t\r\n"); n > 0 {
+		s.pos += n
+	}
+	return s.data[start:s.pos]
+}
+
 // number reads an integer from 0 to maxID.
 func (s *scanner) number() (n int32, ok bool) {
 	s.next()
@@ -118,9 +128,7 @@ func (s *scanner) skip() bool {
 			s.pos++
 			continue
 		default:
-			if n := bytes.IndexAny(s.data[s.pos:], ",:]} \t\r\n"); n > 0 {
-				s.pos += n
-			} else {
+			if len(s.value()) == 0 {
 				return false
 			}
 		}

@@ -1,10 +1,6 @@
 package tokenizer
 
-import (
-	"encoding/json"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A splitter cuts a text into the words that a model tokenizes one by one, and passes them to emit
 // in order. first says that the text is at the start of what was encoded. No word is empty.
@@ -51,15 +47,23 @@ const (
 	removed    behavior = "Removed"
 	mergedLeft behavior = "MergedWithPrevious" // a match ends the previous word
 	mergedNext behavior = "MergedWithNext"     // a match begins the next word
+	contiguous behavior = "Contiguous"         // matches in a row are one word
 )
 
 // splitter cuts text at the matches of find or, inverted, at everything else.
-func (b behavior) splitter(find finder, invert bool) (splitter, error) {
+func (b behavior) splitter(s section, find finder, invert bool) (splitter, error) {
 	switch b {
-	case isolated:
-		return func(text string, first bool, emit emitter) {
-			find.matches(text, func(part string, _ bool) { emit(part, first); first = false })
-		}, nil
+	case isolated, removed, mergedLeft, mergedNext, contiguous:
+		return b.cutting(find, invert), nil
+	}
+	return nil, s.errorf("behavior %q is not supported yet", b)
+}
+
+// at cuts text at the matches of find.
+func (b behavior) at(find finder) splitter { return b.cutting(find, false) }
+
+func (b behavior) cutting(find finder, invert bool) splitter {
+	switch b {
 	case removed:
 		return func(text string, first bool, emit emitter) {
 			find.matches(text, func(part string, match bool) {
@@ -68,30 +72,40 @@ func (b behavior) splitter(find finder, invert bool) (splitter, error) {
 				}
 				first = false
 			})
-		}, nil
-	case mergedLeft, mergedNext:
+		}
+	case mergedLeft, mergedNext, contiguous:
 		return func(text string, first bool, emit emitter) {
-			joined(text, b == mergedNext, func(yield func(string, bool)) {
+			b.joined(text, func(yield func(string, bool)) {
 				find.matches(text, func(part string, match bool) { yield(part, match != invert) })
 			}, func(word string) { emit(word, first); first = false })
-		}, nil
+		}
 	}
-	return nil, fmt.Errorf("behavior %q is not supported yet", b)
+	return func(text string, first bool, emit emitter) {
+		find.matches(text, func(part string, _ bool) { emit(part, first); first = false })
+	}
 }
 
-// joined puts each match of parts, which make up text, to the next part that is not a match, or to
-// the previous one. Of consecutive matches, the one farther away stays alone.
-func joined(text string, toNext bool, parts func(func(string, bool)), emit func(string)) {
-	start, end, open := 0, 0, false // text[start:end] waits for what comes next
+// joined puts together parts, which make up text. A match goes to the next part that is none, or to
+// the previous one; then, of several matches, the one farther away stays alone. Or contiguous parts
+// of the same sort go together.
+func (b behavior) joined(text string, parts func(func(string, bool)), emit func(string)) {
+	start, end, last := 0, 0, false // text[start:end] waits for what comes next; last is its last part
 	parts(func(part string, match bool) {
-		if !open || match == toNext {
-			if start < end {
-				emit(text[start:end])
-			}
+		var goes bool // with what waits
+		switch b {
+		case mergedLeft:
+			goes = match && !last
+		case mergedNext:
+			goes = last && !match
+		default:
+			goes = match == last
+		}
+		if !goes && start < end {
+			emit(text[start:end])
 			start = end
 		}
 		end += len(part)
-		open = match == toNext
+		last = match
 	})
 	if start < end {
 		emit(text[start:end])
@@ -99,24 +113,24 @@ func joined(text string, toNext bool, parts func(func(string, bool)), emit func(
 }
 
 // newSplit reads a pre-tokenizer of type Split.
-func newSplit(raw json.RawMessage) (splitter, error) {
+func newSplit(s section) (splitter, error) {
 	var split struct {
 		Type     string   `json:"type"`
 		Pattern  needle   `json:"pattern"`
 		Behavior behavior `json:"behavior"`
 		Invert   bool     `json:"invert"`
 	}
-	if err := decode(raw, &split); err != nil {
+	if err := s.read(&split); err != nil {
 		return nil, err
 	}
 	if split.Pattern.String != "" {
-		return split.Behavior.splitter(literal(split.Pattern.String), split.Invert)
+		return split.Behavior.splitter(s, literal(split.Pattern.String), split.Invert)
 	}
 	p, err := compile(split.Pattern.Regex)
 	if err != nil {
-		return nil, err
+		return nil, s.errorf("%w", err)
 	}
-	return split.Behavior.splitter(p.find, split.Invert)
+	return split.Behavior.splitter(s, p.find, split.Invert)
 }
 
 // A needle is what Split and Replace look for: one of the two.

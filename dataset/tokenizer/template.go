@@ -10,47 +10,73 @@ import (
 // The zero value adds none.
 type template struct{ before, after []int }
 
-// newTemplate reads the post-processor of a document.
-func newTemplate(raw json.RawMessage) (template, error) {
-	if absent(raw) {
-		return template{}, nil
+// templateKinds are the kinds of post-processors that a document may have.
+func templateKinds() []kind[template] {
+	return []kind[template]{
+		{name: "Sequence", read: newTemplates, but: "two that add tokens"},
+		{name: "BertProcessing", read: newBertProcessing},
+		{name: "ByteLevel", read: newByteLevelProcessing},
+		{name: "RobertaProcessing", read: newBertProcessing},
+		{name: "TemplateProcessing", read: newSingle, but: "a single template without the text, or with it twice"},
 	}
-	switch typeOf(raw) {
-	case "ByteLevel": // changes offsets only
-		return template{}, nil
-	case "TemplateProcessing":
-		return newSingle(raw)
-	case "Sequence":
-		return newTemplates(raw)
-	}
-	return template{}, unsupported("post_processor", raw)
 }
 
-// newTemplates reads a Sequence, in which Hugging Face's library accepts at most one template.
-func newTemplates(raw json.RawMessage) (template, error) {
+// newTemplate reads the post-processor of a document.
+func newTemplate(s section) (template, error) {
+	if s.absent() {
+		return template{}, nil
+	}
+	return choose(s, templateKinds())
+}
+
+// newByteLevelProcessing reads a ByteLevel, which changes offsets only.
+func newByteLevelProcessing(s section) (template, error) {
+	_, err := newByteLevel(s)
+	return template{}, err
+}
+
+// newTemplates reads a Sequence, in which at most one may add tokens.
+func newTemplates(s section) (template, error) {
 	var all template
-	var sequence struct {
-		Type       string            `json:"type"`
-		Processors []json.RawMessage `json:"processors"`
-	}
-	if err := decode(raw, &sequence); err != nil {
-		return all, fmt.Errorf("post_processor: %w", err)
-	}
-	for _, raw := range sequence.Processors {
-		one, err := newTemplate(raw)
-		if err != nil {
-			return all, err
-		}
+	processors, err := readAll(s, "processors", newTemplate)
+	for _, one := range processors {
 		if all.len() > 0 && one.len() > 0 {
-			return all, fmt.Errorf("post_processor: two templates in a Sequence are not supported")
+			return all, s.errorf("two that add tokens are not supported")
 		}
 		all = template{slices.Concat(all.before, one.before), slices.Concat(all.after, one.after)}
 	}
-	return all, nil
+	return all, err
+}
+
+// newBertProcessing reads a BertProcessing or a RobertaProcessing, which do the same to one sequence.
+func newBertProcessing(s section) (template, error) {
+	var bert struct {
+		Type           string   `json:"type"`
+		Sep            numbered `json:"sep"`
+		Cls            numbered `json:"cls"`
+		TrimOffsets    bool     `json:"trim_offsets"`
+		AddPrefixSpace bool     `json:"add_prefix_space"`
+	}
+	err := s.read(&bert)
+	return template{before: []int{bert.Cls.id}, after: []int{bert.Sep.id}}, err
+}
+
+// A numbered token has a text and an id: ["[CLS]", 101].
+type numbered struct{ id int }
+
+func (n *numbered) UnmarshalJSON(raw []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(raw, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%s is not a token and its id", raw)
+	}
+	return json.Unmarshal(pair[1], &n.id)
 }
 
 // newSingle reads the template for a single sequence.
-func newSingle(raw json.RawMessage) (template, error) {
+func newSingle(s section) (template, error) {
 	var t template
 	var processor struct {
 		Single []struct {
@@ -59,8 +85,8 @@ func newSingle(raw json.RawMessage) (template, error) {
 		}
 		SpecialTokens map[string]struct{ IDs []int } `json:"special_tokens"`
 	}
-	if err := json.Unmarshal(raw, &processor); err != nil {
-		return t, fmt.Errorf("post_processor: %w", err)
+	if err := json.Unmarshal(s.raw, &processor); err != nil {
+		return t, s.errorf("%w", err)
 	}
 	sequences := 0
 	for i, piece := range processor.Single {
@@ -70,7 +96,7 @@ func newSingle(raw json.RawMessage) (template, error) {
 		case piece.SpecialToken != nil:
 			token, ok := processor.SpecialTokens[piece.SpecialToken.ID]
 			if !ok {
-				return t, fmt.Errorf("post_processor: special token %q has no ids", piece.SpecialToken.ID)
+				return t, s.errorf("special token %q has no ids", piece.SpecialToken.ID)
 			}
 			if sequences == 0 {
 				t.before = append(t.before, token.IDs...)
@@ -78,11 +104,11 @@ func newSingle(raw json.RawMessage) (template, error) {
 				t.after = append(t.after, token.IDs...)
 			}
 		default:
-			return t, fmt.Errorf("post_processor: piece %d of the single template is neither a special token nor sequence A", i)
+			return t, s.errorf("single[%d] is neither a special token nor sequence A", i)
 		}
 	}
 	if sequences != 1 {
-		return t, fmt.Errorf("post_processor: the single template holds sequence A %d times, not once", sequences)
+		return t, s.errorf("the single template holds sequence A %d times, not once", sequences)
 	}
 	return t, nil
 }

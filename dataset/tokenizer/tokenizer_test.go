@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,7 +168,7 @@ func TestOpenRefusesWhatIsNoTokenizer(t *testing.T) {
 		"x\n":              `it begins with "x\n"`,
 		"":                 "unexpected end of JSON input",
 		"{":                "unexpected end of JSON input",
-		"{}":               "a file without a ",
+		"{}":               "model: it is missing",
 	} {
 		file := filepath.Join(dir, "model.gguf")
 		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
@@ -183,24 +184,74 @@ func TestOpenRefusesWhatIsNoTokenizer(t *testing.T) {
 func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
 	good := wordLevelJSON()
 	for _, row := range []struct{ old, new, want string }{
-		{`"type":"WordLevel"`, `"type":"Unigram"`, `tokenizer.json: model type "Unigram" is not supported yet`},
+		{`"type":"WordLevel"`, `"type":"Unigram"`, `tokenizer.json: model: json: cannot unmarshal object into Go struct field unigramModel.vocab of type []tokenizer.piece`},
 		{`"model":{`, `"model":null,"extra":{`, `tokenizer.json: json: unknown field "extra"`},
-		{`"normalizer":null`, `"normalizer":{"type":"Lowercase"}`, `tokenizer.json: normalizer type "Lowercase" is not supported yet`},
-		{`"truncation":null`, `"truncation":{"max_length":8}`, `tokenizer.json: truncation is not supported yet`},
-		{`"padding":null`, `"padding":{"strategy":"Fixed"}`, `tokenizer.json: padding is not supported yet`},
-		{`"decoder":null`, `"decoder":{"type":"WordPiece"}`, `tokenizer.json: decoder type "WordPiece" is not supported yet`},
-		{`{"type":"WhitespaceSplit"}`, `{"type":"Punctuation"}`, `tokenizer.json: pre_tokenizer type "Punctuation" is not supported yet`},
+		{`"model":{"type":"WordLevel"`, `"model":{"type":"Foo"`, `tokenizer.json: model: type "Foo" is not supported yet`},
+		{`"normalizer":null`, `"normalizer":{"type":"ByteLevel"}`, `tokenizer.json: normalizer: type "ByteLevel" is not supported yet`},
+		{`"normalizer":null`, `"normalizer":{"clean_text":true}`, `tokenizer.json: normalizer: it has no type`},
+		{`"normalizer":null`, `"normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"ByteLevel"}]}`, `tokenizer.json: normalizer.normalizers[1]: type "ByteLevel" is not supported yet`},
+		{`"normalizer":null`, `"normalizer":{"type":"Sequence","normalizers":[{"type":"Sequence","normalizers":[{"type":"NFC","form":1}]}]}`,
+			`tokenizer.json: normalizer.normalizers[0].normalizers[0]: json: unknown field "form"`},
+		{`"normalizer":null`, `"normalizer":{"type":"Sequence"}`, `tokenizer.json: normalizer: it is no list of normalizers`},
+		{`"normalizer":null`, `"normalizer":{"type":"Replace","pattern":{"Regex":"(a)\\1"},"content":""}`,
+			`tokenizer.json: normalizer: pattern "(a)\\1" is not supported yet: "(" here`},
+		{`"normalizer":null`, `"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"}`,
+			`tokenizer.json: normalizer: precompiled_charsmap is not the size of a trie, the trie, and texts`},
+		{`"normalizer":null`, `"normalizer":{"type":"Precompiled","precompiled_charsmap":"?"}`,
+			`tokenizer.json: normalizer: precompiled_charsmap: illegal base64 data at input byte 0`},
+		{`"decoder":null`, `"decoder":{"type":"CTC"}`, `tokenizer.json: decoder: type "CTC" is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"FixedLength"}`, `tokenizer.json: pre_tokenizer: type "FixedLength" is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Punctuation","behavior":"Lost"}`, `tokenizer.json: pre_tokenizer: behavior "Lost" is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"CharDelimiterSplit","delimiter":"ab"}`, `tokenizer.json: pre_tokenizer: delimiter "ab" is not one character`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}`,
+			`tokenizer.json: pre_tokenizer.pretokenizers[1]: a Digits after ByteLevel is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`,
+			`tokenizer.json: pre_tokenizer: add_prefix_space false needs the prepend_scheme never, as in Hugging Face's library`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`, `tokenizer.json: pre_tokenizer: prepend_scheme "last" is not supported yet`},
 		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace"}`, `tokenizer.json: pre_tokenizer: replacement "" is not one character`},
-		{`"TemplateProcessing"`, `"RobertaProcessing"`, `tokenizer.json: post_processor type "RobertaProcessing" is not supported yet`},
+		{`"TemplateProcessing"`, `"PairProcessing"`, `tokenizer.json: post_processor: type "PairProcessing" is not supported yet`},
 		{`"unk_token":"[UNK]"`, `"unk_token":"?"`, `tokenizer.json: model: unk_token "?" is not in the vocabulary`},
 		{`"unk_token"`, `"dropout":1,"unk_token"`, `tokenizer.json: model: json: unknown field "dropout"`},
 		{`"tok1":1,`, `"tok1":-1,`, `tokenizer.json: model: token "tok1" has the id -1, which is not between 0 and 4194303`},
-		{`{"Sequence":{"id":"A"`, `{"Sequence":{"id":"B"`, `tokenizer.json: post_processor: piece 1 of the single template is neither a special token nor sequence A`},
+		{`{"Sequence":{"id":"A"`, `{"Sequence":{"id":"B"`, `tokenizer.json: post_processor: single[1] is neither a special token nor sequence A`},
 		{`"pre_tokenizer":`, `"pre_tokenizer"`, `tokenizer.json:5: invalid character '{' after object key`},
 	} {
 		_, err := parse("tokenizer.json", []byte(strings.Replace(good, row.old, row.new, 1)))
 		if err == nil || err.Error() != row.want {
 			t.Errorf("with %s for %s:\n got %v\nwant %s", row.new, row.old, err, row.want)
+		}
+	}
+}
+
+// The tokenizers that people save have these: transformers turns both off.
+func TestTruncationAndPaddingHaveNoEffect(t *testing.T) {
+	good := wordLevelJSON()
+	text := strings.Repeat("tok7 ", 40)
+	want := mustParse(t, good).Encode(text, true)
+	for _, row := range []struct{ old, new string }{
+		{`"truncation":null`, `"truncation":{"direction":"Right","max_length":8,"strategy":"LongestFirst","stride":0}`},
+		{`"padding":null`, `"padding":{"strategy":{"Fixed":128},"direction":"Right","pad_to_multiple_of":null,"pad_id":0,"pad_type_id":0,"pad_token":"[PAD]"}`},
+	} {
+		if got := mustParse(t, strings.Replace(good, row.old, row.new, 1)).Encode(text, true); !slices.Equal(got, want) {
+			t.Errorf("with %s: %d tokens, want %d", row.new, len(got), len(want))
+		}
+	}
+}
+
+// The first files have no type of the model.
+func TestAModelWithoutATypeHasOne(t *testing.T) {
+	for model, want := range map[string]any{
+		`{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"],"dropout":null}`:                                                  new(bpe),
+		`{"vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100}`: new(wordPiece),
+		`{"vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}`:                                                                 new(wordLevel),
+		`{"vocab":[["a",-1.5],["<unk>",-2]],"unk_id":1}`:                                                                  new(unigram),
+	} {
+		tok := mustParse(t, `{"model":`+model+`}`)
+		if got := fmt.Sprintf("%T", tok.model); got != fmt.Sprintf("%T", want) {
+			t.Errorf("%s is a %s, want a %T", model, got, want)
+		}
+		if got := tok.Encode("a", false); !slices.Equal(got, []int{0}) {
+			t.Errorf("%s: a becomes %v", model, got)
 		}
 	}
 }

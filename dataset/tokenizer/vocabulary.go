@@ -47,12 +47,29 @@ func vocabularyOf(ids map[string]int32) (*vocabulary, error) {
 	return v, nil
 }
 
+// readWords is the vocabulary of a model, and its token for unknown words. The vocabulary is in b
+// unless it is nil.
+func readWords(s section, b *bulk, ids map[string]int32, unknown string) (*vocabulary, int32, error) {
+	if b == nil {
+		vocab, err := vocabularyOf(ids)
+		if err != nil {
+			return nil, 0, s.errorf("%w", err)
+		}
+		b = &bulk{vocab: vocab}
+	}
+	id, ok := b.vocab.id(unknown)
+	if !ok {
+		return nil, 0, s.errorf("unk_token %q is not in the vocabulary", unknown)
+	}
+	return b.vocab, id, nil
+}
+
 // add adds a token. At most size tokens can be added.
 func (v *vocabulary) add(text string, id int32) error {
 	if err := setText(&v.texts, int(id), text); err != nil {
 		return err
 	}
-	hash := maphash.String(v.seed, text)
+	hash := v.hash(text)
 	at := hash
 	for ; v.slot(at).next != 0; at++ {
 		if s := v.slot(at); s.hash == hash {
@@ -64,11 +81,24 @@ func (v *vocabulary) add(text string, id int32) error {
 	return nil
 }
 
+func (v *vocabulary) hash(text string) uint64 { return maphash.String(v.seed, text) }
+
 func (v *vocabulary) slot(at uint64) *vocabularySlot { return &v.slots[at&uint64(len(v.slots)-1)] }
 
 // id is the id of a token, if the vocabulary has it.
 func (v *vocabulary) id(text string) (id int32, ok bool) {
-	return find(v, text, maphash.String(v.seed, text))
+	return find(v, text, v.hash(text))
+}
+
+// all are the ids of the tokens of all bytes, or -1.
+func (v *vocabulary) all(texts [256]string) (ids [256]int32) {
+	for b, text := range texts {
+		id, ok := v.id(text)
+		if ids[b] = -1; ok {
+			ids[b] = id
+		}
+	}
+	return ids
 }
 
 // idOf is id for a text in bytes.

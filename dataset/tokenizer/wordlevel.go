@@ -1,10 +1,5 @@
 package tokenizer
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // A wordLevel model has one token for each word.
 type wordLevel struct {
 	vocab   *vocabulary
@@ -12,28 +7,20 @@ type wordLevel struct {
 }
 
 // newWordLevel reads a model of type WordLevel, whose vocabulary is in b unless it is nil.
-func newWordLevel(raw json.RawMessage, b *bulk) (*wordLevel, error) {
-	var model struct {
+func newWordLevel(s section, b *bulk) (*wordLevel, error) {
+	var file struct {
 		Type    string           `json:"type"`
 		Vocab   map[string]int32 `json:"vocab"`
 		Unknown string           `json:"unk_token"`
 	}
-	if err := decode(raw, &model); err != nil {
+	if err := s.read(&file); err != nil {
 		return nil, err
 	}
-	if b == nil {
-		vocab, err := vocabularyOf(model.Vocab)
-		if err != nil {
-			return nil, err
-		}
-		b = &bulk{vocab: vocab}
-	}
-	unknown, ok := b.vocab.id(model.Unknown)
-	if !ok {
-		return nil, fmt.Errorf("unk_token %q is not in the vocabulary", model.Unknown)
-	}
-	return &wordLevel{vocab: b.vocab, unknown: unknown}, nil
+	vocab, unknown, err := readWords(s, b, file.Vocab, file.Unknown)
+	return &wordLevel{vocab: vocab, unknown: unknown}, err
 }
+
+func (m *wordLevel) words() *vocabulary { return m.vocab }
 
 func (m *wordLevel) tokens(w *word, text string) []int32 {
 	id, ok := m.vocab.id(text)

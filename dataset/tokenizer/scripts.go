@@ -1,0 +1,46 @@
+package tokenizer
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"unicode"
+)
+
+// scripts has the number of each rune's script, or 0 for a rune without one. As in SentencePiece,
+// kana are Han, and a space belongs to any script.
+var scripts = sync.OnceValue(func() []uint8 {
+	numbers := make([]uint8, unicode.MaxRune+1)
+	names := slices.Sorted(maps.Keys(unicode.Scripts))
+	for i, name := range names {
+		if name == "Hiragana" || name == "Katakana" {
+			i = slices.Index(names, "Han")
+		}
+		for r := range runes(unicode.Scripts[name]) {
+			numbers[r] = uint8(i + 1)
+		}
+	}
+	const longSound = '\u30fc' // which has the script Common
+	numbers[longSound], numbers[' '] = numbers['\u4e00'], 0
+	return numbers
+})
+
+// byScript cuts where the script changes. What is before the first rune that has a script is lost,
+// as in Hugging Face's library.
+func byScript(text string, first bool, emit emitter) {
+	numbers := scripts()
+	start, last := -1, uint8(0)
+	for pos, r := range text {
+		script := numbers[r]
+		if script == 0 || script == last {
+			continue
+		}
+		if start >= 0 {
+			emit(text[start:pos], first && start == 0)
+		}
+		start, last = pos, script
+	}
+	if start >= 0 {
+		emit(text[start:], first && start == 0)
+	}
+}
