@@ -75,7 +75,7 @@ func promptTokens(t *testing.T, c client, argv []string) (n int) {
 	return n
 }
 
-// writeBERT writes a BERT without weights, which the engine draws. Its tokenizer knows the words of prompts.
+// writeBERT writes a BERT without weights, which the engine draws. Its tokenizer knows the letters of prompts.
 func writeBERT(t *testing.T, architecture, prompts string) model {
 	t.Helper()
 	m := model{t.TempDir(), t.TempDir()}

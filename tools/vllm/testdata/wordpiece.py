@@ -1,10 +1,10 @@
 """Writes a tokenizer as BERT models have it: WordPiece of lower-case words.
 
-usage: wordpiece.py FOLDER TEXT...
+usage: wordpiece.py FOLDER WORDS LETTERS
 
-It knows the words of the files, their ends and their letters, but no emoji. The same files make
-the same tokenizer. tokenizer.json and tokenizer_config.json come into the folder, and to stdout
-the number of tokens.
+It knows the words of one file and their ends, and the letters of both files but no emoji. The
+same files make the same tokenizer. tokenizer.json and tokenizer_config.json come into the
+folder, and to stdout the number of tokens.
 """
 
 import json
@@ -18,11 +18,15 @@ SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 UNUSED = [f"[unused{i}]" for i in range(99)]  # BERT's vocabulary has them, and they are not special
 
 
-def vocabulary(text):
-    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalizers.BertNormalizer().normalize_str(text))
-    words = [word for word, _ in split if max(word) < "\U00010000"]
+def split(file):
+    """The words of a file, as the tokenizer sees them."""
+    text = normalizers.BertNormalizer().normalize_str(pathlib.Path(file).read_text(encoding="utf-8"))
+    return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text)]
+
+
+def vocabulary(words, others):
+    letters = sorted(letter for letter in set("".join(words + others)) if letter < "\U00010000")
     ends = [word[-n:] for word in words for n in (2, 3, 4) if len(word) > n]
-    letters = sorted(set("".join(words)))
     pieces = SPECIALS[:1] + UNUSED + SPECIALS[1:] + letters + ["##" + piece for piece in letters + ends] + words
     return {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
 
@@ -39,8 +43,8 @@ def build(vocab):
     return tokenizer
 
 
-def main(folder, *texts):
-    tokenizer = build(vocabulary("".join(pathlib.Path(text).read_text(encoding="utf-8") for text in texts)))
+def main(folder, words, letters):
+    tokenizer = build(vocabulary(split(words), split(letters)))
     tokenizer.save(os.path.join(folder, "tokenizer.json"))
     config = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "clean_up_tokenization_spaces": True}
     config |= {name[1:-1].lower() + "_token": name for name in SPECIALS}
