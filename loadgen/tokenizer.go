@@ -3,6 +3,9 @@ package loadgen
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
@@ -22,7 +25,7 @@ type tokenizerSource struct {
 
 // openTokenizer opens the tokenizer that the plan names. If the plan names none, it tries the
 // model's in the local cache, then the server's, and then sends token ids if the prompts allow it.
-// It reports which one it took.
+// It reports which one it took, where that is, and why it took no better one.
 func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
 	w.ids = p.Workload.TokenIDs
 	name, made := p.Server.Tokenizer, p.Workload.Has(MakesIDs)
@@ -30,40 +33,72 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
 		return nil
 	case name == serverTokenizer:
-		return w.askServer(ctx, p, from)
+		return w.askServer(ctx, p, from, nil)
 	case name != "":
 		w.tokenizerName = name
 		w.tokenizer, err = tokenizer.Open(name)
+		if _, own := os.Stat(name); err == nil && own != nil && placed(name) != name {
+			from.say("tokenizer: %s", placed(name))
+		}
 		return err
 	}
 	tried := errors.New("a tokenizer is needed: " + doWithout(p))
+	var unread error
 	if from.model != "" {
-		if w.tokenizer, err = tokenizer.Open(from.model); err == nil {
+		if w.tokenizer, unread = tokenizer.Open(from.model); unread == nil {
 			w.tokenizerName = from.model
-			from.say("tokenizer: %s", from.model)
+			from.say("tokenizer: %s", placed(from.model))
 			return nil
 		}
-		tried = errors.Join(tried, err)
+		tried = errors.Join(tried, unread)
 	}
 	if from.server != nil {
-		err := w.askServer(ctx, p, from)
+		err := w.askServer(ctx, p, from, unread)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		tried = errors.Join(tried, err)
 		if made && !p.Server.messages() {
 			w.ids = true
-			from.say("tokenizer: none (%v), prompts are sent as token ids below %d (--vocab-size)", err, p.Workload.VocabSize)
+			from.say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)", from.absence(unread, "", "; "), err, p.Workload.VocabSize)
 			p.noteVocabulary(from.say)
 			return nil
 		}
 	}
 	if made && p.Workload.Has(SeveralTurns) && !p.Server.messages() {
 		w.ids = true
-		from.say("tokenizer: none, prompts are token ids below %d (--vocab-size)", p.Workload.VocabSize)
+		from.say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"), p.Workload.VocabSize)
 		return nil
 	}
 	return tried
+}
+
+// placed is the name of a tokenizer, and its folder if the name does not have it.
+func placed(name string) string {
+	folder, err := tokenizer.Folder(name)
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil || filepath.IsAbs(name) {
+		return name
+	}
+	return name + ", in " + folder
+}
+
+// absence says why the model's tokenizer is not taken, by the error of opening it. Of one that is
+// there, a note has the error. Of one that is not, the result has it, with text around it.
+func (from *tokenizerSource) absence(unread error, before, after string) string {
+	if unread == nil {
+		return ""
+	}
+	if _, err := tokenizer.Folder(from.model); !errors.Is(err, fs.ErrNotExist) {
+		from.say("NOTE: the model's own tokenizer cannot be read: %v", unread)
+		return ""
+	}
+	if filepath.IsAbs(from.model) {
+		return before + "there is no " + from.model + " on this machine" + after
+	}
+	return before + from.model + " is not in the Hugging Face cache" + after
 }
 
 // doWithout says how to run a workload if no tokenizer was found.
@@ -77,8 +112,8 @@ func doWithout(p *Plan) string {
 	return "give --tokenizer"
 }
 
-// askServer returns the server's tokenizer.
-func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource) error {
+// askServer takes the server's tokenizer. The error is why the model's is not taken.
+func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource, unread error) error {
 	if from.server == nil {
 		return errors.New("argument --tokenizer: there is no server to ask")
 	}
@@ -86,7 +121,7 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 	if err != nil {
 		return err
 	}
-	from.say("tokenizer: the server's, with ids below %d (--vocab-size)", p.Workload.VocabSize)
+	from.say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize, from.absence(unread, "; ", ""))
 	if p.Workload.Has(MakesIDs) {
 		p.noteVocabulary(from.say)
 	}

@@ -55,7 +55,8 @@ func TestExamplesAreCheckedWithoutAGPU(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bare, "servebench"), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"PATH": bare, "HF_HOME": bare, "HF_HUB_CACHE": "", "HUGGINGFACE_HUB_CACHE": "", "HF_TOKEN": "", "HF_TOKEN_PATH": "", "PYTHON": ""} {
+	unset(t, "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_TOKEN_PATH")
+	for name, value := range map[string]string{"PATH": bare, "HF_HOME": bare, "HF_TOKEN": "", "PYTHON": ""} {
 		t.Setenv(name, value)
 	}
 	for _, file := range files {

@@ -34,6 +34,15 @@ func goldenFolder(t *testing.T) string {
 	return ""
 }
 
+// unset takes variables out of the environment until the test ends.
+func unset(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		t.Setenv(name, "") // restores it
+		os.Unsetenv(name)
+	}
+}
+
 // inInputs makes the folder of the input files the working directory, where the golden runs were
 // made: their files name others. It puts the repositories that they read into a Hugging Face cache.
 func inInputs(t *testing.T) {
@@ -41,9 +50,7 @@ func inInputs(t *testing.T) {
 	t.Chdir("../../testdata/golden/inputs")
 	home := t.TempDir()
 	t.Setenv("HF_HOME", home)
-	for _, name := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_DATASETS_CACHE"} {
-		t.Setenv(name, "")
-	}
+	unset(t, "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_DATASETS_CACHE")
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	repository := home + "/hub/datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard"
 	files, err := filepath.Glob("BFCL_v3_*.json")

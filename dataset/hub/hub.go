@@ -18,6 +18,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/dataset/cache"
 )
 
 // A Place is where the files of a dataset are.
@@ -45,11 +47,16 @@ func Open(path string) (*Place, error) {
 		return nil, fmt.Errorf("%s: there is no such file or folder, and it is no repository such as openai/gsm8k", path)
 	}
 	p := &Place{name: path, repo: path}
-	if p.Folder = snapshot(path); p.Folder == "" && arrowFolder(path) == "" {
+	folder := cache.Of(os.LookupEnv).Dataset(path)
+	p.Folder, err = cache.Snapshot(folder)
+	switch {
+	case err == nil || arrowFolder(path) != "":
+		return p, nil
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: it is not in the cache of Hugging Face (%s), and nothing is downloaded: fetch it with %s",
-			path, folderOf(path), p.fetch(""))
+			path, folder, p.fetch(""))
 	}
-	return p, nil
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
 var repository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
@@ -85,46 +92,6 @@ func (p *Place) File(name string) (string, error) {
 	return path, nil
 }
 
-// home is the folder of Hugging Face's programs.
-func home() string {
-	if folder := os.Getenv("HF_HOME"); folder != "" {
-		return expanded(folder)
-	}
-	user, _ := os.UserHomeDir()
-	return filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(user, ".cache")), "huggingface")
-}
-
-// expanded is a path with the user's folder in place of ~.
-func expanded(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if user, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(user, rest)
-		}
-	}
-	return path
-}
-
-// folderOf is where the cache has a repository.
-func folderOf(repo string) string {
-	cache := expanded(cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE"), filepath.Join(home(), "hub")))
-	return filepath.Join(cache, "datasets--"+strings.ReplaceAll(repo, "/", "--"))
-}
-
-// snapshot is the folder of a repository at the revision main, or at the only revision that is there;
-// empty if there is none.
-func snapshot(repo string) string {
-	snapshots := filepath.Join(folderOf(repo), "snapshots")
-	if main, err := os.ReadFile(filepath.Join(folderOf(repo), "refs", "main")); err == nil {
-		if folder := filepath.Join(snapshots, strings.TrimSpace(string(main))); isFolder(folder) {
-			return folder
-		}
-	}
-	if entries, err := os.ReadDir(snapshots); err == nil && len(entries) == 1 {
-		return filepath.Join(snapshots, entries[0].Name())
-	}
-	return ""
-}
-
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -133,9 +100,8 @@ func isFolder(path string) bool {
 // arrowFolder is where the library datasets keeps the rows of a repository that it has read; empty if
 // it keeps none.
 func arrowFolder(repo string) string {
-	cache := expanded(cmp.Or(os.Getenv("HF_DATASETS_CACHE"), filepath.Join(home(), "datasets")))
 	owner, name, _ := strings.Cut(repo, "/")
-	if folder := filepath.Join(cache, owner+"___"+snake(name)); isFolder(folder) {
+	if folder := filepath.Join(cache.Of(os.LookupEnv).Datasets, owner+"___"+snake(name)); isFolder(folder) {
 		return folder
 	}
 	return ""

@@ -108,17 +108,18 @@ func TestOptionalSubset(t *testing.T) {
 	}
 }
 
-// cache makes an empty cache, and gives its folders of repositories and of Arrow files.
-func cache(t *testing.T, files map[string]string) {
+// inCache makes a cache of Hugging Face with files in it.
+func inCache(t *testing.T, files map[string]string) {
 	t.Helper()
+	for _, name := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_DATASETS_CACHE"} {
+		t.Setenv(name, "") // restores it
+		os.Unsetenv(name)
+	}
 	t.Setenv("HF_HOME", folder(t, files))
-	t.Setenv("HF_HUB_CACHE", "")
-	t.Setenv("HUGGINGFACE_HUB_CACHE", "")
-	t.Setenv("HF_DATASETS_CACHE", "")
 }
 
 func TestMissingFilesHaveTheCommandThatFetchesThem(t *testing.T) {
-	cache(t, empty("hub/datasets--o--half/snapshots/1/README.md"))
+	inCache(t, empty("hub/datasets--o--half/snapshots/1/README.md"))
 	want := "o/r: it is not in the cache of Hugging Face (" + filepath.Join(os.Getenv("HF_HOME"), "hub", "datasets--o--r") +
 		"), and nothing is downloaded: fetch it with hf download o/r --repo-type dataset"
 	if _, err := Open("o/r"); err == nil || err.Error() != want {
@@ -137,6 +138,10 @@ func TestMissingFilesHaveTheCommandThatFetchesThem(t *testing.T) {
 	if _, err := half.File("x.json"); err == nil || !strings.HasSuffix(err.Error(), "fetch it with hf download o/half x.json --repo-type dataset") {
 		t.Errorf("%v", err)
 	}
+	inCache(t, empty("hub/datasets--o--r/refs/main/x"))
+	if _, err := Open("o/r"); err == nil || strings.Contains(err.Error(), "hf download") {
+		t.Errorf("%v for a repository that cannot be read", err)
+	}
 	own, err := Open(half.Folder)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +155,7 @@ func TestMissingFilesHaveTheCommandThatFetchesThem(t *testing.T) {
 }
 
 func TestRevisionMainIsTaken(t *testing.T) {
-	cache(t, map[string]string{
+	inCache(t, map[string]string{
 		"hub/datasets--o--r/refs/main": "22\n", "hub/datasets--o--r/snapshots/11/train.csv": "", "hub/datasets--o--r/snapshots/22/train.csv": "",
 	})
 	p, err := Open("o/r")
@@ -159,8 +164,21 @@ func TestRevisionMainIsTaken(t *testing.T) {
 	}
 }
 
+// The library datasets replaces no variable in the path of its Arrow files.
+func TestVariablesAreReplacedAsByThePrograms(t *testing.T) {
+	inCache(t, nil)
+	t.Setenv("DATA", folder(t, empty("hub/datasets--o--r/snapshots/1/a.csv", "datasets/o___other/a/0.0.0/1/other-train.arrow")))
+	t.Setenv("HF_HOME", "${DATA}")
+	if p, err := Open("o/r"); err != nil || filepath.Base(p.Folder) != "1" {
+		t.Errorf("%v, %v", p, err)
+	}
+	if p, err := Open("o/other"); err == nil {
+		t.Errorf("%v was found", p)
+	}
+}
+
 func TestTheNewerNameOfTheCacheWins(t *testing.T) {
-	cache(t, nil)
+	inCache(t, nil)
 	for name, file := range map[string]string{"HF_HUB_CACHE": "datasets--o--r/snapshots/1/a.csv", "HUGGINGFACE_HUB_CACHE": "datasets--o--r/snapshots/2/a.csv"} {
 		t.Setenv(name, folder(t, empty(file)))
 	}
@@ -171,7 +189,7 @@ func TestTheNewerNameOfTheCacheWins(t *testing.T) {
 }
 
 func TestArrowFilesOfTheLibraryAreTaken(t *testing.T) {
-	cache(t, empty("datasets/Lin-Chen___mm_star/val/0.0.0/1/mm_star-val.arrow", "datasets/o___r/a/0.0.0/1/r-train-00000-of-00002.arrow",
+	inCache(t, empty("datasets/Lin-Chen___mm_star/val/0.0.0/1/mm_star-val.arrow", "datasets/o___r/a/0.0.0/1/r-train-00000-of-00002.arrow",
 		"datasets/o___r/a/0.0.0/1/r-train-00001-of-00002.arrow", "datasets/o___two/a/0.0.0/1/two-train.arrow", "datasets/o___two/a/0.0.0/2/two-train.arrow"))
 	for _, c := range []struct {
 		repo, split string

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,9 +21,7 @@ type bertNormalizer struct {
 func newBertNormalizer(s section) (normalizer, error) {
 	var b bertNormalizer
 	err := s.read(&b)
-	if b.StripAccents == nil {
-		b.StripAccents = &b.Lowercase
-	}
+	b.StripAccents = cmp.Or(b.StripAccents, &b.Lowercase)
 	return b.normalize, err
 }
 

@@ -118,7 +118,7 @@ func TestMergesNeedTheirParts(t *testing.T) {
 		{`"vocab":{},"merges":[],"continuing_subword_prefix":"##"`, `continuing_subword_prefix "##" is not supported yet`},
 		{`"vocab":{},"merges":7`, `merges: json: cannot unmarshal number into Go value of type []string`},
 	} {
-		_, err := parse("t.json", []byte(`{"model":{"type":"BPE",`+row.model+`}}`))
+		_, err := parse("t.json", []byte(`{"model":{"type":"BPE",`+row.model+`}}`), nil)
 		if want := "t.json: model: " + row.want; err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", row.model, err, want)
 		}

@@ -44,8 +44,8 @@ func cut(data []byte) (rest []byte, b *bulk, ok bool) {
 	if !c.object(c.top) || c.next() != 0 || c.vocab.end == 0 {
 		return nil, nil, false
 	}
-	b = &bulk{scores: c.entries.scores}
-	if b.vocab = c.built(); b.vocab == nil {
+	b = &bulk{vocab: c.built(), scores: c.entries.scores}
+	if b.vocab == nil {
 		return nil, nil, false
 	}
 	open := "{}"
@@ -231,17 +231,25 @@ func (e *entries) build() func() *vocabulary {
 
 func (e *entries) vocabulary() *vocabulary {
 	all := e.text.String()
-	if !utf8.ValidString(all) {
+	if !utf8.ValidString(all) || len(e.ends) > maxID {
 		return nil
 	}
-	v := newVocabulary(len(e.ids))
+	texts := make([]string, len(e.ends))
 	start := 0
-	for i, id := range e.ids {
-		text := all[start:e.ends[i]]
-		if text != "" && !utf8.RuneStart(text[0]) || v.add(text, id) != nil {
+	for i, end := range e.ends {
+		if texts[i] = all[start:end]; start < end && !utf8.RuneStart(all[start]) {
 			return nil
 		}
-		start = e.ends[i]
+		start = end
+	}
+	if e.scores != nil {
+		return vocabularyOfPieces(texts)
+	}
+	v := newVocabulary(len(e.ids))
+	for i, id := range e.ids {
+		if v.add(texts[i], id) != nil {
+			return nil
+		}
 	}
 	if v.alike {
 		return nil

@@ -13,8 +13,8 @@ import (
 // sameAsAll holds parse against parseAll: the same error, or tokenizers that do the same.
 func sameAsAll(t *testing.T, data []byte, texts ...string) {
 	t.Helper()
-	got, err := parse("t.json", data)
-	want, wantErr := parseAll("t.json", data)
+	got, err := parse("t.json", data, nil)
+	want, wantErr := parseAll("t.json", data, nil)
 	if err != nil || wantErr != nil {
 		if err == nil || wantErr == nil || err.Error() != wantErr.Error() {
 			t.Fatalf("%s\nthe error is %v, want %v", data, err, wantErr)
@@ -108,7 +108,7 @@ func BenchmarkOpen(b *testing.B) {
 	data := tokenizertest.Llama()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parse("t.json", data); err != nil {
+		if _, err := parse("t.json", data, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -23,22 +23,23 @@ type document struct {
 	bulk *bulk // of Model, or nil if Model is complete
 }
 
-// parse makes the tokenizer that data describes: the tokenizer.json at path.
-func parse(path string, data []byte) (*pipeline, error) {
+// parse makes the tokenizer that data describes: the tokenizer.json at path, with the settings of its
+// folder, which may be nil.
+func parse(path string, data []byte, s *settings) (*pipeline, error) {
 	if rest, b, ok := cut(data); ok {
 		doc := document{bulk: b}
 		if decode(rest, &doc) == nil {
-			if t, err := newPipeline(&doc); err == nil {
+			if t, err := newPipeline(&doc, s); err == nil {
 				return t, nil
 			}
 		}
 		// What follows finds the error again, at its place in the whole text.
 	}
-	return parseAll(path, data)
+	return parseAll(path, data, s)
 }
 
 // parseAll is parse with encoding/json alone.
-func parseAll(path string, data []byte) (*pipeline, error) {
+func parseAll(path string, data []byte, s *settings) (*pipeline, error) {
 	var doc document
 	if err := decode(data, &doc); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -46,7 +47,7 @@ func parseAll(path string, data []byte) (*pipeline, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := newPipeline(&doc)
+	t, err := newPipeline(&doc, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -47,11 +47,11 @@ func modelKinds(b *bulk, byteLevel bool) []kind[model] {
 	}
 }
 
-func newPipeline(d *document) (*pipeline, error) {
+func newPipeline(d *document, s *settings) (*pipeline, error) {
 	p := new(pipeline)
 	p.words.New = func() any { return new(word) }
 	var err error
-	if p.normalize, err = newNormalizer(section{"normalizer", d.Normalizer}); err != nil {
+	if p.normalize, err = s.normalizer(section{"normalizer", d.Normalizer}); err != nil {
 		return nil, err
 	}
 	pre, err := newPreTokenizer(section{"pre_tokenizer", d.PreTokenizer})
@@ -69,7 +69,9 @@ func newPipeline(d *document) (*pipeline, error) {
 		return nil, err
 	}
 	p.flagged = specialIDs(added)
-	p.special = p.flagged
+	if p.special = p.flagged; s != nil {
+		p.apply(s)
+	}
 	if p.template, err = newTemplate(section{"post_processor", d.PostProcessor}); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func newPrefixes(texts []string) *prefixes {
 	width := bits.Len(uint(len(texts) + len(texts)/2))
 	p := &prefixes{
 		texts: texts, slots: make([]vocabularySlot, 1<<width), shift: 64 - width,
-		filter: make([]uint64, 1<<width/2), // 21 bits or more for each token
+		filter: make([]uint64, max(1, 1<<width/8)), // twelve bits or so for each token
 	}
 	for id, text := range texts {
 		if text == "" {
@@ -53,7 +53,7 @@ func newPrefixes(texts []string) *prefixes {
 
 // bit is where the filter has the bit of a hash.
 func (p *prefixes) bit(hash uint64) (word int, bit uint64) {
-	at := hash >> (p.shift - 5) & uint64(len(p.filter)*64-1)
+	at := hash >> (p.shift - 3) & uint64(len(p.filter)*64-1)
 	return int(at / 64), 1 << (at % 64)
 }
 
@@ -65,6 +65,12 @@ func (p *prefixes) slot(hash uint64, head, text string) *vocabularySlot {
 			return s
 		}
 	}
+}
+
+// id is the id of a token.
+func (p *prefixes) id(text string) (id int32, ok bool) {
+	s := p.slot(hashed(prefixSeed, text), "", text)
+	return s.next - 1, s.next != 0
 }
 
 func (p *prefixes) is(id int32, head, text string) bool {

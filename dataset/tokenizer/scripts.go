@@ -8,7 +8,8 @@ import (
 )
 
 // scripts has the number of each rune's script, or 0 for a rune without one. As in SentencePiece,
-// kana are Han, and a space belongs to any script.
+// kana are Han, and a space belongs to any script. Four runes have another script since Unicode 9,
+// which Hugging Face's library has.
 var scripts = sync.OnceValue(func() []uint8 {
 	numbers := make([]uint8, unicode.MaxRune+1)
 	names := slices.Sorted(maps.Keys(unicode.Scripts))
@@ -20,8 +21,10 @@ var scripts = sync.OnceValue(func() []uint8 {
 			numbers[r] = uint8(i + 1)
 		}
 	}
-	const longSound = '\u30fc' // which has the script Common
-	numbers[longSound], numbers[' '] = numbers['\u4e00'], 0
+	common, devanagari, han := numbers['!'], numbers['\u0905'], numbers['\u4e00']
+	numbers['\u0589'], numbers['\u061c'] = common, common
+	numbers['\u0953'], numbers['\u0954'] = devanagari, devanagari
+	numbers['\u30fc'], numbers[' '] = han, 0 // the sign of a long sound, whose script is Common
 	return numbers
 })
 

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,11 @@ type settings struct {
 	CleanBPE   bool   `json:"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"`
 	Additional tokens `json:"additional_special_tokens"`
 	Extra      tokens `json:"extra_special_tokens"`
+	// The settings of BERT's normalizer. They overrule it in bertClasses, where the first two are
+	// true if the file does not say.
+	Lowercase    *bool `json:"do_lower_case"`
+	ChineseChars *bool `json:"tokenize_chinese_chars"`
+	StripAccents *bool `json:"strip_accents"`
 	// AddedDecoder marks a complete file: with it, transformers does not read
 	// special_tokens_map.json.
 	AddedDecoder json.RawMessage `json:"added_tokens_decoder"`
@@ -32,16 +38,55 @@ var named = []string{
 	"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token",
 }
 
+// bertClasses are transformers' classes that make BERT's normalizer anew.
+var bertClasses = []string{
+	"BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer",
+	"MPNetTokenizer", "SqueezeBertTokenizer",
+}
+
 // classDefaults are the named tokens of transformers' own classes, where
 // tokenizer_config.json does not mention them.
 var classDefaults = map[string]map[string]string{
-	"GPT2Tokenizer":  {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>"},
-	"Qwen2Tokenizer": {"eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
-	"LlamaTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+	"AlbertTokenizer": {
+		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "<unk>", "sep_token": "[SEP]", "pad_token": "<pad>", "cls_token": "[CLS]", "mask_token": "[MASK]",
+	},
+	"BartTokenizer":        robertaTokens,
+	"BertTokenizer":        bertTokens,
+	"CamembertTokenizer":   robertaTokens,
+	"CLIPTokenizer":        {"bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
+	"ConvBertTokenizer":    bertTokens,
+	"DebertaTokenizer":     debertaTokens,
+	"DebertaV2Tokenizer":   debertaTokens,
+	"DistilBertTokenizer":  bertTokens,
+	"ElectraTokenizer":     bertTokens,
+	"LayoutLMTokenizer":    bertTokens,
+	"LongformerTokenizer":  robertaTokens,
+	"MBartTokenizer":       robertaTokens,
+	"MobileBertTokenizer":  bertTokens,
+	"MPNetTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", "sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"},
+	"NllbTokenizer":        robertaTokens,
+	"RobertaTokenizer":     robertaTokens,
+	"SqueezeBertTokenizer": bertTokens,
+	"T5Tokenizer":          {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
+	"XLMRobertaTokenizer":  robertaTokens,
+	"XLNetTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "<sep>", "pad_token": "<pad>", "cls_token": "<cls>", "mask_token": "<mask>"},
+	"GPT2Tokenizer":        {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>"},
+	"Qwen2Tokenizer":       {"eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
+	"LlamaTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
 	"GemmaTokenizer": {
 		"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>",
 	},
 }
+
+var (
+	bertTokens    = map[string]string{"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
+	robertaTokens = map[string]string{
+		"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>",
+	}
+	debertaTokens = map[string]string{
+		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]",
+	}
+)
 
 // tokens are the contents of tokens. A file has them as a string, as an object with
 // a content, or as a list or a map of these.
@@ -77,16 +122,16 @@ func (t *tokens) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readSettings reads the settings in folder. If there are none, found is false.
-func readSettings(folder string) (s *settings, found bool, err error) {
-	s = &settings{named: make(map[string]tokens)}
-	if found, err = s.read(filepath.Join(folder, "tokenizer_config.json")); err != nil || !found {
-		return s, found, err
+// readSettings reads the settings in folder; nil if there are none.
+func readSettings(folder string) (*settings, error) {
+	s := &settings{named: make(map[string]tokens)}
+	if found, err := s.read(filepath.Join(folder, "tokenizer_config.json")); err != nil || !found {
+		return nil, err
 	}
 	if absent(s.AddedDecoder) {
 		more := settings{named: make(map[string]tokens)}
 		if _, err := more.read(filepath.Join(folder, "special_tokens_map.json")); err != nil {
-			return s, true, err
+			return nil, err
 		}
 		for name, t := range more.named {
 			if len(s.named[name]) == 0 {
@@ -97,7 +142,7 @@ func readSettings(folder string) (s *settings, found bool, err error) {
 			s.Additional = more.Additional
 		}
 	}
-	return s, true, nil
+	return s, nil
 }
 
 func (s *settings) read(path string) (found bool, err error) {
@@ -134,7 +179,7 @@ func (s *settings) special() []string {
 	for _, name := range named {
 		t, ok := s.named[name]
 		if !ok {
-			if content, ok := classDefaults[strings.TrimSuffix(s.Class, "Fast")][name]; ok {
+			if content, ok := classDefaults[s.class()][name]; ok {
 				t = tokens{content}
 			}
 		}
@@ -143,7 +188,21 @@ func (s *settings) special() []string {
 	return all
 }
 
-// apply applies the settings to p.
+// class is the class of transformers, without the Fast of version 4.
+func (s *settings) class() string { return strings.TrimSuffix(s.Class, "Fast") }
+
+// normalizer is the normalizer of a document with these settings, which may be nil.
+func (s *settings) normalizer(of section) (normalizer, error) {
+	if s == nil || of.kind() != "BertNormalizer" || !slices.Contains(bertClasses, s.class()) {
+		return newNormalizer(of)
+	}
+	yes := true
+	b := bertNormalizer{CleanText: true, ChineseChars: *cmp.Or(s.ChineseChars, &yes), Lowercase: *cmp.Or(s.Lowercase, &yes)}
+	b.StripAccents = cmp.Or(s.StripAccents, &b.Lowercase)
+	return b.normalize, nil
+}
+
+// apply applies the settings to the tokens of p.
 func (p *pipeline) apply(s *settings) {
 	_, bpe := p.model.(*bpe)
 	p.clean = s.Clean && (s.CleanBPE || !bpe)

@@ -1,6 +1,8 @@
 package tokenizer
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,32 +85,74 @@ func TestBytePairTextIsCleanedUpOnlyWhenForced(t *testing.T) {
 	}
 }
 
-func TestOpenFindsModelsInTheHuggingFaceCache(t *testing.T) {
+// inCache makes an empty cache of Hugging Face, and gives the folder of the model org/name there.
+func inCache(t *testing.T) (model string) {
+	t.Helper()
 	home := t.TempDir()
-	for name, value := range map[string]string{"HF_HOME": home, "HF_HUB_CACHE": "", "HUGGINGFACE_HUB_CACHE": ""} {
-		t.Setenv(name, value)
+	for _, name := range []string{"HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"} {
+		t.Setenv(name, "") // restores it
+		os.Unsetenv(name)
 	}
-	model := filepath.Join(home, "hub", "models--org--name")
+	t.Setenv("DATA", home)
+	t.Setenv("HF_HOME", "$DATA")
+	return filepath.Join(home, "hub", "models--org--name")
+}
+
+func TestOpenFindsModelsInTheHuggingFaceCache(t *testing.T) {
+	model := inCache(t)
 	_, err := Open("org/name")
 	if want := filepath.Join(model, "refs", "main"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say that it looked for %s", err, want)
+	}
+	if folder, err := Folder("org/name"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("org/name is in %s, %v", folder, err)
 	}
 	write(t, filepath.Join(model, "refs"), map[string]string{"main": "c0ffee"})
 	snapshot := filepath.Join(model, "snapshots", "c0ffee")
 	if _, err = Open("org/name"); err == nil || !strings.Contains(err.Error(), snapshot) {
 		t.Errorf("%v does not say that it looked in %s", err, snapshot)
 	}
-	write(t, snapshot, map[string]string{"tokenizer.json": bytesJSON(t), "tokenizer_config.json": `{"eos_token":"</s>"}`})
+	write(t, snapshot, map[string]string{"tokenizer_config.json": `{"eos_token":"</s>"}`})
+	if _, err = Open("org/name"); err == nil || !strings.Contains(err.Error(), filepath.Join(snapshot, "tokenizer.json")) {
+		t.Errorf("%v does not say which file it looked for", err)
+	}
+	if folder, err := Folder("org/name"); err != nil || folder != snapshot {
+		t.Errorf("org/name is in %s, want %s (%v)", folder, snapshot, err)
+	}
+	write(t, snapshot, map[string]string{"tokenizer.json": bytesJSON(t)})
 	tok, err := Open("org/name")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := tok.SpecialIDs(); !slices.Equal(got, []int{1}) {
-		t.Errorf("special ids %v, want those of tokenizer_config.json", got)
+		t.Errorf("special ids %v, want the ids of tokenizer_config.json", got)
 	}
-	t.Setenv("HF_HUB_CACHE", filepath.Join(home, "hub"))
-	t.Setenv("HF_HOME", "")
+	t.Setenv("HF_HUB_CACHE", "${DATA}/hub")
+	t.Setenv("HF_HOME", "/no/such/folder")
 	if _, err := Open("org/name"); err != nil {
 		t.Error(err)
+	}
+}
+
+// As for datasets: who fetched a revision by its commit has no main.
+func TestOpenTakesTheOnlySnapshot(t *testing.T) {
+	model := inCache(t)
+	write(t, filepath.Join(model, "snapshots", "c0ffee"), map[string]string{"tokenizer.json": bytesJSON(t)})
+	if _, err := Open("org/name"); err != nil {
+		t.Error(err)
+	}
+	write(t, filepath.Join(model, "snapshots", "decaf"), map[string]string{"tokenizer.json": bytesJSON(t)})
+	if _, err := Open("org/name"); err == nil {
+		t.Error("one of two revisions was taken")
+	}
+}
+
+func TestACacheThatCannotBeReadIsNotEmpty(t *testing.T) {
+	write(t, filepath.Join(inCache(t), "refs", "main"), map[string]string{"a": "a folder, where a file is to be"})
+	if _, err := Open("org/name"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "there is no file") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Folder("org/name"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
 }

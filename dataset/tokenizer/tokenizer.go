@@ -6,13 +6,15 @@
 // or an error, never an estimate.
 //
 // The real tokenizer is Hugging Face's library, for code points that its Unicode and Go's both
-// assign: Unicode 9 for normalized text, otherwise Unicode 14.
+// assign: Unicode 9 for composed and decomposed text and for scripts, otherwise Go's.
 package tokenizer
 
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,14 +44,18 @@ const tokenizerFile = "tokenizer.json"
 
 // Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other name is a
 // tokenizer.json file, a folder that holds one, or the name of a model in Hugging Face's local
-// cache (HF_HOME). Open downloads nothing.
+// cache, as the package cache finds it. Open downloads nothing.
 //
 // In a folder, tokenizer_config.json has the same effect as in transformers 5. The special tokens
 // are then the ones that it names (bos_token, additional_special_tokens …), as in all_special_ids;
-// without it they are the added tokens flagged as special. And clean_up_tokenization_spaces does
-// nothing for a BPE model, unless
+// without it they are the added tokens flagged as special. In the class BertTokenizer and its kin,
+// do_lower_case, strip_accents and tokenize_chinese_chars overrule the BertNormalizer of the file, as
+// in transformers 4, too. And clean_up_tokenization_spaces does nothing for a BPE model, unless
 // clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set as well.
 // Transformers 4 did clean up, so its decoded text can differ.
+//
+// Transformers 5 makes more parts of some classes anew, such as XLMRobertaTokenizer. Open follows
+// tokenizer.json there, as transformers 4 does and the library tokenizers.
 func Open(name string) (Tokenizer, error) {
 	if size, ok := strings.CutPrefix(name, "stub-"); ok {
 		if n, err := strconv.Atoi(size); err == nil && n > 0 {
@@ -60,41 +66,33 @@ func Open(name string) (Tokenizer, error) {
 	stat, err := os.Stat(name)
 	if os.IsNotExist(err) {
 		folder, missing := cached(name)
-		if missing != nil {
+		switch {
+		case errors.Is(missing, fs.ErrNotExist):
 			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w: "+
 				"give the folder of the model, a name that the cache has, or stub-32000 for made-up words", name, name, missing)
+		case missing != nil:
+			return nil, fmt.Errorf("tokenizer %q: %w", name, missing)
 		}
 		path = folder
 	} else if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
-	file, folder := path, stat == nil || stat.IsDir()
-	if folder {
-		file = filepath.Join(path, tokenizerFile)
+	var s *settings
+	if stat == nil || stat.IsDir() {
+		if s, err = readSettings(path); err != nil {
+			return nil, fmt.Errorf("tokenizer %q: %w", name, err)
+		}
+		path = filepath.Join(path, tokenizerFile)
 	}
-	t, err := openFile(name, file)
-	if err != nil {
-		return nil, err // not the nil of t, which would be a non-nil Tokenizer
-	}
-	if !folder {
-		return t, nil
-	}
-	s, found, err := readSettings(path)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
-	}
-	if found {
-		t.apply(s)
-	}
-	return t, nil
-}
-
-func openFile(name, path string) (*pipeline, error) {
 	data, err := readObject(path)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
-	return parse(path, data)
+	t, err := parse(path, data, s)
+	if err != nil {
+		return nil, err // not the nil of t, which would be a non-nil Tokenizer
+	}
+	return t, nil
 }
 
 // readObject reads a file that holds a JSON object. It looks at the beginning first: servers name a

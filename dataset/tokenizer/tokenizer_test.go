@@ -31,7 +31,7 @@ func wordLevelJSON() string {
 
 func mustParse(t testing.TB, text string) *pipeline {
 	t.Helper()
-	tok, err := parse("tokenizer.json", []byte(text))
+	tok, err := parse("tokenizer.json", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
 		{`{"Sequence":{"id":"A"`, `{"Sequence":{"id":"B"`, `tokenizer.json: post_processor: single[1] is neither a special token nor sequence A`},
 		{`"pre_tokenizer":`, `"pre_tokenizer"`, `tokenizer.json:5: invalid character '{' after object key`},
 	} {
-		_, err := parse("tokenizer.json", []byte(strings.Replace(good, row.old, row.new, 1)))
+		_, err := parse("tokenizer.json", []byte(strings.Replace(good, row.old, row.new, 1)), nil)
 		if err == nil || err.Error() != row.want {
 			t.Errorf("with %s for %s:\n got %v\nwant %s", row.new, row.old, err, row.want)
 		}
@@ -262,7 +262,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"],"unk_token":"a"},"normalizer":{"type":"NFC"},
 "pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)|[^b]{1,3}"},"behavior":"MergedWithNext","invert":true}}`), "ab")
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
-		tok, err := parse("tokenizer.json", data)
+		tok, err := parse("tokenizer.json", data, nil)
 		if err != nil {
 			return
 		}

@@ -16,7 +16,6 @@ import (
 // goes through the word once.
 type unigram struct {
 	vocab   *vocabulary
-	pieces  *prefixes
 	scores  []float64 // of each id
 	unknown int32
 	missing float64     // the score of an unknown character
@@ -77,7 +76,7 @@ func newUnigram(s section, b *bulk) (*unigram, error) {
 		return nil, s.errorf("unk_id %d is not in the vocabulary", id)
 	}
 	m := &unigram{
-		vocab: b.vocab, pieces: newPrefixes(b.vocab.texts), scores: b.scores,
+		vocab: b.vocab, scores: b.scores,
 		unknown: *file.Unknown, missing: slices.Min(b.scores) - unknownPenalty,
 	}
 	if file.ByteFallback {
@@ -86,17 +85,16 @@ func newUnigram(s section, b *bulk) (*unigram, error) {
 	return m, nil
 }
 
-// bulk is the vocabulary as encoding/json reads it. Of equal tokens the last one counts, so it comes
-// first.
+// bulk is the vocabulary as encoding/json reads it.
 func (m *unigramModel) bulk() (*bulk, error) {
-	b := &bulk{vocab: newVocabulary(len(m.Vocab)), scores: make([]float64, len(m.Vocab))}
-	for id, p := range slices.Backward(m.Vocab) {
-		if err := b.vocab.add(p.text, int32(id)); err != nil {
-			return nil, err
-		}
-		b.scores[id] = p.score
+	if len(m.Vocab) > maxID+1 {
+		return nil, fmt.Errorf("the vocabulary has %d tokens, more than %d", len(m.Vocab), maxID+1)
 	}
-	return b, nil
+	texts, scores := make([]string, len(m.Vocab)), make([]float64, len(m.Vocab))
+	for id, p := range m.Vocab {
+		texts[id], scores[id] = p.text, p.score
+	}
+	return &bulk{vocab: vocabularyOfPieces(texts), scores: scores}, nil
 }
 
 // score reads a number as Hugging Face's library does: it takes the digits that fit into 64 bits for
@@ -104,22 +102,18 @@ func (m *unigramModel) bulk() (*bulk, error) {
 // scores is the higher one can depend on it.
 func score(text []byte) (float64, bool) {
 	rest, negative := bytes.CutPrefix(text, []byte("-"))
-	if !json.Valid(text) || len(rest) == 0 || rest[0] < '0' || rest[0] > '9' {
-		return 0, false
-	}
 	digits, power, point, full := uint64(0), 0, false, false
 	for i, c := range rest {
-		if c == '.' {
+		switch {
+		case c == '.' && digit(rest, i-1) && digit(rest, i+1) && !point:
 			point = true
 			continue
-		}
-		if c == 'e' || c == 'E' {
+		case (c == 'e' || c == 'E') && digit(rest, i-1):
 			more, err := strconv.Atoi(string(rest[i+1:]))
-			if err != nil {
-				return 0, false
-			}
-			power += more
-			break
+			value, ok := scaled(digits, power+more, negative)
+			return value, ok && err == nil
+		case !digit(rest, i) || i == 1 && rest[0] == '0':
+			return 0, false
 		}
 		full = full || digits > (math.MaxUint64-uint64(c-'0'))/10
 		if !full {
@@ -131,7 +125,12 @@ func score(text []byte) (float64, bool) {
 			power++
 		}
 	}
-	return scaled(digits, power, negative)
+	value, ok := scaled(digits, power, negative)
+	return value, ok && len(rest) > 0
+}
+
+func digit(text []byte, i int) bool {
+	return i >= 0 && i < len(text) && '0' <= text[i] && text[i] <= '9'
 }
 
 // scaled is digits × 10^power, or its negative. It is not ok where no float64 has that power.
@@ -183,7 +182,7 @@ func (m *unigram) best(w *word, text string) []int32 {
 	for start := 0; start < len(text); {
 		_, width := runeAt(text, start)
 		till, single := ends[start].score, false
-		step := walk{prefixes: m.pieces, hash: prefixSeed, text: text[start:]}
+		step := walk{prefixes: m.vocab.pieces, hash: prefixSeed, text: text[start:]}
 		for {
 			id, ok := step.next()
 			if !ok {

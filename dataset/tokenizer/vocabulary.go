@@ -16,6 +16,8 @@ type vocabulary struct {
 	slots []vocabularySlot
 	seed  maphash.Seed
 	alike bool // two tokens have the same hash, or the same text
+
+	pieces *prefixes // used in place of slots, if it is not nil
 }
 
 type vocabularySlot struct {
@@ -45,6 +47,12 @@ func vocabularyOf(ids map[string]int32) (*vocabulary, error) {
 		}
 	}
 	return v, nil
+}
+
+// vocabularyOfPieces is the vocabulary of the tokens of a unigram model, by id. It finds the last one
+// of equal tokens.
+func vocabularyOfPieces(texts []string) *vocabulary {
+	return &vocabulary{texts: texts, size: len(texts), seed: maphash.MakeSeed(), pieces: newPrefixes(texts)}
 }
 
 // readWords is the vocabulary of a model, and its token for unknown words. The vocabulary is in b
@@ -87,6 +95,9 @@ func (v *vocabulary) slot(at uint64) *vocabularySlot { return &v.slots[at&uint64
 
 // id is the id of a token, if the vocabulary has it.
 func (v *vocabulary) id(text string) (id int32, ok bool) {
+	if v.pieces != nil {
+		return v.pieces.id(text)
+	}
 	return find(v, text, v.hash(text))
 }
 

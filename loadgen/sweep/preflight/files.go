@@ -1,10 +1,11 @@
 package preflight
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/dataset/cache"
 )
 
 // models checks that the models of vllm serve and of the needs are on this machine, and that
@@ -61,20 +62,21 @@ func (l *look) models() []string {
 
 // cachedElsewhere reports whether a server of the model has another cache of Hugging Face than we.
 func (l *look) cachedElsewhere(name string) bool {
+	own := cache.Of(l.LookupEnv).Hub
 	return slices.ContainsFunc(l.servers, func(s *server) bool {
-		return s.model == name && s.Env["HF_HOME"]+s.Env["HF_HUB_CACHE"] != ""
+		return s.model == name && own != cache.Of(func(variable string) (string, bool) {
+			if value, set := s.Env[variable]; set {
+				return value, true
+			}
+			return l.LookupEnv(variable)
+		}).Hub
 	})
 }
 
 // token reports whether there is a token for Hugging Face: in HF_TOKEN, or where hf auth login puts it.
 func (l *look) token() bool {
-	path := l.Getenv("HF_TOKEN_PATH")
-	if path == "" {
-		cache := cmp.Or(l.Getenv("XDG_CACHE_HOME"), filepath.Join(l.Getenv("HOME"), ".cache"))
-		path = filepath.Join(cmp.Or(l.Getenv("HF_HOME"), filepath.Join(cache, "huggingface")), "token")
-	}
-	_, err := l.Stat(path)
-	return err == nil || l.Getenv("HF_TOKEN") != "" ||
+	_, err := l.Stat(cache.Of(l.LookupEnv).Token)
+	return err == nil || l.getenv("HF_TOKEN") != "" ||
 		slices.ContainsFunc(l.servers, func(s *server) bool { return s.Env["HF_TOKEN"] != "" })
 }
 
@@ -115,7 +117,7 @@ func files(l *look) (all []Finding) {
 func variables(l *look) (all []Finding) {
 	for _, n := range l.needs() {
 		for _, name := range n.Env {
-			if l.Getenv(name) == "" {
+			if l.getenv(name) == "" {
 				all = append(all, missing("variable", "export "+name+"=...", "%s is not set%s", name, n.who))
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/dataset/cache"
 	"github.com/servebench/servebench/dataset/hub"
-	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
@@ -29,10 +29,10 @@ type Machine struct {
 	// standard error.
 	Run func(ctx context.Context, c Command) (string, error)
 
-	Stat   func(path string) (fs.FileInfo, error)
-	Read   func(path string) ([]byte, error)
-	Glob   func(pattern string) ([]string, error)
-	Getenv func(name string) string
+	Stat      func(path string) (fs.FileInfo, error)
+	Read      func(path string) ([]byte, error)
+	Glob      func(pattern string) ([]string, error)
+	LookupEnv func(name string) (value string, set bool)
 
 	// Listens reports whether something listens at host:port, or has the port of this machine.
 	Listens func(address string) bool
@@ -63,13 +63,19 @@ const (
 // This is the machine on which servebench runs.
 func This() *Machine {
 	return &Machine{
-		Find: (*sweep.Server).Find, Run: limited(patience), Stat: os.Stat, Read: os.ReadFile, Glob: filepath.Glob, Getenv: os.Getenv,
+		Find: (*sweep.Server).Find, Run: limited(patience), Stat: os.Stat, Read: os.ReadFile, Glob: filepath.Glob, LookupEnv: os.LookupEnv,
 		Listens: listens, Model: model, Disk: freeDisk, Memory: host.FreeMemory,
 		Dataset: func(path string) error {
 			_, err := hub.Open(path)
 			return err
 		},
 	}
+}
+
+// getenv is the value of a variable, or nothing.
+func (m *Machine) getenv(name string) string {
+	value, _ := m.LookupEnv(name)
+	return value
 }
 
 // limited runs commands that may take so long.
@@ -121,7 +127,7 @@ func listens(address string) bool {
 func model(name string) (weights int64, err error) {
 	folder := name
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		if folder, err = tokenizer.Snapshot(name); err != nil {
+		if folder, err = cache.Snapshot(cache.Of(os.LookupEnv).Model(name)); err != nil {
 			return 0, err
 		}
 	}

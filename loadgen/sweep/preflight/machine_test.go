@@ -47,7 +47,10 @@ func (f *fake) machine() *Machine {
 		Glob: func(pattern string) ([]string, error) {
 			return rooted(fs.Glob(f.tree(), strings.TrimPrefix(pattern, "/")))
 		},
-		Getenv:  func(name string) string { return f.env[name] },
+		LookupEnv: func(name string) (string, bool) {
+			value, set := f.env[name]
+			return value, set
+		},
 		Listens: func(address string) bool { return f.busy[address] },
 		Model: func(name string) (int64, error) {
 			if weights, ok := f.models[name]; ok {

@@ -194,6 +194,29 @@ func TestWhatIsNotKnownIsNotMissing(t *testing.T) {
 	}
 }
 
+// The cache and the token are where huggingface_hub looks.
+func TestTheCacheIsHuggingFaces(t *testing.T) {
+	gated := strings.Replace(shared, "needs: {", "needs: {gated: [org/model], ", 1)
+	f := h100()
+	clear(f.models)
+	f.env = map[string]string{"DATA": "/data", "HF_HOME": "$DATA/hf"}
+	f.files["/data/hf/token"] = "secret"
+	want := []string{"model: org/model is not in the cache of Hugging Face (no refs/main): hf download org/model"}
+	if got := lines(Run(t.Context(), plan(t, gated), t.TempDir(), f.machine()), Missing); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for variable, elsewhere := range map[string]bool{
+		"HF_HOME: /data/hf": false, `HF_HUB_CACHE: "${DATA}/hf/hub"`: false, "XDG_CACHE_HOME: /other": false,
+		"HF_HOME: /other": true, "HUGGINGFACE_HUB_CACHE: /other": true,
+	} {
+		text := strings.Replace(shared, "env: &env {", "env: &env {"+variable+", ", 1)
+		notes := strings.Join(lines(Run(t.Context(), plan(t, text), t.TempDir(), f.machine()), Note), "\n")
+		if strings.Contains(notes, "the cache that its server's env names is not checked") != elsewhere {
+			t.Errorf("%s is another cache: %v, want %v; notes %s", variable, !elsewhere, elsewhere, notes)
+		}
+	}
+}
+
 // A server takes the GPUs of CUDA_VISIBLE_DEVICES, or as many as it divides its model over.
 func TestServersOnSeveralGPUs(t *testing.T) {
 	const text = `

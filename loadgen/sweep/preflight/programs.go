@@ -42,7 +42,7 @@ func programs(l *look) (all []Finding) {
 			look(&sweep.Server{}, mpsControl)
 		}
 	}
-	for _, call := range calls(l.Between.Command, l.Getenv) {
+	for _, call := range calls(l.Between.Command, l.getenv) {
 		look(&sweep.Server{}, programsOf(call)...)
 	}
 	for _, n := range l.needs() {
@@ -62,7 +62,7 @@ func programs(l *look) (all []Finding) {
 
 // python is the Python that scripts use.
 func (l *look) python() string {
-	if own := l.Getenv("PYTHON"); own != "" {
+	if own := l.getenv("PYTHON"); own != "" {
 		return own
 	}
 	return "python3"

@@ -32,7 +32,7 @@ func (l *look) readServers() {
 	for i := range l.Arms {
 		a := &l.Arms[i]
 		for j := range a.Servers {
-			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.Getenv))
+			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.getenv))
 		}
 	}
 }

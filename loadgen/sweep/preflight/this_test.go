@@ -67,6 +67,7 @@ func TestModelsAreFoundWithTheirWeights(t *testing.T) {
 	}
 	cache := filepath.Join(hub, "models--org--name")
 	write(t, filepath.Join(cache, "refs", "main"), "abc\n")
+	write(t, filepath.Join(cache, "snapshots", "abc", "tokenizer.json"), "{}")
 	if _, err := model("org/name"); err == nil || !strings.Contains(err.Error(), "no config.json") {
 		t.Errorf("%v", err)
 	}
