@@ -49,12 +49,12 @@ vllm-client:
 
 # The engine is PyPI's build for CPUs, on x86-64 Linux with gcc. Once, in addition to
 # the client, it downloads 0.9 GB, takes 3 GB of disk, and one to five minutes. Then the
-# short form takes two minutes, and FULL=1 ten. If the packages cannot be downloaded, it
+# short form takes four minutes, and FULL=1 twelve. If the packages cannot be downloaded, it
 # says so and succeeds.
 ENGINE ?= $(HOME)/.cache/servebench-engine
 vllm-e2e: ## load vLLM's engine with its own client and servebench in turn
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
-		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,15m) -count=1 -run '^TestEngine$$' -v ./tools/vllm; \
+		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,25m) -count=1 -run '^TestEngine(Pooling)?$$' -v ./tools/vllm; \
 	else echo "vllm-e2e: vLLM's client or engine could not be installed, so nothing was compared with them"; fi
 
 vllm-sessions: ## load vLLM's engine with 50 sessions of 6 turns, and hold its counts against the report's

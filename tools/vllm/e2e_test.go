@@ -58,6 +58,7 @@ var full = os.Getenv("FULL") == "1"
 // the same command lines in turn: the engine's build beside servebench as that
 // release, and the latest client beside servebench as the latest.
 func TestEngine(t *testing.T) {
+	pairs := newPairs(t)
 	profiles := fmt.Sprintf(`{"profiler":"torch","torch_profiler_dir":%q,"torch_profiler_with_stack":false}`, t.TempDir())
 	t.Run("plain", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--profiler-config", profiles, tellsCached, "--enable-lora", "--max-lora-rank", strconv.Itoa(adapterRank),
@@ -66,7 +67,6 @@ func TestEngine(t *testing.T) {
 		if !full {
 			lines = lines[:5]
 		}
-		pairs := e.pairs(t)
 		compareLines(t, e, pairs, lines)
 		if full {
 			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
@@ -78,29 +78,30 @@ func TestEngine(t *testing.T) {
 	})
 	t.Run("embeddings", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--runner", "pooling")
-		compareLines(t, e, e.pairs(t), embeddingLines)
+		compareLines(t, e, pairs, embeddingLines)
 	})
 	if !full {
 		return
 	}
 	t.Run("rerank", func(t *testing.T) {
 		e := startEngine(t, writeRanker(t), "--runner", "pooling")
-		compareLines(t, e, e.pairs(t), rankLines)
+		compareLines(t, e, pairs, rankLines)
 	})
 	t.Run("ngram", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--speculative-config", `{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":3,"prompt_lookup_min":1}`)
-		compareLines(t, e, e.pairs(t), specLines)
+		compareLines(t, e, pairs, specLines)
 	})
 	t.Run("stream interval", func(t *testing.T) {
 		e := startEngine(t, writeModel(t), "--stream-interval", "3")
-		compareLines(t, e, e.pairs(t), intervalLines)
+		compareLines(t, e, pairs, intervalLines)
 	})
 }
 
-// pairs are those of the engine's own release and of the latest.
-func (e *engine) pairs(t *testing.T) []pair {
+// newPairs gives those of the engine's own release and of the latest.
+func newPairs(t *testing.T) []pair {
+	t.Helper()
 	return []pair{
-		{"0.32.0", newTheirs(t, e.venv, "--whole"), newOurs(t, "0.32.0")},
+		{"0.32.0", newTheirs(t, engineVenv(), "--whole"), newOurs(t, "0.32.0")},
 		{"0.33.0", newTheirs(t, venv()), newOurs(t, "latest")},
 	}
 }
@@ -109,25 +110,41 @@ func (e *engine) pairs(t *testing.T) []pair {
 // a row for each pair.
 func compareLines(t *testing.T, e *engine, pairs []pair, lines []commandLine) {
 	t.Helper()
-	fmt.Printf("%-26s %-7s %9s %9s %9s %9s\n", "the same as by vLLM", "release", "requests", "completed", "in", "out")
+	printHeader()
 	through := newProxy(t, e)
 	prompts := writePrompts(t)
 	for _, line := range lines {
-		argv := strings.Fields(strings.NewReplacer("DATA", "../../testdata", "PROMPTS", prompts).Replace(line.argv))
-		argv = append(argv, "--base-url", through.URL, "--tokenizer", e.tokenizer)
-		if line.name != "the server's model" {
-			argv = append(argv, "--model", served)
-		}
-		if !strings.Contains(line.argv, "--percentile-metrics") {
-			argv = append(argv, "--percentile-metrics", "ttft,tpot,itl,e2el")
-		}
+		argv := line.words(e, through.URL, prompts)
 		for _, p := range pairs {
-			t.Run(line.name+", "+p.release, func(t *testing.T) {
-				n, _, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
-				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
-			})
+			t.Run(line.name+", "+p.release, func(t *testing.T) { compareLine(t, e, through, p, line.name, argv) })
 		}
 	}
+}
+
+// words are those of the command line for an engine behind a proxy.
+func (l commandLine) words(e *engine, url, prompts string) []string {
+	argv := strings.Fields(strings.NewReplacer("DATA", "../../testdata", "PROMPTS", prompts).Replace(l.argv))
+	argv = append(argv, "--base-url", url, "--tokenizer", e.tokenizer)
+	if l.name != "the server's model" {
+		argv = append(argv, "--model", served)
+	}
+	if !strings.Contains(l.argv, "--percentile-metrics") {
+		argv = append(argv, "--percentile-metrics", "ttft,tpot,itl,e2el")
+	}
+	return argv
+}
+
+// printHeader prints the head of the table whose rows compareLine prints.
+func printHeader() {
+	fmt.Printf("%-26s %-7s %9s %9s %9s %9s\n", "the same as by vLLM", "release", "requests", "completed", "in", "out")
+}
+
+// compareLine runs a command line with both clients of a pair, prints their row, and gives vLLM's result.
+func compareLine(t *testing.T, e *engine, through *proxy, p pair, name string, argv []string) *results {
+	t.Helper()
+	n, _, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
+	fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
+	return their
 }
 
 // sendMessages loads Anthropic's API of the engine, which vLLM's client does not know, and holds what

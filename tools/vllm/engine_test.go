@@ -22,26 +22,27 @@ import (
 type engine struct {
 	url       string
 	tokenizer string // the model's, in a folder of its own
-	venv      string
 }
 
 // served is the name of the model.
 const served = "tiny"
 
+// engineVenv is the virtual environment of the engine.
+func engineVenv() string { return filepath.Join(os.Getenv("ENGINE"), "venv") }
+
 // startEngine starts an engine with the given flags on a free port of the
 // loopback. It has ended when the test has, with all its processes.
 func startEngine(t *testing.T, m model, flags ...string) *engine {
 	t.Helper()
-	venv := filepath.Join(os.Getenv("ENGINE"), "venv")
 	port := freePort(t)
-	cmd := exec.Command(filepath.Join(venv, "bin", "vllm"), append([]string{"serve", m.dir,
+	cmd := exec.Command(filepath.Join(engineVenv(), "bin", "vllm"), append([]string{"serve", m.dir,
 		"--served-model-name", served, "--host", "127.0.0.1", "--port", port, "--dtype", "float32",
 		"--max-model-len", strconv.Itoa(longest), "--max-num-seqs", "256", "--enforce-eager"}, flags...)...)
 	cmd.Env = append(os.Environ(), "VLLM_TARGET_DEVICE=cpu", "VLLM_SERVER_DEV_MODE=1", "HF_HUB_OFFLINE=1", "VLLM_NO_USAGE_STATS=1",
 		"VLLM_CPU_KVCACHE_SPACE=1", "VLLM_CPU_OMP_THREADS_BIND=nobind", "OMP_NUM_THREADS=1")
 	log := new(lockedBuffer)
 	cmd.Stdout, cmd.Stderr = log, log
-	e := &engine{"http://127.0.0.1:" + port, m.tokenizer, venv}
+	e := &engine{"http://127.0.0.1:" + port, m.tokenizer}
 	ended := e.start(t, cmd)
 	t.Cleanup(func() {
 		if t.Failed() {
