@@ -11,11 +11,14 @@ import (
 
 // A bertNormalizer cleans a text as BERT's own program does.
 type bertNormalizer struct {
-	Type         string `json:"type"`
-	CleanText    bool   `json:"clean_text"`           // no control characters; white space becomes a space
-	ChineseChars bool   `json:"handle_chinese_chars"` // spaces around ideographs
-	StripAccents *bool  `json:"strip_accents"`        // as Lowercase if it is null
-	Lowercase    bool   `json:"lowercase"`
+	Type string `json:"type"`
+	// CleanText leaves out control characters, and makes a space of all white space.
+	CleanText bool `json:"clean_text"`
+	// ChineseChars puts spaces around ideographs.
+	ChineseChars bool `json:"handle_chinese_chars"`
+	// StripAccents is as Lowercase if it is null.
+	StripAccents *bool `json:"strip_accents"`
+	Lowercase    bool  `json:"lowercase"`
 }
 
 func newBertNormalizer(s section) (normalizer, error) {

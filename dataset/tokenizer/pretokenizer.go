@@ -149,9 +149,10 @@ func newDigits(s section) (splitter, error) {
 
 // A metaspace replaces each space by a mark, and puts one before the text.
 type metaspace struct {
-	Type           string  `json:"type"`
-	Replacement    string  `json:"replacement"`
-	AddPrefixSpace *bool   `json:"add_prefix_space"` // older files have it, and transformers still reads it
+	Type        string `json:"type"`
+	Replacement string `json:"replacement"`
+	// AddPrefixSpace is in older files, which may lack PrependScheme.
+	AddPrefixSpace *bool   `json:"add_prefix_space"`
 	PrependScheme  string  `json:"prepend_scheme"`
 	Split          *bool   `json:"split"`   // true if it is null
 	Text           *string `json:"str_rep"` // the replacement again, without effect

@@ -18,8 +18,9 @@ type unigram struct {
 	vocab   *vocabulary
 	scores  []float64 // of each id
 	unknown int32
-	missing float64     // the score of an unknown character
-	bytes   *[256]int32 // the token of each byte of an unknown character, or -1; nil without byte_fallback
+	missing float64 // the score of an unknown character
+	// bytes has the token of each byte of an unknown character, or -1. It is nil without byte_fallback.
+	bytes *[256]int32
 }
 
 // unknownPenalty is how much lower the score of an unknown character is than the lowest of a token.

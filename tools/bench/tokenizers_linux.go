@@ -31,7 +31,7 @@ print(min(seconds() for _ in range(5)))
 
 // encoding times both ways to make ids of texts of 1000 tokens, on a core each. The library is that
 // of make families, in $ORACLE; without it, only ours is timed.
-func (p *plan) encoding() ([]row, error) {
+func encoding(p *plan) ([]row, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
