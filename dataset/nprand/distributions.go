@@ -5,11 +5,6 @@ import "math"
 // A Uniform draws from [0, 1). RandomState and Python are uniforms.
 type Uniform interface{ Random() float64 }
 
-// LogNormal draws a number whose logarithm is normal, with that mean and standard deviation.
-func (r *RandomState) LogNormal(mean, sigma float64) float64 {
-	return Exp(mean + float64(sigma*r.normal()))
-}
-
 // Zipf draws from 1, 2, … with probabilities in proportion to k^−a, a > 1, as numpy's legacy
 // generator does: by Devroye's rejection, "Non-Uniform Random Variate Generation", 1986, X.6.1.
 func Zipf(u Uniform, a float64) int64 {

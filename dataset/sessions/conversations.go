@@ -12,10 +12,10 @@ import (
 )
 
 // Conversations reads the input of vLLM's benchmarks/multi_turn: a JSON list of recorded chats,
-// [{"id": "…", "messages": [{"role": "user", "content": "…"}, …]}, …], or one object that
-// describes chats to generate, with "filetype": "generate_conversations" (see Generator). A turn is
-// a user's message. It asks for as many tokens as the recorded answer has. A last question without
-// an answer is a turn, too, and leaves the length to the server.
+// [{"id": "…", "messages": [{"role": "user", "content": "…"}, …]}, …]. A turn is a user's message. It
+// asks for as many tokens as the recorded answer has. A last question without an answer is a turn,
+// too, and leaves the length to the server. The other input of that script, an object that describes
+// conversations to generate, is not read.
 //
 // A system message may come first; vLLM's client knows none.
 type Conversations struct {
@@ -41,8 +41,8 @@ func (d Conversations) Open() (dataset.Source, int, error) {
 		return nil, 0, err
 	}
 	defer f.Close()
-	if generates(f) {
-		return d.generate(f)
+	if isObject(f) {
+		return nil, 0, fmt.Errorf("%s: a recipe of vLLM's benchmarks/multi_turn is not read: use --dataset-name sessions, or a list of conversations", d.Path)
 	}
 	after, err := d.index(f)
 	if err != nil {
@@ -58,8 +58,8 @@ func (d Conversations) Open() (dataset.Source, int, error) {
 	}), n, nil
 }
 
-// generates reports whether a file holds an object instead of a list.
-func generates(f io.ReaderAt) bool {
+// isObject reports whether a file holds an object instead of a list.
+func isObject(f io.ReaderAt) bool {
 	r := bufio.NewReader(io.NewSectionReader(f, 0, 1<<62))
 	for {
 		c, err := r.ReadByte()

@@ -99,7 +99,7 @@ type format struct {
 var formats = []format{
 	{true, []string{"id", "messages:["}, "conversations", ""},
 	{true, []string{"conversations:["}, "sharegpt", "With --multi-turn all turns are sent, without it the first questions"},
-	{false, []string{"filetype"}, "conversations", "It describes chats to generate"},
+	{false, []string{"filetype"}, "", "recipes of vLLM's benchmarks/multi_turn"},
 	{false, []string{"v", "k", "run"}, "file", "It is the record stream of a run"},
 	{false, []string{"id", "requests:["}, "weka", ""},
 	{false, []string{"spans:["}, "", "spans of OpenTelemetry"},

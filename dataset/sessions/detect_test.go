@@ -10,7 +10,6 @@ import (
 func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
 	for _, row := range []struct{ file, dataset, why string }{
 		{"testdata/vllm-multi-turn.json", "conversations", `the first element has "id" and "messages"`},
-		{"testdata/vllm-generate.json", "conversations", `the first object has "filetype". It describes chats to generate`},
 		{"testdata/sharegpt-conversations.json", "sharegpt", `the first element has "conversations". With --multi-turn all turns are sent, without it the first questions`},
 		{"testdata/aiperf-multi-turn.jsonl", "multi_turn", `the first object has "turns"`},
 		{"testdata/mooncake-oneshot.jsonl", "mooncake", `the first object has "hash_ids" and "input_length". timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids`},
@@ -49,9 +48,10 @@ func TestUnknownFilesAreNotGuessed(t *testing.T) {
 		"{":       "the first object is not a JSON object: say what the file is with --dataset-name",
 		`{"a":1}`: "the first object has fields of no known format: say what the file is with --dataset-name",
 		`{"session_id":"a","turns":[ {"messages":[]}]}`: `the first object has "session_id" and "turns": these are AIPerf's DAG files, which are not read yet`,
-		`{"spans":[]}`:                      `the first object has "spans": these are spans of OpenTelemetry, which are not read yet`,
-		`{"chat_id":1,"parent_chat_id":-1}`: `the first object has "chat_id" and "parent_chat_id": these are Bailian's traces, which are not read yet`,
-		"Shall I compare thee":              "neither JSON nor a table whose columns are known: say what the file is with --dataset-name, such as sonnet for lines of text",
+		`{"filetype":"generate_conversations"}`:         `the first object has "filetype": these are recipes of vLLM's benchmarks/multi_turn, which are not read yet`,
+		`{"spans":[]}`:                                  `the first object has "spans": these are spans of OpenTelemetry, which are not read yet`,
+		`{"chat_id":1,"parent_chat_id":-1}`:             `the first object has "chat_id" and "parent_chat_id": these are Bailian's traces, which are not read yet`,
+		"Shall I compare thee":                          "neither JSON nor a table whose columns are known: say what the file is with --dataset-name, such as sonnet for lines of text",
 	} {
 		path := saved(t, "f", text)
 		if _, err := Detect(path); err == nil || err.Error() != path+": "+want {

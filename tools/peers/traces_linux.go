@@ -287,25 +287,6 @@ func conversations(dir string, sessions int) (trace, error) {
 	return m.trace, errors.Join(err, os.WriteFile(m.file, text, 0o644))
 }
 
-// generated makes an input of vLLM's generator. Only the clients know what it draws.
-func generated(dir string, sessions int) (trace, error) {
-	m := newMaker(trace{name: "generated conversations", form: "conversations", vllm: true})
-	type object map[string]any
-	words := filepath.Join(dir, "words.txt")
-	text, err := json.Marshal(object{
-		"filetype": "generate_conversations", "num_conversations": sessions, "text_files": []string{words}, "print_stats": false,
-		"prompt_input": object{
-			"num_turns":                object{"distribution": "uniform", "min": 4, "max": 9},
-			"common_prefix_num_tokens": object{"distribution": "constant", "value": 60},
-			"prefix_num_tokens":        object{"distribution": "lognormal", "average": 100, "max": 500},
-			"num_tokens":               object{"distribution": "uniform", "min": 60, "max": 90},
-		},
-		"prompt_output": object{"num_tokens": object{"distribution": "uniform", "min": 8, "max": 24}},
-	})
-	m.file = filepath.Join(dir, "generated.json")
-	return m.trace, errors.Join(err, os.WriteFile(words, []byte(m.words(40*sessions+4000)), 0o644), os.WriteFile(m.file, text, 0o644))
-}
-
 // fewestChunks is how many chunks an answer has where only its request matters.
 const fewestChunks = 8
 
@@ -314,4 +295,4 @@ const fewestChunks = 8
 var makers = []struct {
 	make     func(dir string, sessions int) (trace, error)
 	sessions int
-}{{mooncake, 400}, {weka, 64}, {multiTurn, 120}, {conversations, 24}, {generated, 24}}
+}{{mooncake, 400}, {weka, 64}, {multiTurn, 120}, {conversations, 24}}
