@@ -149,52 +149,8 @@ func (c *Config) Templated() bool {
 	return strings.Contains(c.Backend, "chat") || strings.Contains(c.Backend, "responses") || c.Backend == "anthropic"
 }
 
-// Recognise sets the Definitions of a stream from before there were any: it counts as 0.29.0 does.
-func (h *Header) Recognise() {
-	if h.Definitions == "" {
-		h.Definitions, h.former = Definitions029, true
-	}
-}
-
 // Counted is a record of the run by the header's Definitions.
-func (h *Header) Counted(r *Record) *Record {
-	if h.former && h.Definitions != Definitions029 {
-		r = r.renewed(h.Config.chat())
-	}
-	return h.Definitions.Of(r, h.Config.chat())
-}
-
-// renewed converts a record from before Definitions, as far as possible: what came before the first
-// content was blank, and what came after the last chunk had no choices. It assumes that the last
-// chunk carried output.
-func (r *Record) renewed(chat bool) *Record {
-	if !chat || r.Chunks.n == 0 || r.Blank.n > 0 {
-		return r
-	}
-	now := *r
-	if r.Last > r.Chunks.last {
-		now.Last, now.Trailer = r.Chunks.last, r.Last
-	}
-	if r.Chunks.Gapless() {
-		now.Chunks.n, now.Chunks.first = r.Chunks.n-1, max(r.FirstContent, r.Chunks.first)
-		now.Blank = Stamps{first: r.Chunks.first, last: r.Chunks.first, n: 1}
-		return &now
-	}
-	blank := r.before()
-	if blank == r.Chunks.n {
-		return r
-	}
-	now.Chunks = Stamps{}
-	i := 0
-	for at := range r.Chunks.All() {
-		if i++; i <= blank {
-			now.Blank.Append(at)
-		} else {
-			now.Chunks.Append(at)
-		}
-	}
-	return &now
-}
+func (h *Header) Counted(r *Record) *Record { return h.Definitions.Of(r, h.Config.chat()) }
 
 // Reasons in Record.Differs why vLLM's client judges an answer differently. The first group are
 // sound answers that it fails; some only if the network splits them differently. The second group

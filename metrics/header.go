@@ -66,10 +66,6 @@ type Header struct {
 	// Flags are the command line, with every value in effect.
 	Flags  []KV   `json:"flags,omitempty"`
 	Config Config `json:"config"`
-
-	// former says that the stream is older than Definitions: its records only work with
-	// Definitions029.
-	former bool
 }
 
 // A Rule is how the pairs of a sequential sweep decide, so that whoever reads its runs later comes to the

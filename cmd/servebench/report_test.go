@@ -157,7 +157,7 @@ func TestReportDoesNotWaitForATerminal(t *testing.T) {
 
 // A recording that was cut before a request had ended has an answer of its own.
 func TestReportOfNoRequestIsNoSuccess(t *testing.T) {
-	const head = `{"v":1,"k":"run","run":"a","epoch":"2026-11-22T20:53:36Z","version":"devel","definitions":"0.33.0","config":{"model":"m","num_prompts":5}}` + "\n"
+	const head = `{"v":2,"k":"run","run":"a","epoch":"2026-11-22T20:53:36Z","version":"devel","definitions":"0.33.0","config":{"model":"m","num_prompts":5}}` + "\n"
 	_, _, err := reportOf(head, "-")
 	var exit exitError
 	if !errors.As(err, &exit) || exit.code != exitNo || !strings.Contains(err.Error(), "no request is recorded") {

@@ -27,7 +27,7 @@ type session struct {
 	Runs    []*Run    `json:"runs"`
 }
 
-// baselineVersion is the version of what is written here. In version 1 a file was one session.
+// baselineVersion is the version of what is written and read here.
 const baselineVersion = 2
 
 // errNoBaseline says that a file is no baseline.
@@ -204,8 +204,8 @@ func readBaseline(r io.Reader) (*Baseline, error) {
 			return nil, fmt.Errorf("session %d: %w", n, err)
 		case s.Version == 0:
 			return nil, fmt.Errorf("session %d: %w", n, errNoBaseline)
-		case s.Version > baselineVersion:
-			return nil, fmt.Errorf("it has version %d, and this servebench reads up to version %d", s.Version, baselineVersion)
+		case s.Version != baselineVersion:
+			return nil, fmt.Errorf("it has version %d, and this servebench reads version %d only: read it with the servebench that wrote it", s.Version, baselineVersion)
 		case len(s.Runs) == 0:
 			return nil, fmt.Errorf("session %d of the baseline has no runs", n)
 		}
@@ -213,9 +213,6 @@ func readBaseline(r io.Reader) (*Baseline, error) {
 			if run == nil || len(run.Numbers) == 0 {
 				return nil, fmt.Errorf("session %d of the baseline: run %d has no numbers", n, i+1)
 			}
-		}
-		if s.Date.IsZero() {
-			s.Date = firstBegan(s.Runs)
 		}
 		b.sessions = append(b.sessions, s)
 	}

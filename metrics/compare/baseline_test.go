@@ -62,26 +62,6 @@ func TestBaselineIsReadAsWritten(t *testing.T) {
 	}
 }
 
-// A file of version 1 was one session, with its noise. Files may be concatenated.
-func TestOldBaselineIsASession(t *testing.T) {
-	const old = `{
-  "servebench_baseline": 1,
-  "runs": [
-    {"began": "2026-01-05T10:00:00Z", "numbers": {"median_ttft": 40}, "completed": 1, "failed": 0, "input_tokens": 1, "output_tokens": 1},
-    {"began": "2026-01-05T09:00:00Z", "numbers": {"median_ttft": 41}, "completed": 1, "failed": 0, "input_tokens": 1, "output_tokens": 1}
-  ],
-  "noise": {"median_ttft": 0.07}
-}
-`
-	b, err := readBaseline(strings.NewReader(old + strings.ReplaceAll(old, "-05T", "-04T")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if runs := reread(t, b).Runs(); len(runs) != 4 || runs[0].Session != "2026-01-04 09:00:00" || runs[3].Session != "2026-01-05 09:00:00" || runs[3].Numbers["median_ttft"] != 41 {
-		t.Errorf("%+v", runs)
-	}
-}
-
 func TestBadRunsAreNoBaseline(t *testing.T) {
 	named := func(_ int, r *Run) { r.ID = "r" }
 	for _, test := range []struct {
@@ -112,9 +92,10 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           "it is not a baseline",
 		`{"v": 1}`:                   "it is not a baseline",
-		`{"servebench_baseline": 3}`: "it has version 3, and this servebench reads up to version 2",
-		`{"servebench_baseline": 1}`: "session 1 of the baseline has no runs",
-		`{"servebench_baseline": 1, "runs": [{}]}`:                                     "session 1 of the baseline: run 1 has no numbers",
+		`{"servebench_baseline": 3}`: "it has version 3, and this servebench reads version 2 only",
+		`{"servebench_baseline": 1}`: "it has version 1, and this servebench reads version 2 only",
+		`{"servebench_baseline": 2}`: "session 1 of the baseline has no runs",
+		`{"servebench_baseline": 2, "runs": [{}]}`:                                     "session 1 of the baseline: run 1 has no numbers",
 		`{"servebench_baseline": 2, "runs": [{"numbers": {"a": 1}}]} {"serve`:          "session 2: unexpected EOF",
 		`{"servebench_baseline": 2, "runs": [{"numbers": {"a": 1}}]} {"v": 1, "k": 2}`: "session 2: it is not a baseline",
 	} {
@@ -211,7 +192,7 @@ func FuzzReadBaseline(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(file.String())
-	f.Add(`{"servebench_baseline": 1, "runs": [null]}`)
+	f.Add(`{"servebench_baseline": 2, "runs": [null]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		b, err := readBaseline(strings.NewReader(text))
 		if err != nil {

@@ -189,11 +189,7 @@ func (p *parser) request(line []byte) (lineHead, *metrics.Record) {
 	s := &p.scanner
 	s.text, s.failed = line, false
 	head := lineHead{V: streamVersion, Kind: kindReq}
-	if s.has(firstMark) {
-		head.V = firstVersion
-	} else {
-		s.expect(requestMark)
-	}
+	s.expect(requestMark)
 	head.Run = s.name()
 	if s.has(`,"s":`) {
 		head.Shard = s.int()
@@ -203,14 +199,9 @@ func (p *parser) request(line []byte) (lineHead, *metrics.Record) {
 	}
 	r := &p.records[0]
 	*r = metrics.Record{}
-	if head.V == firstVersion {
-		members(s, recordFields, r)
-	} else {
-		p.line = reqLine{Record: r}
-		members(s, lineFields, &p.line)
-		s.failed = s.failed || p.line.complete() != nil
-	}
-	if s.failed || len(s.text) > 0 || plausible(r) != nil {
+	p.line = reqLine{Record: r}
+	members(s, lineFields, &p.line)
+	if s.failed || p.line.complete() != nil || len(s.text) > 0 || plausible(r) != nil {
 		return head, nil
 	}
 	p.records = p.records[1:]

@@ -81,19 +81,13 @@ func TestEveryFieldIsScanned(t *testing.T) {
 	want := &metrics.Record{}
 	fillIn(reflect.ValueOf(want).Elem())
 	want.Last, want.LastByte, want.Reply = want.Chunks.Last(), 0, "" // the stream does not have these two
-	old := *want
-	old.Step, old.Uncached, old.Calls, old.Reasoning, old.Asked, old.Adapter, old.Payload = nil, false, nil, "", nil, "", nil // version 1 is older
-	old.Reasoned, old.FirstOutput, old.OutReasoned = false, 0, 0
-	old.Whole = false
-	for i, want := range []*metrics.Record{&old, want} {
-		line := [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)}[i]
-		head, got := parserOfOne().request(line)
-		if got == nil {
-			t.Fatalf("not in the form of the tables: %s", line)
-		}
-		if head != (lineHead{1 + i, kindReq, want.Run, 3}) || !reflect.DeepEqual(got, want) {
-			t.Errorf("head %+v, record\n%+v\nwant\n%+v", head, got, want)
-		}
+	line := lineOf(t, 3, want)
+	head, got := parserOfOne().request(line)
+	if got == nil {
+		t.Fatalf("not in the form of the tables: %s", line)
+	}
+	if head != (lineHead{streamVersion, kindReq, want.Run, 3}) || !reflect.DeepEqual(got, want) {
+		t.Errorf("head %+v, record\n%+v\nwant\n%+v", head, got, want)
 	}
 }
 
@@ -103,7 +97,6 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 	fillIn(reflect.ValueOf(whole).Elem())
 	for _, r := range append(three(), testRecord("r", 1, 3), whole, &metrics.Record{Run: "ü", Error: "a\"b\\", Text: "\x00\xff\u2028"}) {
 		f.Add(lineOf(f, r.Index%2, r))
-		f.Add(version1(f, r.Index%2, r))
 	}
 	for _, odd := range []string{
 		`"i":01`, `"i":-0`, `"i":1e3`, `"i":1.0`, `"i":12345678901234567890`, `"i":1,"i":2`, `"I":1`, `"id":"\u00e9\ud800"`, `"id":"a\"`,
@@ -116,7 +109,6 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 		`"step":{}`, `"step":{"ready":5}`, `"step":{"waits":[]}`, `"step":{"at":null}`, `"step":{"at":0}`, `"step":null`, `"step":{"turns":2,"place":0},"sent":7`,
 		"\"error\":\"\x01\"", "\"error\":\"\xff\"",
 	} {
-		f.Add([]byte(firstMark + `"r",` + odd + `}`))
 		f.Add([]byte(requestMark + `"r",` + odd + `}`))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -125,7 +117,7 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 			return
 		}
 		var part partLine
-		want, err := decodeRecord(head.V, line)
+		want, err := decodeRecord(line)
 		if err = errors.Join(err, json.Unmarshal(line, &part)); err != nil || part.Parts > 0 {
 			t.Fatalf("%q: %d parts, %v", line, part.Parts, err)
 		}

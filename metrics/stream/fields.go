@@ -1,17 +1,6 @@
 package stream
 
-import (
-	"time"
-
-	"github.com/servebench/servebench/metrics"
-)
-
-// wireStamps is metrics.Stamps as a line has it.
-type wireStamps struct {
-	n           int
-	first, last time.Duration
-	gaps        []byte
-}
+import "github.com/servebench/servebench/metrics"
 
 // The fields of a request's line after its head, in the order in which a Writer writes them. A line
 // with another field reads as well, but slowly.
@@ -95,54 +84,6 @@ var (
 		{`"history":`, func(s *scanner, p *stepPart) { p.History = s.int() }},
 		{`"reusable":`, func(s *scanner, p *stepPart) { p.Reusable = s.int() }},
 		{`"answered":`, func(s *scanner, p *stepPart) { p.Answered = s.int() }},
-	}
-	// Of version 1.
-	recordFields = []field[metrics.Record]{
-		{`"target":`, func(s *scanner, r *metrics.Record) { r.Target = s.name() }},
-		{`"id":`, func(s *scanner, r *metrics.Record) { r.ID = s.string() }},
-		{`"i":`, func(s *scanner, r *metrics.Record) { r.Index = s.int() }},
-		{`"turn":`, func(s *scanner, r *metrics.Record) { r.Turn = s.int() }},
-		{`"attempts":`, func(s *scanner, r *metrics.Record) { r.Attempts = s.int() }},
-		{`"anew":`, func(s *scanner, r *metrics.Record) { r.Reconnects = s.int() }},
-		{`"phase":`, func(s *scanner, r *metrics.Record) { r.Phase = metrics.Phase(s.name()) }},
-		{`"due":`, func(s *scanner, r *metrics.Record) { r.Due = s.duration() }},
-		{`"slot":`, func(s *scanner, r *metrics.Record) { r.Slot = s.duration() }},
-		{`"sent":`, func(s *scanner, r *metrics.Record) { r.Sent = s.duration() }},
-		{`"wrote":`, func(s *scanner, r *metrics.Record) { r.Wrote = s.duration() }},
-		{`"waited":`, func(s *scanner, r *metrics.Record) { r.Waited = s.duration() }},
-		{`"first_byte":`, func(s *scanner, r *metrics.Record) { r.FirstByte = s.duration() }},
-		{`"first_content":`, func(s *scanner, r *metrics.Record) { r.FirstContent = s.duration() }},
-		{`"last":`, func(s *scanner, r *metrics.Record) { r.Last = s.duration() }},
-		{`"trailer":`, func(s *scanner, r *metrics.Record) { r.Trailer = s.duration() }},
-		{`"end":`, func(s *scanner, r *metrics.Record) { r.End = s.duration() }},
-		{`"chunks":`, func(s *scanner, r *metrics.Record) { r.Chunks = s.stamps() }},
-		{`"blank":`, func(s *scanner, r *metrics.Record) { r.Blank = s.stamps() }},
-		{`"late":`, func(s *scanner, r *metrics.Record) { r.Late = s.base64() }},
-		{`"conn":`, func(s *scanner, r *metrics.Record) { object(s, connFields, &r.Conn) }},
-		{`"max_age":`, func(s *scanner, r *metrics.Record) { r.MaxAge = s.duration() }},
-		{`"shared_reads":`, func(s *scanner, r *metrics.Record) { r.SharedReads = s.int() }},
-		{`"in":`, func(s *scanner, r *metrics.Record) { r.In = s.int() }},
-		{`"in_asked":`, func(s *scanner, r *metrics.Record) { r.InAsked = s.int() }},
-		{`"cached":`, func(s *scanner, r *metrics.Record) { r.Cached = s.int() }},
-		{`"out":`, func(s *scanner, r *metrics.Record) { r.Out = s.int() }},
-		{`"out_asked":`, func(s *scanner, r *metrics.Record) { r.OutAsked = s.int() }},
-		{`"uncounted":`, func(s *scanner, r *metrics.Record) { r.Uncounted = s.true() }},
-		{`"beside":`, func(s *scanner, r *metrics.Record) { r.WithOutput = made(s, tokenFields) }},
-		{`"until_0_32":`, func(s *scanner, r *metrics.Record) { r.Until032 = made(s, tokenFields) }},
-		{`"otherwise":`, func(s *scanner, r *metrics.Record) { r.Differs = s.name() }},
-		{`"tokens_per_chunk":`, func(s *scanner, r *metrics.Record) { r.TokensPerChunk = s.ints() }},
-		{`"server":`, func(s *scanner, r *metrics.Record) { r.Server = made(s, serverFields) }},
-		{`"finish":`, func(s *scanner, r *metrics.Record) { r.Finish = s.name() }},
-		{`"status":`, func(s *scanner, r *metrics.Record) { r.Status = s.int() }},
-		{`"class":`, func(s *scanner, r *metrics.Record) { r.Class = metrics.Class(s.name()) }},
-		{`"error":`, func(s *scanner, r *metrics.Record) { r.Error = s.name() }},
-		{`"text":`, func(s *scanner, r *metrics.Record) { r.Text = s.string() }},
-	}
-	stampFields = []field[wireStamps]{
-		{`"n":`, func(s *scanner, w *wireStamps) { w.n = s.int() }},
-		{`"first":`, func(s *scanner, w *wireStamps) { w.first = s.duration() }},
-		{`"last":`, func(s *scanner, w *wireStamps) { w.last = s.duration() }},
-		{`"gaps":`, func(s *scanner, w *wireStamps) { w.gaps = s.base64() }},
 	}
 	connFields = []field[metrics.Conn]{
 		{`"new":`, func(s *scanner, c *metrics.Conn) { c.New = s.true() }},

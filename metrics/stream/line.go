@@ -11,11 +11,8 @@ package stream
 
 import "github.com/servebench/servebench/metrics"
 
-// Versions of the record stream. Only their req lines differ: in version 1 they are Records in JSON.
-const (
-	firstVersion  = 1
-	streamVersion = 2 // written here
-)
+// streamVersion is the version of the record stream that is written and read here.
+const streamVersion = 2
 
 // Kinds of lines of a record stream. Readers skip those they do not know.
 const (
@@ -35,7 +32,7 @@ type lineHead struct {
 }
 
 // known reports whether this program knows the version.
-func (h lineHead) known() bool { return h.V >= firstVersion && h.V <= streamVersion }
+func (h lineHead) known() bool { return h.V == streamVersion }
 
 type runLine struct {
 	lineHead

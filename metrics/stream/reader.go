@@ -22,13 +22,10 @@ var streamMark = []byte(`{"v":`)
 
 // insideMark finds a line with something in front: kubectl logs adds the name of a pod or the time,
 // srun the number of a task. Within JSON, it would have backslashes.
-var insideMark = regexp.MustCompile(`\{"v":[12],"k":"`)
+var insideMark = regexp.MustCompile(fmt.Sprintf(`\{"v":%d,"k":"`, streamVersion))
 
-// What opens the line of a request, as a Writer of each version writes it.
-var (
-	firstMark   = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, firstVersion, kindReq)
-	requestMark = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, streamVersion, kindReq)
-)
+// requestMark opens the line of a request, as a Writer writes it.
+var requestMark = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, streamVersion, kindReq)
 
 // maxMessage bounds a line of a stream, and a message that was split over lines.
 const maxMessage = 256 << 20
@@ -134,7 +131,7 @@ func (sr *Reader) entry(b *batch, i int) (Entry, error) {
 		sr.damaged(sr.number)
 		return Entry{}, nil
 	case !line.head.known():
-		return Entry{}, fmt.Errorf("record stream of version %d: this program reads versions %d to %d: use a newer servebench", line.head.V, firstVersion, streamVersion)
+		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d only: read it with the servebench that wrote it", line.head.V, streamVersion)
 	}
 	if _, known := sr.runs[line.head.Run]; !known {
 		sr.runs[line.head.Run] = len(sr.runs)
@@ -250,9 +247,8 @@ func decode(head lineHead, line []byte) (Entry, error) {
 			return Entry{}, err
 		}
 		e.Header.Run, e.Header.Shard = head.Run, head.Shard
-		e.Header.Recognise()
 	case kindReq:
-		r, err := decodeRecord(head.V, line)
+		r, err := decodeRecord(line)
 		if err != nil {
 			return Entry{}, err
 		}
@@ -273,12 +269,9 @@ func decode(head lineHead, line []byte) (Entry, error) {
 	return e, nil
 }
 
-// decodeRecord reads a req line of that version.
-func decodeRecord(version int, line []byte) (*metrics.Record, error) {
+// decodeRecord reads a req line.
+func decodeRecord(line []byte) (*metrics.Record, error) {
 	r := &metrics.Record{}
-	if version == firstVersion {
-		return r, cmp.Or(json.Unmarshal(line, r), plausible(r))
-	}
 	l := reqLine{Record: r}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func TestRecordedRunsAreFoundByName(t *testing.T) {
 	} {
 		var warns []string
 		r := Recorded{
-			Stdin: strings.NewReader(`{"v":1,"k":"run","run":"s"}` + "\n" + `{"v":1,"k":"end","run":"s","seconds":1,"completed":0,"failed":0}` + "\n"),
+			Stdin: strings.NewReader(`{"v":2,"k":"run","run":"s"}` + "\n" + `{"v":2,"k":"end","run":"s","seconds":1,"completed":0,"failed":0}` + "\n"),
 			Warn:  func(text string) { warns = append(warns, text) },
 		}
 		sums, err := r.Read(test.names...)

@@ -3,9 +3,7 @@ package stream
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -49,34 +47,6 @@ func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
 					t.Errorf("it says %s for %s", s.Header.InForce(), as.Named())
 				}
 			}
-		}
-	}
-}
-
-// A stream of before Definitions has the role among the chunks, and its last event
-// in Last.
-func TestAFormerStreamIsCountedAnew(t *testing.T) {
-	r := &metrics.Record{Run: "r", FirstContent: 400 * time.Millisecond, Last: 800 * time.Millisecond, End: 900 * time.Millisecond, Status: 200, In: 10, Out: 3, Finish: "stop"}
-	for _, ms := range []int{100, 400, 500, 600} {
-		r.Chunks.Append(time.Duration(ms) * time.Millisecond)
-	}
-	var stream bytes.Buffer
-	writeRun(t, NewWriter(&stream), testHeader("r"))
-	first, end, _ := strings.Cut(stream.String(), "\n")
-	head := strings.Replace(first, `"definitions":"0.33.0",`, "", 1)
-	if head == first {
-		t.Fatal("the run line does not name its definitions")
-	}
-	former := []byte(head + "\n" + string(version1(t, 0, r)) + strings.Replace(end, `"completed":0`, `"completed":1`, 1))
-	for d, want := range map[metrics.Definitions][]int64{
-		"": {100, 800, 3}, metrics.Definitions029: {100, 800, 3}, metrics.Definitions030: {100, 600, 3}, metrics.Definitions033: {400, 600, 2},
-	} {
-		s := recount(t, former, d)
-		if got := inMS(s); !slices.Equal(want, got) {
-			t.Errorf("by %q: %v, want %v", d, got, want)
-		}
-		if d == "" && s.Header.InForce() != metrics.Definitions029 {
-			t.Errorf("it says it was counted by %s", s.Header.InForce())
 		}
 	}
 }

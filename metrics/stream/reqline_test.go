@@ -17,23 +17,6 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// version1 are the lines of records in a stream of version 1, of that shard.
-func version1(t testing.TB, shard int, records ...*metrics.Record) []byte {
-	t.Helper()
-	var lines bytes.Buffer
-	for _, r := range records {
-		e := json.NewEncoder(&lines)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(struct {
-			lineHead
-			*metrics.Record
-		}{lineHead{firstVersion, kindReq, r.Run, shard}, r}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return lines.Bytes()
-}
-
 // anyRecord sets about half of a Record's fields to something.
 func anyRecord(random *rand.Rand) *metrics.Record {
 	r := &metrics.Record{}
@@ -101,7 +84,7 @@ func set(random *rand.Rand, v reflect.Value) {
 	}
 }
 
-// Whatever a record holds comes back, from both versions.
+// Whatever a record holds comes back.
 func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	same := cmp.AllowUnexported(metrics.Stamps{})
@@ -113,14 +96,12 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 		if err := sw.Write(want); err != nil {
 			t.Fatal(err)
 		}
-		for version, line := range [][]byte{version1(t, 0, want), now.Bytes()} {
-			entries, sr := readAll(t, line)
-			if len(entries) != 1 || sr.Damaged != 0 {
-				t.Fatalf("version %d: not read: %s", version+1, line)
-			}
-			if diff := cmp.Diff(want, entries[0].Record, same); diff != "" {
-				t.Fatalf("version %d: %s\n%s", version+1, line, diff)
-			}
+		entries, sr := readAll(t, now.Bytes())
+		if len(entries) != 1 || sr.Damaged != 0 {
+			t.Fatalf("not read: %s", now.Bytes())
+		}
+		if diff := cmp.Diff(want, entries[0].Record, same); diff != "" {
+			t.Fatalf("%s\n%s", now.Bytes(), diff)
 		}
 		if !json.Valid(now.Bytes()) {
 			t.Fatalf("%s", now.Bytes())

@@ -239,7 +239,7 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"skipped 1 line of other programs in the stream"}},
 		"with a pod's name":   {behind("[pod/a-0-x/a] 2026-11-22T02:15:00.5Z ", lines), 4, nil},
 		"twice, by two tasks": {slices.Concat(behind("0: ", lines), behind("1: ", lines)), 4, []string{"ignored 6 lines that the stream repeats"}},
-		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":1,\"k\":\"req\"}","x":{"v":1}}`+"\n")), 4, []string{"skipped 1 line of other programs in the stream"}},
+		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":2,\"k\":\"req\"}","x":{"v":2}}`+"\n")), 4, []string{"skipped 1 line of other programs in the stream"}},
 		"another end":         {append(slices.Clone(lines), recorded(t, 3)[4:]...), 4, []string{"run r has run or end lines that differ: the first of each counts"}},
 	} {
 		sums, err := Read(bytes.NewReader(slices.Concat(c.lines...)), metrics.Ask{})

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // A scanner reads JSON in the form in which a Writer writes it: without spaces, and with fields in
@@ -213,20 +211,6 @@ func (s *scanner) nested() json.RawMessage {
 		s.failed = true
 	}
 	return value
-}
-
-// stamps reads the times of chunks.
-func (s *scanner) stamps() metrics.Stamps {
-	var w wireStamps
-	object(s, stampFields, &w)
-	if s.failed {
-		return metrics.Stamps{}
-	}
-	v, err := metrics.StampsOf(w.n, w.first, w.last, w.gaps)
-	if err != nil {
-		s.failed = true
-	}
-	return v
 }
 
 // base64 reads bytes, at least one.

@@ -244,7 +244,7 @@ func TestHashesKnowWhatTheyHave(t *testing.T) {
 func TestSamplesOfOneShardMakeNoTraceOfAll(t *testing.T) {
 	f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Sampled = h.Shard == 0 }}
 	shards := f.write(t, load(20))
-	sample := []byte(`{"v":1,"k":"sample","run":"r","at":5}` + "\n")
+	sample := []byte(`{"v":2,"k":"sample","run":"r","at":5}` + "\n")
 	for name, streams := range map[string][][]byte{"sampled": {shards[0], sample, shards[1]}, "no sample": shards} {
 		s := readOne(t, slices.Concat(streams...))
 		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (s.Trace.Records.Len() > 0 || len(s.Trace.Samples) != 1) {
