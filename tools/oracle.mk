@@ -12,7 +12,7 @@ oracle: families ## compare the tokenizers of 42 model families with Hugging Fac
 
 # It downloads 0.25 GB, and makes the families in two minutes. Then oracle takes some ten
 # minutes for what the library makes of the texts. Both keep what they made.
-families: models
+families: models ## fetch and make the tokenizers that oracle compares
 	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3 sentencepiece==0.2.3 protobuf==7.36.2
 	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/families.py $(ORACLE)
 

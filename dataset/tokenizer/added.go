@@ -35,7 +35,7 @@ type treeEdge struct {
 }
 
 // newAddedTokens makes a finder of tokens; written changes their content to what a text has.
-func newAddedTokens(tokens []addedToken, written normalizer) *addedTokens {
+func newAddedTokens(tokens []addedToken, written func(string) string) *addedTokens {
 	a := &addedTokens{tokens: tokens, below: make(map[treeEdge]int32), ends: make(map[int32]int)}
 	nodes := int32(0)
 	for i, t := range tokens {
@@ -121,7 +121,7 @@ func (a *addedTokens) split(text string, emit func(part string, start int, t *ad
 			continue
 		}
 		if t.LStrip {
-			start = len(strings.TrimRightFunc(text[:start], unicode.IsSpace))
+			start = max(done, len(strings.TrimRightFunc(text[:start], unicode.IsSpace)))
 		}
 		if t.RStrip {
 			end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
@@ -129,7 +129,9 @@ func (a *addedTokens) split(text string, emit func(part string, start int, t *ad
 		if done < start {
 			emit(text[done:start], done, nil)
 		}
-		emit(text[start:end], start, t)
+		if start < end {
+			emit(text[start:end], start, t)
+		}
 		done = end
 	}
 	if done < len(text) {
@@ -155,23 +157,28 @@ func inWord(r rune) bool {
 }
 
 // place gives tokens the ids that Hugging Face's library gives them, whatever the
-// file says: the id in the vocabulary, or else the next free one. It leaves out
-// tokens without content and repeated tokens.
+// file says: the id in the vocabulary, or else one after the size of the vocabulary. It leaves out
+// tokens without content. Of tokens with one content, the last one counts; it is special if one is.
 func place(tokens []addedToken, vocab *vocabulary) []addedToken {
 	var placed []addedToken
-	seen := make(map[string]bool)
+	at := make(map[string]int) // in placed
 	next := vocab.size
 	for _, t := range tokens {
-		if t.Content == "" || seen[t.Content] {
+		i, again := at[t.Content]
+		switch id, known := vocab.id(t.Content); {
+		case t.Content == "":
 			continue
-		}
-		seen[t.Content] = true
-		if id, ok := vocab.id(t.Content); ok {
+		case again:
+			t.ID, t.Special = placed[i].ID, t.Special || placed[i].Special
+			placed[i] = t
+			continue
+		case known:
 			t.ID = int(id)
-		} else {
+		default:
 			t.ID = next
+			next++
 		}
-		next = max(next, t.ID+1)
+		at[t.Content] = len(placed)
 		placed = append(placed, t)
 	}
 	return placed

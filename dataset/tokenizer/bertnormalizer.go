@@ -17,7 +17,7 @@ type bertNormalizer struct {
 	// ChineseChars puts spaces around ideographs.
 	ChineseChars bool `json:"handle_chinese_chars"`
 	// StripAccents is as Lowercase if it is null.
-	StripAccents *bool `json:"strip_accents"`
+	StripAccents *bool `json:"strip_accents,omitzero"`
 	Lowercase    bool  `json:"lowercase"`
 }
 
@@ -25,7 +25,7 @@ func newBertNormalizer(s section) (normalizer, error) {
 	var b bertNormalizer
 	err := s.read(&b)
 	b.StripAccents = cmp.Or(b.StripAccents, &b.Lowercase)
-	return b.normalize, err
+	return rewriting(b.normalize), err
 }
 
 func (b *bertNormalizer) normalize(text string) string {

@@ -32,13 +32,13 @@ type bpe struct {
 // A bpeModel is a BPE model as a file has it.
 type bpeModel struct {
 	Type         string           `json:"type"`
-	Dropout      *float64         `json:"dropout"`
-	Unknown      *string          `json:"unk_token"`
-	Prefix       *string          `json:"continuing_subword_prefix"`
-	Suffix       *string          `json:"end_of_word_suffix"`
-	FuseUnknown  bool             `json:"fuse_unk"`
-	ByteFallback bool             `json:"byte_fallback"`
-	IgnoreMerges bool             `json:"ignore_merges"`
+	Dropout      *float64         `json:"dropout,omitzero"`
+	Unknown      *string          `json:"unk_token,omitzero"`
+	Prefix       *string          `json:"continuing_subword_prefix,omitzero"`
+	Suffix       *string          `json:"end_of_word_suffix,omitzero"`
+	FuseUnknown  bool             `json:"fuse_unk,omitzero"`
+	ByteFallback bool             `json:"byte_fallback,omitzero"`
+	IgnoreMerges bool             `json:"ignore_merges,omitzero"`
 	Vocab        map[string]int32 `json:"vocab"`
 	Merges       json.RawMessage  `json:"merges"`
 }

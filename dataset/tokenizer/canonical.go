@@ -10,7 +10,7 @@ import (
 
 // canonical is the normalizer of a form. It differs from form in long runs of combining marks: package
 // norm puts a grapheme joiner into them after every 30 marks, and Hugging Face does not.
-func canonical(form norm.Form) normalizer {
+func canonical(form norm.Form) func(string) string {
 	return func(text string) string {
 		switch {
 		case form.QuickSpanString(text) == len(text):

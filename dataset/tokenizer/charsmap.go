@@ -41,7 +41,13 @@ func newPrecompiled(s section) (normalizer, error) {
 	if !ok {
 		return nil, s.errorf("precompiled_charsmap is not the size of a trie, the trie, and texts")
 	}
-	return c.normalize, nil
+	return func(text string, head int) (string, int) {
+		out := c.normalize(text)
+		if head > 0 { // Hugging Face's library counts what follows a character that is left out for it
+			head = max(1, len(c.normalize(text[:head])))
+		}
+		return out, min(head, len(out))
+	}, nil
 }
 
 func newCharsmap(data []byte) (c *charsmap, ok bool) {

@@ -50,8 +50,8 @@ func newDecoders(s section) (decoder, error) {
 func fused(tokens []string) []string { return []string{strings.Join(tokens, "")} }
 
 func newReplaceDecoder(s section) (decoder, error) {
-	replace, err := newReplace(s)
-	return eachToken(func(_ int, token string) string { return replace(token) }), err
+	r, err := newReplace(s)
+	return eachToken(func(_ int, token string) string { return r.replace(token) }), err
 }
 
 // newByteLevelDecoder reads a ByteLevel, whose fields only matter for a pre-tokenizer.
@@ -157,8 +157,8 @@ func newStripDecoder(s section) (decoder, error) {
 	var strip struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
-		Start   int    `json:"start"`
-		Stop    int    `json:"stop"`
+		Start   uint32 `json:"start"`
+		Stop    uint32 `json:"stop"`
 	}
 	if err := s.read(&strip); err != nil {
 		return nil, err
@@ -167,10 +167,10 @@ func newStripDecoder(s section) (decoder, error) {
 		return nil, s.errorf("content %q is not one character", strip.Content)
 	}
 	return eachToken(func(_ int, token string) string {
-		for n := 0; n < strip.Start && strings.HasPrefix(token, strip.Content); n++ {
+		for n := uint32(0); n < strip.Start && strings.HasPrefix(token, strip.Content); n++ {
 			token = token[len(strip.Content):]
 		}
-		for n := 0; n < strip.Stop && strings.HasSuffix(token, strip.Content); n++ {
+		for n := uint32(0); n < strip.Stop && strings.HasSuffix(token, strip.Content); n++ {
 			token = token[:len(token)-len(strip.Content)]
 		}
 		return token

@@ -45,7 +45,7 @@ func parseAll(path string, data []byte, s *settings) (*pipeline, error) {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			path = fmt.Sprintf("%s:%d", path, 1+bytes.Count(data[:syntax.Offset], []byte("\n")))
 		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
 	}
 	t, err := newPipeline(&doc, s)
 	if err != nil {

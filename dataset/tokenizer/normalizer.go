@@ -8,27 +8,33 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A normalizer rewrites a text before it is cut into words.
-type normalizer func(text string) string
+// A normalizer rewrites a text before it is cut into words. The first head bytes of the text come
+// from the first character of what is encoded; it returns how many do so of the new text.
+type normalizer func(text string, head int) (string, int)
 
-func unchanged(text string) string { return text }
+// rewriting makes a normalizer of what rewrites a text from left to right.
+func rewriting(rewrite func(string) string) normalizer {
+	return func(text string, head int) (string, int) { return rewrite(text), len(rewrite(text[:head])) }
+}
+
+func unchanged(text string, head int) (string, int) { return text, head }
 
 // normalizerKinds are the kinds of normalizers that a document may have.
 func normalizerKinds() []kind[normalizer] {
 	return []kind[normalizer]{
 		{name: "Sequence", read: newNormalizers},
 		{name: "BertNormalizer", read: newBertNormalizer},
-		{name: "Lowercase", read: fixed(normalizer(lowercase))},
-		{name: "NFC", read: fixed(canonical(norm.NFC))},
-		{name: "NFD", read: fixed(canonical(norm.NFD))},
-		{name: "NFKC", read: fixed(canonical(norm.NFKC))},
-		{name: "NFKD", read: fixed(canonical(norm.NFKD))},
-		{name: "Nmt", read: fixed(normalizer(nmt))},
+		{name: "Lowercase", read: fixed(rewriting(lowercase))},
+		{name: "NFC", read: fixed(rewriting(canonical(norm.NFC)))},
+		{name: "NFD", read: fixed(rewriting(canonical(norm.NFD)))},
+		{name: "NFKC", read: fixed(rewriting(canonical(norm.NFKC)))},
+		{name: "NFKD", read: fixed(rewriting(canonical(norm.NFKD)))},
+		{name: "Nmt", read: fixed(rewriting(nmt))},
 		{name: "Precompiled", read: newPrecompiled},
 		{name: "Prepend", read: newPrepend},
 		{name: "Replace", read: newReplaceNormalizer, but: "regular expressions: as in Split"},
 		{name: "Strip", read: newStrip},
-		{name: "StripAccents", read: fixed(without(isMark))},
+		{name: "StripAccents", read: fixed(rewriting(without(isMark)))},
 	}
 }
 
@@ -51,11 +57,11 @@ func fixed[T any](value T) func(section) (T, error) {
 
 func newNormalizers(s section) (normalizer, error) {
 	all, err := readAll(s, "normalizers", newNormalizer)
-	return func(text string) string {
+	return func(text string, head int) (string, int) {
 		for _, normalize := range all {
-			text = normalize(text)
+			text, head = normalize(text, head)
 		}
-		return text
+		return text, head
 	}, err
 }
 
@@ -65,21 +71,27 @@ func newPrepend(s section) (normalizer, error) {
 		Prepend string `json:"prepend"`
 	}
 	err := s.read(&prepend)
-	return func(text string) string {
+	return func(text string, head int) (string, int) {
 		if text == "" {
-			return text
+			return text, head
 		}
-		return prepend.Prepend + text
+		return prepend.Prepend + text, longer(head, len(prepend.Prepend))
 	}, err
 }
 
 func newReplaceNormalizer(s section) (normalizer, error) {
-	replace, err := newReplace(s)
-	return replace, err
+	r, err := newReplace(s)
+	return r.normalize, err
+}
+
+// A replacement replaces what it finds.
+type replacement struct {
+	find finder
+	by   string
 }
 
 // newReplace reads a Replace, which is a normalizer and a decoder.
-func newReplace(s section) (func(string) string, error) {
+func newReplace(s section) (*replacement, error) {
 	var replace struct {
 		Type    string `json:"type"`
 		Pattern needle `json:"pattern"`
@@ -88,28 +100,35 @@ func newReplace(s section) (func(string) string, error) {
 	if err := s.read(&replace); err != nil {
 		return nil, err
 	}
-	if replace.Pattern.String != "" {
-		return func(text string) string {
-			return strings.ReplaceAll(text, replace.Pattern.String, replace.Content)
-		}, nil
+	find, err := replace.Pattern.finder(s)
+	return &replacement{find, replace.Content}, err
+}
+
+func (r *replacement) normalize(text string, head int) (string, int) {
+	start, end := r.find(text)
+	switch {
+	case start == len(text):
+		return text, head
+	case start < head && end >= head: // it takes the whole head, and perhaps more
+		head = start + len(r.by)
+	default:
+		head = len(r.replace(text[:head]))
 	}
-	p, err := compile(replace.Pattern.Regex)
-	if err != nil {
-		return nil, s.errorf("%w", err)
+	return r.replace(text), head
+}
+
+func (r *replacement) replace(text string) string {
+	if start, _ := r.find(text); start == len(text) {
+		return text
 	}
-	return func(text string) string {
-		if start, _ := p.find(text); start == len(text) {
-			return text
+	var out strings.Builder
+	r.find.matches(text, func(part string, match bool) {
+		if match {
+			part = r.by
 		}
-		var out strings.Builder
-		finder(p.find).matches(text, func(part string, match bool) {
-			if match {
-				part = replace.Content
-			}
-			out.WriteString(part)
-		})
-		return out.String()
-	}, nil
+		out.WriteString(part)
+	})
+	return out.String()
 }
 
 func newStrip(s section) (normalizer, error) {
@@ -119,19 +138,20 @@ func newStrip(s section) (normalizer, error) {
 		Right bool   `json:"strip_right"`
 	}
 	err := s.read(&strip)
-	return func(text string) string {
+	return func(text string, head int) (string, int) {
 		if strip.Left {
-			text = strings.TrimLeftFunc(text, unicode.IsSpace)
+			rest := strings.TrimLeftFunc(text, unicode.IsSpace)
+			text, head = rest, head-(len(text)-len(rest))
 		}
 		if strip.Right {
 			text = strings.TrimRightFunc(text, unicode.IsSpace)
 		}
-		return text
+		return text, max(0, min(head, len(text)))
 	}, err
 }
 
 // without leaves out the runes of a class. None of them is ASCII.
-func without(is func(rune) bool) normalizer {
+func without(is func(rune) bool) func(string) string {
 	return func(text string) string {
 		return strings.Map(func(r rune) rune {
 			if r >= utf8.RuneSelf && is(r) {

@@ -22,6 +22,7 @@ type pipeline struct {
 	decode          decoder
 	clean           bool     // decoded text loses the spaces before punctuation
 	texts           []string // of each id, as the decoder gets it; empty for unused ids
+	blank           int      // the id of the empty text; -1 if there is none
 	size            int
 	special         []int
 	flagged         []int     // added tokens that the file flags as special
@@ -62,7 +63,14 @@ func newPipeline(d *document, s *settings) (*pipeline, error) {
 	if p.model, err = choose(section{"model", typed(d.Model)}, modelKinds(d.bulk, pre.byteLevel)); err != nil {
 		return nil, err
 	}
+	if _, bytes := p.model.(*bpe); pre.byteLevel && !bytes {
+		p.split = p.split.then(asPrinted)
+	}
 	vocab := p.model.words()
+	p.blank = -1
+	if id, ok := vocab.id(""); ok {
+		p.blank = int(id)
+	}
 	p.size, p.texts = vocab.size, slices.Clone(vocab.texts)
 	added := place(d.AddedTokens, vocab)
 	if err := p.setAdded(added); err != nil {
@@ -110,14 +118,22 @@ func (p *pipeline) setAdded(tokens []addedToken) error {
 		}
 		if t.Normalized {
 			normalized = append(normalized, t)
-			p.texts[t.ID] = p.normalize(t.Content)
+			if p.texts[t.ID] = p.written(t.Content); p.texts[t.ID] == "" {
+				return fmt.Errorf("added_tokens: nothing is left of %q once it is normalized, which is not supported", t.Content)
+			}
 		} else {
 			raw = append(raw, t)
 		}
 	}
-	p.raw = newAddedTokens(raw, unchanged)
-	p.normalized = newAddedTokens(normalized, p.normalize)
+	p.raw = newAddedTokens(raw, func(content string) string { return content })
+	p.normalized = newAddedTokens(normalized, p.written)
 	return nil
+}
+
+// written is a text once it is normalized.
+func (p *pipeline) written(text string) string {
+	text, _ = p.normalize(text, 0)
+	return text
 }
 
 // id is the id of the token with that content, or -1.
@@ -163,19 +179,23 @@ func (p *pipeline) each(text string, visit func(tokens []int32)) {
 		w.ids = append(w.ids[:0], int32(t.ID))
 		visit(w.ids)
 	}
-	emit := func(text string, _ bool) { visit(p.model.tokens(w, text)) }
+	emit := func(text string, _ int) { visit(p.model.tokens(w, text)) }
 	p.raw.split(valid(text), func(part string, start int, t *addedToken) {
 		if t != nil {
 			added(t)
 			return
 		}
-		begins := start == 0
-		p.normalized.split(p.normalize(part), func(part string, start int, t *addedToken) {
+		head := 0
+		if start == 0 {
+			_, head = runeAt(part, 0)
+		}
+		part, head = p.normalize(part, head)
+		p.normalized.split(part, func(part string, start int, t *addedToken) {
 			if t != nil {
 				added(t)
 				return
 			}
-			p.split(part, begins && start == 0, emit)
+			p.split(part, head-start, emit)
 		})
 	})
 }
@@ -185,7 +205,7 @@ func (p *pipeline) Decode(ids []int) string {
 	defer p.words.Put(w)
 	w.tokens = slices.Grow(w.tokens[:0], len(ids))
 	for _, id := range ids {
-		if id >= 0 && id < len(p.texts) && p.texts[id] != "" {
+		if id >= 0 && id < len(p.texts) && (p.texts[id] != "" || id == p.blank) {
 			w.tokens = append(w.tokens, p.texts[id])
 		}
 	}

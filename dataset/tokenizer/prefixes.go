@@ -2,7 +2,7 @@ package tokenizer
 
 import "math/bits"
 
-// Prefixes finds the tokens that a text begins with: a hash table of tokens with open addressing, at
+// prefixes finds the tokens that a text begins with: a hash table of tokens with open addressing, at
 // most two thirds full, and a filter of all beginnings of tokens. The hash of a text follows from
 // the hash of the text without its last byte, so one pass meets all tokens.
 type prefixes struct {
@@ -12,7 +12,7 @@ type prefixes struct {
 	filter []uint64 // a bit for the hash of each beginning
 }
 
-// seed is the hash of the empty text.
+// prefixSeed is the hash of the empty text.
 const prefixSeed = 0x2545f4914f6cdd1d
 
 // stepped is the hash of a text and one more byte.

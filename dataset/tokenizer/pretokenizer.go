@@ -78,7 +78,7 @@ func newByteLevel(s section) (preTokenizer, error) {
 		Type           string `json:"type"`
 		AddPrefixSpace bool   `json:"add_prefix_space"`
 		TrimOffsets    bool   `json:"trim_offsets"`
-		UseRegex       bool   `json:"use_regex"`
+		UseRegex       bool   `json:"use_regex,omitzero"`
 	}{UseRegex: true}
 	if err := s.read(&level); err != nil {
 		return preTokenizer{}, err
@@ -92,11 +92,11 @@ func newByteLevel(s section) (preTokenizer, error) {
 		split = isolated.at(p.find)
 	}
 	if level.AddPrefixSpace {
-		split = splitter(func(text string, first bool, emit emitter) {
+		split = splitter(func(text string, head int, emit emitter) {
 			if !strings.HasPrefix(text, " ") {
-				text = " " + text
+				text, head = " "+text, longer(head, 1)
 			}
-			emit(text, first)
+			emit(text, head)
 		}).then(split)
 	}
 	return preTokenizer{split: split, byteLevel: true}, nil
@@ -111,7 +111,7 @@ var whitespace = removed.at(findSpace).then(contiguous.at(one(inWord)))
 func newPunctuation(s section) (splitter, error) {
 	punctuation := struct {
 		Type     string   `json:"type"`
-		Behavior behavior `json:"behavior"`
+		Behavior behavior `json:"behavior,omitzero"`
 	}{Behavior: isolated}
 	if err := s.read(&punctuation); err != nil {
 		return nil, err
@@ -152,10 +152,10 @@ type metaspace struct {
 	Type        string `json:"type"`
 	Replacement string `json:"replacement"`
 	// AddPrefixSpace is in older files, which may lack PrependScheme.
-	AddPrefixSpace *bool   `json:"add_prefix_space"`
-	PrependScheme  string  `json:"prepend_scheme"`
-	Split          *bool   `json:"split"`   // true if it is null
-	Text           *string `json:"str_rep"` // the replacement again, without effect
+	AddPrefixSpace *bool   `json:"add_prefix_space,omitzero"`
+	PrependScheme  string  `json:"prepend_scheme,omitzero"`
+	Split          *bool   `json:"split,omitzero"`   // true if it is null
+	Text           *string `json:"str_rep,omitzero"` // the replacement again, without effect
 }
 
 func readMetaspace(s section) (metaspace, error) {
@@ -182,18 +182,27 @@ func newMetaspace(s section) (splitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark := splitter(func(text string, first bool, emit emitter) {
-		text = strings.ReplaceAll(text, " ", m.Replacement)
-		wanted := m.PrependScheme == "always" || m.PrependScheme == "first" && first
+	mark := splitter(func(text string, head int, emit emitter) {
+		spaces := strings.Count(text[:max(0, min(head, len(text)))], " ")
+		text, head = strings.ReplaceAll(text, " ", m.Replacement), longer(head, spaces*(len(m.Replacement)-1))
+		wanted := m.PrependScheme == "always" || m.PrependScheme == "first" && head > 0
 		if wanted && !strings.HasPrefix(text, m.Replacement) {
-			text = m.Replacement + text
+			text, head = m.Replacement+text, longer(head, len(m.Replacement))
 		}
-		emit(text, first)
+		emit(text, head)
 	})
 	if m.Split != nil && !*m.Split {
 		return mark, nil
 	}
 	return mark.then(mergedNext.at(literal(m.Replacement))), nil
+}
+
+// longer is a head after its text has grown by so many bytes.
+func longer(head, by int) int {
+	if head <= 0 {
+		return head
+	}
+	return head + by
 }
 
 var findSpace = one(unicode.IsSpace)

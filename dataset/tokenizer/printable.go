@@ -37,6 +37,17 @@ func printedTable() (chars [256]string) {
 	return chars
 }
 
+// asPrinted is a splitter that makes the characters of a byte-level vocabulary of a text.
+func asPrinted(text string, head int, emit emitter) {
+	var out strings.Builder
+	for i := range len(text) {
+		out.WriteString(printed[text[i]])
+	}
+	if text != "" {
+		emit(out.String(), head)
+	}
+}
+
 // appendUnprintable appends the text that a byte-level token means, or the token itself if one of
 // its characters means no byte.
 func appendUnprintable(text []byte, token string) []byte {

@@ -30,7 +30,7 @@ var scripts = sync.OnceValue(func() []uint8 {
 
 // byScript cuts where the script changes. What is before the first rune that has a script is lost,
 // as in Hugging Face's library.
-func byScript(text string, first bool, emit emitter) {
+func byScript(text string, head int, emit emitter) {
 	numbers := scripts()
 	start, last := -1, uint8(0)
 	for pos, r := range text {
@@ -39,11 +39,11 @@ func byScript(text string, first bool, emit emitter) {
 			continue
 		}
 		if start >= 0 {
-			emit(text[start:pos], first && start == 0)
+			emit(text[start:pos], head-start)
 		}
 		start, last = pos, script
 	}
 	if start >= 0 {
-		emit(text[start:], first && start == 0)
+		emit(text[start:], head-start)
 	}
 }

@@ -1,8 +1,12 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 )
 
 // A section is one part of a document, and its place there, such as normalizer.normalizers[1].
@@ -52,12 +56,32 @@ func (s section) kind() string {
 
 func (s section) absent() bool { return absent(s.raw) }
 
-// read decodes a section. It refuses fields that are not in into.
+// read decodes a section into a struct or a map. It refuses fields that the struct does not have, and
+// a section that lacks one of its fields, unless that has the tag omitzero.
 func (s section) read(into any) error {
 	if err := decode(s.raw, into); err != nil {
-		return fmt.Errorf("%s: %w", s.place, err)
+		return s.errorf("%w", plain(err))
+	}
+	var fields map[string]json.RawMessage
+	form := reflect.TypeOf(into).Elem()
+	if form.Kind() != reflect.Struct || json.Unmarshal(s.raw, &fields) != nil {
+		return nil
+	}
+	for i := range form.NumField() {
+		name, optional, _ := strings.Cut(form.Field(i).Tag.Get("json"), ",")
+		if _, there := fields[name]; !there && optional == "" {
+			return s.errorf("it has no %s", name)
+		}
 	}
 	return nil
+}
+
+// plain is an error of encoding/json without the names of Go's types.
+func plain(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: unexpected JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	return err
 }
 
 // list are the sections of a Sequence, which has them in a field of that name.

@@ -40,8 +40,21 @@ var named = []string{
 
 // bertClasses are transformers' classes that make BERT's normalizer anew.
 var bertClasses = []string{
-	"BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer",
+	"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer",
 	"MPNetTokenizer", "SqueezeBertTokenizer",
+}
+
+// modelClasses are the classes that transformers takes for the model_type of config.json, if
+// tokenizer_config.json names none.
+var modelClasses = map[string]string{
+	"albert": "AlbertTokenizer", "bart": "RobertaTokenizer", "bert": "BertTokenizer", "camembert": "CamembertTokenizer", "clip": "CLIPTokenizer",
+	"convbert": "BertTokenizer", "data2vec-text": "RobertaTokenizer", "deberta": "DebertaTokenizer", "deberta-v2": "DebertaV2Tokenizer",
+	"distilbert": "BertTokenizer", "electra": "BertTokenizer", "ernie": "BertTokenizer", "gemma": "GemmaTokenizer", "gemma2": "GemmaTokenizer",
+	"gemma3": "GemmaTokenizer", "gemma3_text": "GemmaTokenizer", "gpt2": "GPT2Tokenizer", "gte": "XLMRobertaTokenizer", "ibert": "RobertaTokenizer",
+	"jina_embeddings_v3": "XLMRobertaTokenizer", "layoutlm": "BertTokenizer", "longformer": "RobertaTokenizer", "mbart": "MBartTokenizer",
+	"megatron-bert": "BertTokenizer", "mobilebert": "MobileBertTokenizer", "mpnet": "MPNetTokenizer", "mt5": "T5Tokenizer", "nllb": "NllbTokenizer",
+	"nomic_bert": "BertTokenizer", "qwen2": "Qwen2Tokenizer", "qwen3": "Qwen2Tokenizer", "roberta": "RobertaTokenizer", "squeezebert": "BertTokenizer",
+	"t5": "T5Tokenizer", "xlm-roberta": "XLMRobertaTokenizer", "xlnet": "XLNetTokenizer",
 }
 
 // classDefaults are the named tokens of transformers' own classes, where
@@ -128,6 +141,15 @@ func readSettings(folder string) (*settings, error) {
 	if found, err := s.read(filepath.Join(folder, "tokenizer_config.json")); err != nil || !found {
 		return nil, err
 	}
+	if s.Class == "" {
+		var config struct {
+			Type string `json:"model_type"`
+		}
+		data, err := os.ReadFile(filepath.Join(folder, "config.json"))
+		if err == nil && json.Unmarshal(data, &config) == nil {
+			s.Class = modelClasses[config.Type]
+		}
+	}
 	if absent(s.AddedDecoder) {
 		more := settings{named: make(map[string]tokens)}
 		if _, err := more.read(filepath.Join(folder, "special_tokens_map.json")); err != nil {
@@ -199,7 +221,7 @@ func (s *settings) normalizer(of section) (normalizer, error) {
 	yes := true
 	b := bertNormalizer{CleanText: true, ChineseChars: *cmp.Or(s.ChineseChars, &yes), Lowercase: *cmp.Or(s.Lowercase, &yes)}
 	b.StripAccents = cmp.Or(s.StripAccents, &b.Lowercase)
-	return b.normalize, nil
+	return rewriting(b.normalize), nil
 }
 
 // apply applies the settings to the tokens of p.

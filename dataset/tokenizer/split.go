@@ -3,22 +3,23 @@ package tokenizer
 import "strings"
 
 // A splitter cuts a text into the words that a model tokenizes one by one, and passes them to emit
-// in order. first says that the text is at the start of what was encoded. No word is empty.
-type splitter func(text string, first bool, emit emitter)
+// in order. The first head bytes of the text come from the first character of what was encoded, so
+// a word with a head above 0 is at its start. No word is empty.
+type splitter func(text string, head int, emit emitter)
 
-type emitter func(word string, first bool)
+type emitter func(word string, head int)
 
 // whole leaves a text in one piece.
-func whole(text string, first bool, emit emitter) {
+func whole(text string, head int, emit emitter) {
 	if text != "" {
-		emit(text, first)
+		emit(text, head)
 	}
 }
 
 // then cuts with s and the words with next.
 func (s splitter) then(next splitter) splitter {
-	return func(text string, first bool, emit emitter) {
-		s(text, first, func(word string, first bool) { next(word, first, emit) })
+	return func(text string, head int, emit emitter) {
+		s(text, head, func(word string, head int) { next(word, head, emit) })
 	}
 }
 
@@ -65,23 +66,23 @@ func (b behavior) at(find finder) splitter { return b.cutting(find, false) }
 func (b behavior) cutting(find finder, invert bool) splitter {
 	switch b {
 	case removed:
-		return func(text string, first bool, emit emitter) {
+		return func(text string, head int, emit emitter) {
 			find.matches(text, func(part string, match bool) {
 				if match == invert {
-					emit(part, first)
+					emit(part, head)
 				}
-				first = false
+				head -= len(part)
 			})
 		}
 	case mergedLeft, mergedNext, contiguous:
-		return func(text string, first bool, emit emitter) {
+		return func(text string, head int, emit emitter) {
 			b.joined(text, func(yield func(string, bool)) {
 				find.matches(text, func(part string, match bool) { yield(part, match != invert) })
-			}, func(word string) { emit(word, first); first = false })
+			}, func(word string) { emit(word, head); head -= len(word) })
 		}
 	}
-	return func(text string, first bool, emit emitter) {
-		find.matches(text, func(part string, _ bool) { emit(part, first); first = false })
+	return func(text string, head int, emit emitter) {
+		find.matches(text, func(part string, _ bool) { emit(part, head); head -= len(part) })
 	}
 }
 
@@ -123,18 +124,32 @@ func newSplit(s section) (splitter, error) {
 	if err := s.read(&split); err != nil {
 		return nil, err
 	}
-	if split.Pattern.String != "" {
-		return split.Behavior.splitter(s, literal(split.Pattern.String), split.Invert)
-	}
-	p, err := compile(split.Pattern.Regex)
+	find, err := split.Pattern.finder(s)
 	if err != nil {
-		return nil, s.errorf("%w", err)
+		return nil, err
 	}
-	return split.Behavior.splitter(s, p.find, split.Invert)
+	return split.Behavior.splitter(s, find, split.Invert)
 }
 
 // A needle is what Split and Replace look for: one of the two.
-type needle struct{ String, Regex string }
+type needle struct {
+	String *string
+	Regex  *string
+}
+
+func (n needle) finder(s section) (finder, error) {
+	switch {
+	case n.String != nil && n.Regex == nil && *n.String != "":
+		return literal(*n.String), nil
+	case n.Regex != nil && n.String == nil:
+		p, err := compile(*n.Regex)
+		if err != nil {
+			return nil, s.errorf("%w", err)
+		}
+		return p.find, nil
+	}
+	return nil, s.errorf("the pattern is neither a String that is not empty nor a Regex")
+}
 
 // literal finds a string.
 func literal(wanted string) finder {

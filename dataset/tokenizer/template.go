@@ -3,12 +3,14 @@ package tokenizer
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // A template holds the ids that a post-processor puts around a single sequence.
 // The zero value adds none.
-type template struct{ before, after []int }
+type template struct {
+	before, after []int
+	adds          bool // it is of a kind that adds tokens, even if it adds none
+}
 
 // templateKinds are the kinds of post-processors that a document may have.
 func templateKinds() []kind[template] {
@@ -40,10 +42,12 @@ func newTemplates(s section) (template, error) {
 	var all template
 	processors, err := readAll(s, "processors", newTemplate)
 	for _, one := range processors {
-		if all.len() > 0 && one.len() > 0 {
+		if all.adds && one.adds {
 			return all, s.errorf("two that add tokens are not supported")
 		}
-		all = template{slices.Concat(all.before, one.before), slices.Concat(all.after, one.after)}
+		if one.adds {
+			all = one
+		}
 	}
 	return all, err
 }
@@ -54,15 +58,15 @@ func newBertProcessing(s section) (template, error) {
 		Type           string   `json:"type"`
 		Sep            numbered `json:"sep"`
 		Cls            numbered `json:"cls"`
-		TrimOffsets    bool     `json:"trim_offsets"`
-		AddPrefixSpace bool     `json:"add_prefix_space"`
+		TrimOffsets    bool     `json:"trim_offsets,omitzero"`
+		AddPrefixSpace bool     `json:"add_prefix_space,omitzero"`
 	}
 	err := s.read(&bert)
-	return template{before: []int{bert.Cls.id}, after: []int{bert.Sep.id}}, err
+	return template{before: []int{int(bert.Cls.id)}, after: []int{int(bert.Sep.id)}, adds: true}, err
 }
 
 // A numbered token has a text and an id: ["[CLS]", 101].
-type numbered struct{ id int }
+type numbered struct{ id uint32 }
 
 func (n *numbered) UnmarshalJSON(raw []byte) error {
 	var pair []json.RawMessage
@@ -77,16 +81,18 @@ func (n *numbered) UnmarshalJSON(raw []byte) error {
 
 // newSingle reads the template for a single sequence.
 func newSingle(s section) (template, error) {
-	var t template
+	t := template{adds: true}
 	var processor struct {
 		Single []struct {
 			SpecialToken *struct{ ID string }
 			Sequence     *struct{ ID string }
 		}
-		SpecialTokens map[string]struct{ IDs []int } `json:"special_tokens"`
+		SpecialTokens map[string]struct {
+			IDs []uint32 `json:"ids"`
+		} `json:"special_tokens"`
 	}
 	if err := json.Unmarshal(s.raw, &processor); err != nil {
-		return t, s.errorf("%w", err)
+		return t, s.errorf("%w", plain(err))
 	}
 	sequences := 0
 	for i, piece := range processor.Single {
@@ -98,10 +104,12 @@ func newSingle(s section) (template, error) {
 			if !ok {
 				return t, s.errorf("special token %q has no ids", piece.SpecialToken.ID)
 			}
-			if sequences == 0 {
-				t.before = append(t.before, token.IDs...)
-			} else {
-				t.after = append(t.after, token.IDs...)
+			for _, id := range token.IDs {
+				if sequences == 0 {
+					t.before = append(t.before, int(id))
+				} else {
+					t.after = append(t.after, int(id))
+				}
 			}
 		default:
 			return t, s.errorf("single[%d] is neither a special token nor sequence A", i)

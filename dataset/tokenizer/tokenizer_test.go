@@ -184,7 +184,7 @@ func TestOpenRefusesWhatIsNoTokenizer(t *testing.T) {
 func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
 	good := wordLevelJSON()
 	for _, row := range []struct{ old, new, want string }{
-		{`"type":"WordLevel"`, `"type":"Unigram"`, `tokenizer.json: model: json: cannot unmarshal object into Go struct field unigramModel.vocab of type []tokenizer.piece`},
+		{`"type":"WordLevel"`, `"type":"Unigram"`, `tokenizer.json: model: vocab: unexpected JSON object`},
 		{`"model":{`, `"model":null,"extra":{`, `tokenizer.json: json: unknown field "extra"`},
 		{`"model":{"type":"WordLevel"`, `"model":{"type":"Foo"`, `tokenizer.json: model: type "Foo" is not supported yet`},
 		{`"normalizer":null`, `"normalizer":{"type":"ByteLevel"}`, `tokenizer.json: normalizer: type "ByteLevel" is not supported yet`},
@@ -203,13 +203,16 @@ func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
 		{`{"type":"WhitespaceSplit"}`, `{"type":"FixedLength"}`, `tokenizer.json: pre_tokenizer: type "FixedLength" is not supported yet`},
 		{`{"type":"WhitespaceSplit"}`, `{"type":"Punctuation","behavior":"Lost"}`, `tokenizer.json: pre_tokenizer: behavior "Lost" is not supported yet`},
 		{`{"type":"WhitespaceSplit"}`, `{"type":"CharDelimiterSplit","delimiter":"ab"}`, `tokenizer.json: pre_tokenizer: delimiter "ab" is not one character`},
-		{`{"type":"WhitespaceSplit"}`, `{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}`,
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Sequence","pretokenizers":[{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true},{"type":"Digits","individual_digits":true}]}`,
 			`tokenizer.json: pre_tokenizer.pretokenizers[1]: a Digits after ByteLevel is not supported yet`},
 		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace","replacement":"_","add_prefix_space":false}`,
 			`tokenizer.json: pre_tokenizer: add_prefix_space false needs the prepend_scheme never, as in Hugging Face's library`},
 		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}`, `tokenizer.json: pre_tokenizer: prepend_scheme "last" is not supported yet`},
-		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace"}`, `tokenizer.json: pre_tokenizer: replacement "" is not one character`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace"}`, `tokenizer.json: pre_tokenizer: it has no replacement`},
 		{`"TemplateProcessing"`, `"PairProcessing"`, `tokenizer.json: post_processor: type "PairProcessing" is not supported yet`},
+		{`"post_processor":{`, `"post_processor":{"type":"BertProcessing"},"decoder":{`, `tokenizer.json: post_processor: it has no sep`},
+		{`"ids":[101]`, `"ids":[-1]`, `tokenizer.json: post_processor: special_tokens.ids: unexpected JSON number -1`},
+		{`"content":"<s>"`, `"content":7`, `tokenizer.json: added_tokens.content: unexpected JSON number`},
 		{`"unk_token":"[UNK]"`, `"unk_token":"?"`, `tokenizer.json: model: unk_token "?" is not in the vocabulary`},
 		{`"unk_token"`, `"dropout":1,"unk_token"`, `tokenizer.json: model: json: unknown field "dropout"`},
 		{`"tok1":1,`, `"tok1":-1,`, `tokenizer.json: model: token "tok1" has the id -1, which is not between 0 and 4194303`},
@@ -238,6 +241,53 @@ func TestTruncationAndPaddingHaveNoEffect(t *testing.T) {
 	}
 }
 
+// The ids are those of Hugging Face's library.
+func TestOddDocumentsAreReadAsTheLibraryDoes(t *testing.T) {
+	const level = `"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}`
+	const strip = `"normalizer":{"type":"Strip","strip_left":true,"strip_right":true}`
+	const first = `{"type":"Metaspace","replacement":"|","prepend_scheme":"first","split":true}`
+	words := func(vocab string) string {
+		return `"model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,` + vocab + `}}`
+	}
+	for _, row := range []struct {
+		document, text string
+		want           []int
+	}{
+		{level + `,` + words(`"hi":1,"Ġthere":2," there":3`), "hi there", []int{1, 2}},
+		{level + `,"model":{"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":9,"vocab":{"?":0,"Ġhi":1," hi":2}}`, " hi", []int{1}},
+		{level + `,"model":{"type":"Unigram","unk_id":0,"vocab":[["?",-9],["Ġhi",-1],[" hi",-1]]}`, " hi", []int{1}},
+		{strip + `,"pre_tokenizer":` + first + `,` + words(`"hi":1,"|hi":2`), " hi", []int{1}},
+		{strip + `,"pre_tokenizer":` + first + `,` + words(`"hi":1,"|hi":2`), "hi ", []int{2}},
+		{`"normalizer":{"type":"StripAccents"},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "\u0301b", []int{1}},
+		{`"normalizer":{"type":"Replace","pattern":{"String":"\n"},"content":""},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "\nb", []int{1}},
+		{`"normalizer":{"type":"Replace","pattern":{"Regex":"ab"},"content":""},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "abb", []int{1}},
+		{`"normalizer":{"type":"Prepend","prepend":"▁"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
+{"type":"Split","pattern":{"String":"▁"},"behavior":"Isolated","invert":false},` + first + `]},` + words(`"hi":1,"|hi":2,"▁":3,"|▁":4`), "hi", []int{4, 2}},
+		{`"added_tokens":[{"content":"<x>"},{"content":"<x>","lstrip":true}],"pre_tokenizer":{"type":"CharDelimiterSplit","delimiter":"_"},` + words(`"b":1,"<x>":2,"b ":3`), "b <x>", []int{1, 2}},
+		{`"added_tokens":[{"content":"b"},{"content":"<x>"}],` + words(`"b":9`), "<x>", []int{2}},
+		{`"added_tokens":[{"content":"b","rstrip":true},{"content":"\n","lstrip":true}],` + words(`"b":1,"\n":2`), "b\n", []int{1}},
+		{`"added_tokens":[{"content":"b","rstrip":true},{"content":"\n"}],` + words(`"b":1,"\n":2`), "b\n", []int{1, 2}},
+	} {
+		tok := mustParse(t, `{`+row.document+`}`)
+		if got := tok.Encode(row.text, false); !slices.Equal(got, row.want) {
+			t.Errorf("%s\n%q becomes %v, want %v", row.document, row.text, got, row.want)
+		}
+	}
+	blank := mustParse(t, `{`+words(`"▁a":3,"":11,"x":35`)+`}`)
+	if got := blank.Decode([]int{35, 11, 7}); got != "x " {
+		t.Errorf("an empty token is %q", got)
+	}
+	for document, want := range map[string]string{
+		strip + `,"added_tokens":[{"content":" ","normalized":true}],` + words(`"a":1`): `added_tokens: nothing is left of " " once it is normalized, which is not supported`,
+		`"post_processor":{"type":"Sequence","processors":[{"type":"BertProcessing","sep":["x",1],"cls":["y",2]},{"type":"BertProcessing","sep":["x",1],"cls":["y",2]}]},` +
+			words(`"a":1`): `post_processor: two that add tokens are not supported`,
+	} {
+		if _, err := parse("t.json", []byte(`{`+document+`}`), nil); err == nil || err.Error() != "t.json: "+want {
+			t.Errorf("%s: %v, want %s", document, err, want)
+		}
+	}
+}
+
 // The first files have no type of the model.
 func TestAModelWithoutATypeHasOne(t *testing.T) {
 	for model, want := range map[string]any{
@@ -261,6 +311,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"model":{"type":"WordLevel","vocab":{"?":0},"unk_token":"?"},"pre_tokenizer":{"type":"WhitespaceSplit"}}`), "a b")
 	f.Add([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"],"unk_token":"a"},"normalizer":{"type":"NFC"},
 "pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)|[^b]{1,3}"},"behavior":"MergedWithNext","invert":true}}`), "ab")
+	for _, v := range readVariants(f) {
+		f.Add(v.document(f), v.Texts[len(v.Texts)-1].Text)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
 		tok, err := parse("tokenizer.json", data, nil)
 		if err != nil {

@@ -29,9 +29,9 @@ const unknownPenalty = 10
 // A unigramModel is a Unigram model as a file has it.
 type unigramModel struct {
 	Type         string  `json:"type"`
-	Unknown      *int32  `json:"unk_id"`
+	Unknown      *int32  `json:"unk_id,omitzero"`
 	Vocab        []piece `json:"vocab"`
-	ByteFallback bool    `json:"byte_fallback"`
+	ByteFallback bool    `json:"byte_fallback,omitzero"`
 }
 
 // A piece is a token and its score: ["▁the", -3.1].

@@ -111,7 +111,7 @@ func TestUnigramsNeedTheirParts(t *testing.T) {
 		{`"vocab":[],"unk_id":0`, `unk_id 0 is not in the vocabulary`},
 		{`"vocab":[["a"]],"unk_id":0`, `["a"] is not a token and its score`},
 		{`"vocab":[["a","b"]],"unk_id":0`, `"b" is no score`},
-		{`"vocab":[[1,-1]],"unk_id":0`, `json: cannot unmarshal number into Go struct field unigramModel.vocab of type string`},
+		{`"vocab":[[1,-1]],"unk_id":0`, `vocab: unexpected JSON number`},
 	} {
 		_, err := parse("t.json", []byte(`{"model":{"type":"Unigram",`+row.model+`}}`), nil)
 		if want := "t.json: model: " + row.want; err == nil || err.Error() != want {

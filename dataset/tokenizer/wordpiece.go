@@ -19,22 +19,19 @@ func newWordPiece(s section, b *bulk) (*wordPiece, error) {
 		Type    string           `json:"type"`
 		Vocab   map[string]int32 `json:"vocab"`
 		Unknown string           `json:"unk_token"`
-		Prefix  *string          `json:"continuing_subword_prefix"`
-		Longest *int             `json:"max_input_chars_per_word"`
+		Prefix  string           `json:"continuing_subword_prefix"`
+		Longest uint32           `json:"max_input_chars_per_word"`
 	}
 	if err := s.read(&file); err != nil {
 		return nil, err
-	}
-	if file.Prefix == nil || file.Longest == nil {
-		return nil, s.errorf("it needs continuing_subword_prefix and max_input_chars_per_word")
 	}
 	vocab, unknown, err := readWords(s, b, file.Vocab, file.Unknown)
 	if err != nil {
 		return nil, err
 	}
 	return &wordPiece{
-		vocab: vocab, pieces: newPrefixes(vocab.texts), prefix: *file.Prefix, within: hashed(prefixSeed, *file.Prefix),
-		longest: *file.Longest, unknown: unknown,
+		vocab: vocab, pieces: newPrefixes(vocab.texts), prefix: file.Prefix, within: hashed(prefixSeed, file.Prefix),
+		longest: int(file.Longest), unknown: unknown,
 	}, nil
 }
 
