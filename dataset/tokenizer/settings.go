@@ -38,7 +38,7 @@ var named = []string{
 	"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token",
 }
 
-// bertClasses are transformers' classes that make BERT's normalizer anew.
+// bertClasses are transformers' classes that make BERT's normalizer themselves.
 var bertClasses = []string{
 	"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer",
 	"MPNetTokenizer", "SqueezeBertTokenizer",

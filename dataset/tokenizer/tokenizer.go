@@ -54,7 +54,7 @@ const tokenizerFile = "tokenizer.json"
 // clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set as well.
 // Transformers 4 did clean up, so its decoded text can differ.
 //
-// Transformers 5 makes more parts of some classes anew, such as XLMRobertaTokenizer. Open follows
+// Transformers 5 makes more parts of some classes by itself, such as XLMRobertaTokenizer. Open follows
 // tokenizer.json there, as transformers 4 does and the library tokenizers.
 func Open(name string) (Tokenizer, error) {
 	if size, ok := strings.CutPrefix(name, "stub-"); ok {

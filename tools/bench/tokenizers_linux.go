@@ -29,8 +29,8 @@ def seconds():
 print(min(seconds() for _ in range(5)))
 `
 
-// encoding times both ways to make ids of texts of 1000 tokens, on a core each. The library is that
-// of make families, in $ORACLE; without it, only ours is timed.
+// encoding times both ways to make ids of texts of 1000 tokens, on a core each. Make families
+// installs the library, in $ORACLE; without it, only ours is timed.
 func encoding(p *plan) ([]row, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
