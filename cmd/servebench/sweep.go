@@ -170,9 +170,8 @@ REGRESSED; or with FUTILE, if more pairs would hardly decide; or after --max-pai
 and is made again up to three times. verdict.txt has the comparison.
 
 With --check, it says instead what is missing on this machine, with a remedy for
-each: programs and their versions, the GPU and its free memory, MPS and kvcached,
-ports, models, data, repeats for a verdict, disk and time. It starts no server and
-needs no GPU.
+each: programs and their versions, the GPU and its free memory, MPS, ports, repeats
+for a verdict, disk and time. It starts no server and needs no GPU.
 
 With against, the last table has for each number of a document's block the document,
 this machine and the ratio, without a verdict. against.json has the same.

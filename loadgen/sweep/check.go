@@ -81,41 +81,6 @@ func (s *Server) Find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// Needs are what servers and scripts need and no command says, for package preflight. A sweep does not
-// look at them.
-type Needs struct {
-	Programs []string // names, or paths from the folder of the file
-
-	// Python and Engine are packages as pip takes them, such as torch or vllm>=0.29,<0.31: of the
-	// Python that scripts use, and of the Python that runs vLLM.
-	Python, Engine []string
-
-	Models []string // names at Hugging Face, besides the models of vllm serve
-	Gated  []string // models whose licence has to be accepted first
-	Files  []string
-	Env    []string // names of variables
-
-	GPU GPUNeeds
-}
-
-// GPUNeeds is the least that the GPU has to have; 0 for anything.
-type GPUNeeds struct {
-	Memory float64 // 10⁹ bytes
-	SMs    int
-	Driver int // its first number
-}
-
-// read reads the needs of a file or of an arm.
-func (n *Needs) read(node *yaml.Node) error {
-	return fields(node, "needs", map[string]any{
-		"programs": &n.Programs, "python": &n.Python, "engine": &n.Engine,
-		"models": &n.Models, "gated": &n.Gated, "files": &n.Files, "env": &n.Env,
-		"gpu": func(gpu *yaml.Node) error {
-			return fields(gpu, "gpu", map[string]any{"memory": &n.GPU.Memory, "sms": &n.GPU.SMs, "driver": &n.GPU.Driver})
-		},
-	})
-}
-
 // stopTime is how long servers and commands may take to end after the sweep was killed.
 func (p *Plan) stopTime() time.Duration {
 	longest := betweenGrace + hold.Settle

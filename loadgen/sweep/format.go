@@ -41,13 +41,9 @@ keys may be left out:
     pause: 5s
   needs:              # what --check looks for, besides what the commands say; an arm may have it, too
     programs: [jq]
-    engine: ["vllm>=0.29,<0.31"]    # packages of the Python that runs vLLM
-    python: [torch]                 # packages of python3, or of the Python in PYTHON
+    vllm: {from: 0.29, below: 0.31} # releases, as vllm --version says
+    python: [torch]                 # modules of python3, or of the Python in PYTHON
     gpu: {memory: 40, sms: 132, driver: 590}   # at least; memory in GB
-    models: []                      # of Hugging Face, besides the models of vllm serve
-    gated: []                       # models whose licence has to be accepted
-    files: []
-    env: [NAME]
   against:            # result blocks of documents, next to the runs of one load on one arm
     - blocks: doc.md:2                # the second block; doc.md:2-3 are two
       arm: plain

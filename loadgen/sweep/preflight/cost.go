@@ -50,29 +50,6 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }
 
-// hostMemory checks that weights fit into the memory of this machine, where sleep level 1 puts them.
-func hostMemory(l *look) (all []Finding) {
-	for _, a := range l.Arms {
-		var weights int64
-		for _, s := range l.servers {
-			if s.arm == a.Name && s.has("enable-sleep-mode") {
-				if one, err := l.Model(s.model); err == nil {
-					weights += one
-				}
-			}
-		}
-		if m, known := l.Memory(); known && weights > m.Free {
-			remedy, under := "take a machine with more, or sleep at level 2", ""
-			if m.Limit != "" {
-				remedy, under = "raise the limit, or sleep at level 2", " under "+m.Limit
-			}
-			all = append(all, missing("memory", remedy,
-				"arm %s: servers that sleep at level 1 put %s of weights into memory, and %s are free%s", a.Name, size(weights), size(m.Free), under))
-		}
-	}
-	return all
-}
-
 // duration forecasts the time of the runs that are left.
 func duration(l *look) []Finding {
 	cost, err := l.Cost(l.dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep/preflight"
 )
 
-// An experiment that needs a file that is not there.
+// An experiment that needs a program that is not there.
 func Example() {
 	flags := &sweep.Flags{
 		Words: func(name string, value *yaml.Node) (string, []string, error) {
@@ -22,7 +22,7 @@ func Example() {
 		},
 		Load: func([]string, []string) (*sweep.Load, error) { return &sweep.Load{Plan: &loadgen.Plan{}}, nil },
 	}
-	plan, err := sweep.Parse("", strings.NewReader("needs: {files: [no/such/prompts.json]}"), flags)
+	plan, err := sweep.Parse("", strings.NewReader("needs: {programs: [no-such-program]}"), flags)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,5 +36,5 @@ func Example() {
 			fmt.Println(f.Text)
 		}
 	}
-	// Output: no/such/prompts.json: no such file
+	// Output: no-such-program is not there (not in PATH)
 }

@@ -30,7 +30,7 @@ func (g gpu) String() string { return "GPU " + g.index }
 // build for CPUs.
 func (l *look) wantsGPU() bool {
 	return slices.ContainsFunc(l.needs(), func(n need) bool { return n.GPU != sweep.GPUNeeds{} }) ||
-		slices.ContainsFunc(l.engines, func(e *engine) bool { return !strings.HasSuffix(e.Versions["vllm"], "+cpu") })
+		slices.ContainsFunc(l.engines, func(e engine) bool { return !strings.HasSuffix(e.version, "+cpu") })
 }
 
 // readGPUs asks nvidia-smi, if the experiment is for a GPU.

@@ -10,17 +10,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/dataset/cache"
-	"github.com/servebench/servebench/dataset/hub"
-	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
-// A Machine is what checks ask. No answer takes longer than a few seconds.
+// A Machine is what checks ask. No answer takes longer than a minute.
 type Machine struct {
 	// Find gives the path of a program as the server's holder finds it.
 	Find func(s *sweep.Server, program string) (string, error)
@@ -29,22 +25,13 @@ type Machine struct {
 	// standard error.
 	Run func(ctx context.Context, c Command) (string, error)
 
-	Stat      func(path string) (fs.FileInfo, error)
-	Read      func(path string) ([]byte, error)
-	Glob      func(pattern string) ([]string, error)
-	LookupEnv func(name string) (value string, set bool)
+	Stat   func(path string) (fs.FileInfo, error)
+	Getenv func(name string) string
 
 	// Listens reports whether something listens at host:port, or has the port of this machine.
 	Listens func(address string) bool
 
-	// Model gives the bytes of a model's weights on this machine, 0 if it is there without weights.
-	Model func(name string) (weights int64, err error)
-
-	// Dataset is why a dataset of the Hugging Face Hub is not on this machine.
-	Dataset func(path string) error
-
-	Disk   func(folder string) (bytes int64, known bool) // that are free
-	Memory func() (m host.Memory, known bool)
+	Disk func(folder string) (bytes int64, known bool) // that are free
 }
 
 // A Command is a program with its arguments, as the shell would find it.
@@ -54,28 +41,18 @@ type Command struct {
 	Input string
 }
 
-// patience is how long a command, or a connection, may take.
+// How long a command, or a connection, may take. vllm --version loads PyTorch first.
 const (
-	patience     = 10 * time.Second
+	patience     = time.Minute
 	dialPatience = time.Second
 )
 
 // This is the machine on which servebench runs.
 func This() *Machine {
 	return &Machine{
-		Find: (*sweep.Server).Find, Run: limited(patience), Stat: os.Stat, Read: os.ReadFile, Glob: filepath.Glob, LookupEnv: os.LookupEnv,
-		Listens: listens, Model: model, Disk: freeDisk, Memory: host.FreeMemory,
-		Dataset: func(path string) error {
-			_, err := hub.Open(path)
-			return err
-		},
+		Find: (*sweep.Server).Find, Run: limited(patience), Stat: os.Stat, Getenv: os.Getenv,
+		Listens: listens, Disk: freeDisk,
 	}
-}
-
-// getenv is the value of a variable, or nothing.
-func (m *Machine) getenv(name string) string {
-	value, _ := m.LookupEnv(name)
-	return value
 }
 
 // limited runs commands that may take so long.
@@ -121,24 +98,4 @@ func listens(address string) bool {
 	}
 	l.Close()
 	return false
-}
-
-// model looks at a folder, or in the cache of Hugging Face.
-func model(name string) (weights int64, err error) {
-	folder := name
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		if folder, err = cache.Snapshot(cache.Of(os.LookupEnv).Model(name)); err != nil {
-			return 0, err
-		}
-	}
-	if _, err := os.Stat(filepath.Join(folder, "config.json")); err != nil {
-		return 0, fmt.Errorf("no config.json in %s", folder)
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.safetensors"))
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			weights += info.Size()
-		}
-	}
-	return weights, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -27,10 +25,8 @@ type fake struct {
 	printed  map[string]string // what commands print, by a part of their words
 	failing  map[string]string // and which fail, with what
 	env      map[string]string
-	models   map[string]int64 // weights
-	busy     map[string]bool  // addresses
-	memory   int64            // free, and disk as well
-	limit    string           // of the memory
+	busy     map[string]bool // addresses
+	disk     int64           // free
 }
 
 func (f *fake) machine() *Machine {
@@ -41,26 +37,11 @@ func (f *fake) machine() *Machine {
 			}
 			return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
 		},
-		Run:  f.run,
-		Stat: func(name string) (fs.FileInfo, error) { return fs.Stat(f.tree(), strings.TrimPrefix(name, "/")) },
-		Read: func(name string) ([]byte, error) { return fs.ReadFile(f.tree(), strings.TrimPrefix(name, "/")) },
-		Glob: func(pattern string) ([]string, error) {
-			return rooted(fs.Glob(f.tree(), strings.TrimPrefix(pattern, "/")))
-		},
-		LookupEnv: func(name string) (string, bool) {
-			value, set := f.env[name]
-			return value, set
-		},
+		Run:     f.run,
+		Stat:    func(name string) (fs.FileInfo, error) { return fs.Stat(f.tree(), strings.TrimPrefix(name, "/")) },
+		Getenv:  func(name string) string { return f.env[name] },
 		Listens: func(address string) bool { return f.busy[address] },
-		Model: func(name string) (int64, error) {
-			if weights, ok := f.models[name]; ok {
-				return weights, nil
-			}
-			return 0, errors.New("no refs/main")
-		},
-		Dataset: func(name string) error { return fmt.Errorf("%s: fetch it with hf download %[1]s", name) },
-		Disk:    func(string) (int64, bool) { return f.memory, true },
-		Memory:  func() (host.Memory, bool) { return host.Memory{Free: f.memory, Limit: f.limit}, true },
+		Disk:    func(string) (int64, bool) { return f.disk, true },
 	}
 }
 
@@ -70,13 +51,6 @@ func (f *fake) tree() fstest.MapFS {
 		tree[strings.TrimPrefix(name, "/")] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return tree
-}
-
-func rooted(names []string, err error) ([]string, error) {
-	for i := range names {
-		names[i] = path.Join("/", names[i])
-	}
-	return names, err
 }
 
 func (f *fake) run(_ context.Context, c Command) (string, error) {
@@ -97,27 +71,25 @@ func (f *fake) run(_ context.Context, c Command) (string, error) {
 	return "", fmt.Errorf("%s: nothing is known of it", c.Words[0])
 }
 
-// h100 is a machine with one GPU, vLLM, kvcached and all that the examples need.
+// h100 is a machine with one GPU, vLLM and all that the plans need.
 func h100() *fake {
 	return &fake{
 		programs: map[string]string{"vllm": "/venv/bin/vllm", "nvidia-smi": "/bin/nvidia-smi", "nvidia-cuda-mps-control": "/bin/nvidia-cuda-mps-control",
 			"python3": "/bin/python3", "servebench": "/bin/servebench", "rm": "/bin/rm", "./guard.sh": "guard.sh"},
-		files: map[string]string{"/venv/bin/vllm": "#!/venv/bin/python3\nfrom vllm import main\n", "data.json": "[]"},
+		files: map[string]string{},
 		printed: map[string]string{
-			"importlib":       `{"versions": {"vllm": "0.30.0", "kvcached": "0.1.6", "torch": "2.10.0"}, "hook": true, "ignored": []}`,
-			"kvcached.vmm":    "",
+			"vllm --version":  "INFO ready\n0.30.0\n",
+			"importlib":       "",
 			"nvidia-smi":      "0, GPU-74d4, NVIDIA H100 80GB HBM3, 81559, 81000, 595.10, Disabled, Default\n",
 			"libcuda":         "132\n",
 			"nvidia-cuda-mps": "",
 		},
 		failing: map[string]string{"nvidia-cuda-mps-control": "Cannot find MPS control daemon process"},
-		env:     map[string]string{"HF_TOKEN": "secret"},
-		models:  map[string]int64{"org/model": 16e9},
-		memory:  100e9,
+		disk:    100e9,
 	}
 }
 
-// plan reads the text of an experiment. Its loads know where they go and where their data is.
+// plan reads the text of an experiment. Its loads know where they go and what they watch.
 func plan(t *testing.T, text string) *sweep.Plan {
 	t.Helper()
 	p, err := sweep.Parse("plan.yaml", strings.NewReader(text), &sweep.Flags{Words: anyFlag, Load: anyLoad})
@@ -137,10 +109,6 @@ func anyLoad(args, _ []string) (*sweep.Load, error) {
 		switch name, value, _ := strings.Cut(arg, "="); name {
 		case "--base-url":
 			p.Server.BaseURL = value
-		case "--dataset-path":
-			p.Workload.Path = value
-		case "--dataset-name":
-			p.Workload.Dataset = value
 		case "--gpu-metrics":
 			p.Watch.GPU = value
 		}

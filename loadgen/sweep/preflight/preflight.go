@@ -1,10 +1,9 @@
 // Package preflight says what an experiment lacks on this machine, before a GPU is paid for. It
 // starts no server and sends no load.
 //
-// Run reads from a sweep's plan what its commands ask for (programs, ports, models, shares of a GPU,
-// MPS, kvcached) and what its needs declare, and asks a Machine for it. A Check is a function from
-// both to Findings. A Finding is fine, missing with a remedy, or a note: something that is not known
-// or that does no harm.
+// Run reads from a sweep's plan what its commands ask for (programs, ports, shares of a GPU, MPS) and
+// what its needs declare, and asks a Machine for it. A Check is a function from both to Findings. A
+// Finding is fine, missing with a remedy, or a note: something that is not known or that does no harm.
 package preflight
 
 import (
@@ -83,7 +82,7 @@ type look struct {
 	ctx     context.Context
 	dir     string // of the results
 	servers []*server
-	engines []*engine // each program that runs vLLM once
+	engines []engine // each program that runs vLLM once
 	gpus    []gpu
 	noGPU   string // why there are none
 }
@@ -100,10 +99,10 @@ func Run(ctx context.Context, p *sweep.Plan, dir string, m *Machine) Report {
 	l.readGPUs()
 	var all Report
 	for _, c := range []check{
-		programs, enginePackages, pythonPackages, ignored, kvcached,
-		gpuThere, shares, freeMemory, gpuModes, multiprocessors, daemons, segments,
-		ports, running, models, files, datasets, variables,
-		repeats, disk, hostMemory, duration,
+		programs, engines, modules,
+		gpuThere, shares, freeMemory, gpuModes, multiprocessors, daemons,
+		ports, running,
+		repeats, disk, duration,
 	} {
 		all = append(all, c(l)...)
 	}

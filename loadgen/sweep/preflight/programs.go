@@ -42,7 +42,7 @@ func programs(l *look) (all []Finding) {
 			look(&sweep.Server{}, mpsControl)
 		}
 	}
-	for _, call := range calls(l.Between.Command, l.getenv) {
+	for _, call := range calls(l.Between.Command, l.Getenv) {
 		look(&sweep.Server{}, programsOf(call)...)
 	}
 	for _, n := range l.needs() {
@@ -58,14 +58,6 @@ func programs(l *look) (all []Finding) {
 		all = append(all, fine("program", "%s", strings.Join(unique(there), ", ")))
 	}
 	return all
-}
-
-// python is the Python that scripts use.
-func (l *look) python() string {
-	if own := l.getenv("PYTHON"); own != "" {
-		return own
-	}
-	return "python3"
 }
 
 // reason is an error about a program in a few words.
@@ -92,13 +84,11 @@ func (l *look) get(name string, err error) string {
 		return "paths are relative to the folder of the experiment's file"
 	case name == "vllm":
 		for _, n := range l.needs() {
-			for _, text := range n.Engine {
-				if r, ok := require(text); ok && r.name == name {
-					return r.install()
-				}
+			if r := releases(n.VLLM); r != (releases{}) {
+				return r.install()
 			}
 		}
-		return "pip install vllm"
+		return releases{}.install()
 	case name == mpsControl || name == nvidiaSMI:
 		return "it comes with NVIDIA's driver for Linux"
 	case name == "python3":

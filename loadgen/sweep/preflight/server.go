@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,9 +17,8 @@ import (
 type server struct {
 	*sweep.Server
 	arm   string
-	calls [][]string // of programs, with the words that are known
-	vllm  string     // the program of vllm serve, empty for another server
-	model string
+	calls [][]string        // of programs, with the words that are known
+	vllm  string            // the program of vllm serve, empty for another server
 	flags map[string]string // of vllm serve, by their names without dashes
 	getenv
 }
@@ -32,7 +30,7 @@ func (l *look) readServers() {
 	for i := range l.Arms {
 		a := &l.Arms[i]
 		for j := range a.Servers {
-			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.getenv))
+			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.Getenv))
 		}
 	}
 }
@@ -69,8 +67,7 @@ func serveAt(call []string) int {
 func (s *server) readFlags(words []string) {
 	for i := 0; i < len(words); i++ {
 		if !strings.HasPrefix(words[i], "-") {
-			s.model = cmp.Or(s.model, words[i])
-			continue
+			continue // the model
 		}
 		name, value, joined := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
 		if !joined && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
@@ -79,13 +76,6 @@ func (s *server) readFlags(words []string) {
 		}
 		s.flags[strings.ReplaceAll(name, "_", "-")] = value
 	}
-	s.model = cmp.Or(s.flags["model"], s.model)
-}
-
-// has reports whether the server has a switch of vLLM.
-func (s *server) has(flag string) bool {
-	_, ok := s.flags[flag]
-	return ok
 }
 
 // number is the value of a flag, or the usual one.
