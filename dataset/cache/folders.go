@@ -13,7 +13,6 @@ import (
 type Folders struct {
 	Hub      string // of repositories: models and datasets
 	Datasets string // of the Arrow files of the library datasets
-	Token    string // the file with the token of hf auth login
 }
 
 // Of gives the folders for an environment, such as os.LookupEnv: as huggingface_hub 2.4.0 and
@@ -22,11 +21,10 @@ type Folders struct {
 func Of(lookup func(name string) (value string, set bool)) Folders {
 	e := environment(lookup)
 	home := e.get("HF_HOME", filepath.Join(e.get("XDG_CACHE_HOME", e.user("~/.cache")), "huggingface"))
-	hub := e.expand(home)
+	hub := filepath.Join(e.expand(home), "hub")
 	return Folders{
-		Hub:      e.expand(e.get("HF_HUB_CACHE", e.get("HUGGINGFACE_HUB_CACHE", filepath.Join(hub, "hub")))),
+		Hub:      e.expand(e.get("HF_HUB_CACHE", e.get("HUGGINGFACE_HUB_CACHE", hub))),
 		Datasets: e.user(e.get("HF_DATASETS_CACHE", filepath.Join(e.user(home), "datasets"))),
-		Token:    e.expand(e.get("HF_TOKEN_PATH", filepath.Join(hub, "token"))),
 	}
 }
 

@@ -11,7 +11,7 @@ root = os.path.join(os.path.dirname(os.path.dirname(h.__file__)), "datasets")
 pkg = types.ModuleType("datasets"); pkg.__path__ = [root]; sys.modules["datasets"] = pkg
 importlib.metadata.version = lambda name: "1.0" # pandas and others need not be there
 import datasets.config as d
-print(json.dumps([c.HF_HUB_CACHE, os.path.expanduser(str(d.HF_DATASETS_CACHE)), c.HF_TOKEN_PATH]))
+print(json.dumps([c.HF_HUB_CACHE, os.path.expanduser(str(d.HF_DATASETS_CACHE))]))
 """
 rows = [
     {},
@@ -65,11 +65,6 @@ rows = [
     {"HF_DATASETS_CACHE": "~/d"},
     {"HF_DATASETS_CACHE": "$HOME/d"},
     {"HF_DATASETS_CACHE": "/d", "HF_HOME": "/f"},
-    {"HF_TOKEN_PATH": "/t"},
-    {"HF_TOKEN_PATH": ""},
-    {"HF_TOKEN_PATH": "~/t"},
-    {"HF_TOKEN_PATH": "$HOME/t"},
-    {"HF_TOKEN_PATH": "t", "HF_HOME": "~/f"},
 ]
 for row in rows:
     env = {"HOME": "/h", "PYTHONUTF8": "1"} | row
