@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/dataset/media/mediatest"
 )
 
 // A wireCase is a whole run of vLLM 0.33.0's client, as its server saw it.
@@ -28,7 +30,8 @@ type wireCall struct {
 	Method, Path string
 	Headers      [][2]string
 	Body         string
-	Form         []wirePart `json:"multipart"`
+	Pictures     []mediatest.Picture `json:"-"` // that are taken out of the body
+	Form         []wirePart          `json:"multipart"`
 }
 
 // A wirePart is a part of a form. The golden files have the size and the hash of a file, and the value
@@ -203,7 +206,8 @@ func sorted(calls []wireCall) wireSeen {
 			}
 		}
 		slices.SortFunc(headers, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-		call.Headers, call.Body = headers, inPixels(call.Body)
+		call.Headers = headers
+		call.Body, call.Pictures = mediatest.Cut(call.Body)
 		switch {
 		case call.Path == "/metrics":
 			seen.metrics++

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"fmt"
-	"image/color"
-	"image/png"
 	"io"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -144,30 +138,6 @@ func formOf(body, boundary string) (parts []wirePart) {
 		parts = append(parts, p)
 	}
 	return parts
-}
-
-// pngs are images in a body.
-var pngs = regexp.MustCompile(`data:image/png;base64,[A-Za-z0-9+/=]+`)
-
-// inPixels is a body whose PNGs are replaced by their sizes and pixels: encoders differ.
-func inPixels(body string) string {
-	return pngs.ReplaceAllStringFunc(body, func(url string) string {
-		data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/png;base64,"))
-		if err != nil {
-			return url
-		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			return url
-		}
-		bounds, hash := img.Bounds(), sha256.New()
-		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-			for x := bounds.Min.X; x < bounds.Max.X; x++ {
-				fmt.Fprintln(hash, color.NRGBA64Model.Convert(img.At(x, y)))
-			}
-		}
-		return fmt.Sprintf("data:image/png;%v,%x", bounds, hash.Sum(nil))
-	})
 }
 
 func TestFormsAreReadAsSent(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/dataset/media/mediatest"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
@@ -160,17 +161,19 @@ func asGolden(t *testing.T, c *dataset.Conversation) request {
 	return r
 }
 
-// plainly is a request with its JSON decoded. The folder of the videos is the one of the golden file.
-func plainly(t *testing.T, r request) (all [5]any) {
+// plainly is a request with its JSON and its images decoded. The folder of the videos is the one of the golden file.
+func plainly(t *testing.T, r request) (all [7]any) {
 	t.Helper()
 	folder, _ := filepath.Abs("testdata/hub/datasets--yale-nlp--MMVU/snapshots/" + strings.Repeat("0", 39) + "1")
 	for i, raw := range []json.RawMessage{r.Prompt, r.Media} {
 		if raw == nil {
 			continue
 		}
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), folder, "/snap/MMVU")), &all[i]); err != nil {
+		text, pictures := mediatest.Cut(strings.ReplaceAll(string(raw), folder, "/snap/MMVU"))
+		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
 			t.Fatal(err)
 		}
+		all[5+i] = pictures
 	}
 	all[2], all[3], all[4] = r.ID, r.PromptLen, r.OutputLen
 	return all

@@ -6,20 +6,18 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
-	"image/color"
-	"image/png"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/servebench/servebench/dataset/media/mediatest"
 )
 
 // seen is a request as it arrived.
@@ -29,6 +27,8 @@ type seen struct {
 	Path   string
 	Header http.Header
 	Body   string
+
+	Pictures []mediatest.Picture // that are taken out of the body
 }
 
 // A journal notes requests.
@@ -39,7 +39,7 @@ type journal struct {
 
 // note keeps a request without what the clients send of themselves: their names,
 // how they would have answers compressed, and headers of the connection. Of a form it
-// keeps the parts, and of a PNG the pixels, as encoders differ.
+// keeps the parts, and of an image the pixels, as coders differ.
 func (j *journal) note(t *testing.T, r *http.Request, body []byte) {
 	if slices.Contains([]string{"/version", "/props", "/api/version"}, r.URL.Path) {
 		return // servebench alone asks for them: see docs/vllm-parity.md
@@ -51,14 +51,14 @@ func (j *journal) note(t *testing.T, r *http.Request, body []byte) {
 	if len(body) == 0 {
 		header.Del("Content-Type") // aiohttp gives even nothing a type
 	}
-	text := pngs.ReplaceAllStringFunc(string(body), pixels)
+	text, pictures := mediatest.Cut(string(body))
 	if kind, options, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "multipart/form-data" {
 		header.Set("Content-Type", kind)
 		text = parts(t, body, options["boundary"])
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.seen = append(j.seen, seen{r.Header.Get("X-Request-Id"), r.Method, r.URL.RequestURI(), header, text})
+	j.seen = append(j.seen, seen{r.Header.Get("X-Request-Id"), r.Method, r.URL.RequestURI(), header, text, pictures})
 }
 
 // parts are those of a form: headers and value, and of a file the hash.
@@ -83,27 +83,6 @@ func parts(t *testing.T, body []byte, boundary string) string {
 		}
 		fmt.Fprintf(&text, "%s; %s: %s\n", part.Header.Get("Content-Disposition"), part.Header.Get("Content-Type"), value)
 	}
-}
-
-var pngs = regexp.MustCompile(`data:image/png;base64,[A-Za-z0-9+/=]+`)
-
-// pixels is a data URL of a PNG by its pixels, or as it is where it holds none.
-func pixels(url string) string {
-	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/png;base64,"))
-	if err != nil {
-		return url
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return url
-	}
-	bounds, hash := img.Bounds(), sha256.New()
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			fmt.Fprintln(hash, color.NRGBA64Model.Convert(img.At(x, y)))
-		}
-	}
-	return fmt.Sprintf("data:image/png;%v,%x", bounds, hash.Sum(nil))
 }
 
 // readMetrics is a call that both clients make when it suits them.
