@@ -1,3 +1,3 @@
-// Package media makes images as vLLM's client sends them: JPEG files byte for byte as Pillow writes
-// them by default, data URLs, and content parts of chats.
+// Package media makes images as vLLM's client sends them: pixels as Pillow decodes them, JPEG files of Pillow's
+// quality and sampling, data URLs, and content parts of chats.
 package media

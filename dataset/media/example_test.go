@@ -11,6 +11,6 @@ func Example() {
 	fmt.Println(media.ImageURL("cat.png"), len(red.JPEG()))
 	fmt.Printf("%.60s\n", media.Picture(red).Part)
 	// Output:
-	// file://cat.png 633
+	// file://cat.png 599
 	// {"type": "image_url", "image_url": {"url": "data:image/jpeg;
 }

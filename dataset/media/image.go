@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // what image.Decode reads
-	_ "image/jpeg"
+	_ "image/gif" // what image.Decode reads, with JPEG
 	"image/png"
 
 	_ "golang.org/x/image/bmp"
@@ -123,13 +122,8 @@ func laid(sample, alpha byte) byte {
 
 // PNG is the image as a PNG file. Its pixels are the same in Pillow's file; its bytes are not.
 func (p Pixels) PNG() []byte {
-	opaque := image.NewNRGBA(image.Rect(0, 0, p.Width, p.Height))
-	for i, at := 0, 0; i < len(p.RGB); i, at = i+3, at+4 {
-		copy(opaque.Pix[at:], p.RGB[i:i+3])
-		opaque.Pix[at+3] = 0xff
-	}
 	var file bytes.Buffer
-	_ = png.Encode(&file, opaque) // a Buffer takes all
+	_ = png.Encode(&file, p.opaque()) // a Buffer takes all
 	return file.Bytes()
 }
 

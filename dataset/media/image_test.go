@@ -55,6 +55,20 @@ func TestDecodeReadsWhatPillowReads(t *testing.T) {
 	}
 }
 
+// golden are the cases of a golden file.
+func golden[T any](t testing.TB, name string) []T {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/golden/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []T }
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Cases
+}
+
 func TestDecodeJPEGAsPillow(t *testing.T) {
 	data, err := os.ReadFile("testdata/decoded.json")
 	if err != nil {

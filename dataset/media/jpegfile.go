@@ -13,6 +13,12 @@ var errOther = errors.New("another form of JPEG")
 // adobeColours is where Adobe's segment says which colours the components are; 1 is Y, Cb and Cr.
 const adobeColours = 11
 
+// zigzag is the order in which a file has the 64 values of a block.
+var zigzag = [64]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+}
+
 // A jpegFile is a JPEG file that is being decoded. It holds all coefficients, since the scans of a
 // progressive file add to them.
 type jpegFile struct {

@@ -207,10 +207,11 @@ func (c *choice) width() int {
 	const (
 		atOnce = 64
 		bytes  = 16 << 20
+		copies = 3 // of the pixels: as drawn, as the coder takes them, and its file
 	)
 	largest := 1
 	for i := range c.buckets {
 		largest = max(largest, c.buckets[i].bytes())
 	}
-	return max(runtime.GOMAXPROCS(0), min(atOnce, bytes/(2*largest*max(c.most, 1))))
+	return max(runtime.GOMAXPROCS(0), min(atOnce, bytes/(copies*largest*max(c.most, 1))))
 }
