@@ -109,8 +109,8 @@ func (r *replacement) normalize(text string, head int) (string, int) {
 	switch {
 	case start == len(text):
 		return text, head
-	case start < head && end >= head: // it takes the whole head, and perhaps more
-		head = start + len(r.by)
+	case start < head && end > head: // what replaces it counts for its last character
+		head = start
 	default:
 		head = len(r.replace(text[:head]))
 	}

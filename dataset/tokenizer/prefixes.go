@@ -37,9 +37,6 @@ func newPrefixes(texts []string) *prefixes {
 		filter: make([]uint64, max(1, 1<<width/8)), // twelve bits or so for each token
 	}
 	for id, text := range texts {
-		if text == "" {
-			continue
-		}
 		hash := uint64(prefixSeed)
 		for i := range len(text) {
 			hash = stepped(hash, text[i])

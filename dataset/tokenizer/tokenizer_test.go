@@ -261,6 +261,8 @@ func TestOddDocumentsAreReadAsTheLibraryDoes(t *testing.T) {
 		{`"normalizer":{"type":"StripAccents"},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "\u0301b", []int{1}},
 		{`"normalizer":{"type":"Replace","pattern":{"String":"\n"},"content":""},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "\nb", []int{1}},
 		{`"normalizer":{"type":"Replace","pattern":{"Regex":"ab"},"content":""},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "abb", []int{1}},
+		{`"normalizer":{"type":"Replace","pattern":{"Regex":"a+"},"content":"b"},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "aa", []int{1}},
+		{`"normalizer":{"type":"Replace","pattern":{"Regex":"a+"},"content":"b"},"pre_tokenizer":` + first + `,` + words(`"b":1,"|b":2`), "a", []int{2}},
 		{`"normalizer":{"type":"Prepend","prepend":"▁"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
 {"type":"Split","pattern":{"String":"▁"},"behavior":"Isolated","invert":false},` + first + `]},` + words(`"hi":1,"|hi":2,"▁":3,"|▁":4`), "hi", []int{4, 2}},
 		{`"added_tokens":[{"content":"<x>"},{"content":"<x>","lstrip":true}],"pre_tokenizer":{"type":"CharDelimiterSplit","delimiter":"_"},` + words(`"b":1,"<x>":2,"b ":3`), "b <x>", []int{1, 2}},
@@ -273,9 +275,11 @@ func TestOddDocumentsAreReadAsTheLibraryDoes(t *testing.T) {
 			t.Errorf("%s\n%q becomes %v, want %v", row.document, row.text, got, row.want)
 		}
 	}
-	blank := mustParse(t, `{`+words(`"▁a":3,"":11,"x":35`)+`}`)
-	if got := blank.Decode([]int{35, 11, 7}); got != "x " {
-		t.Errorf("an empty token is %q", got)
+	for _, model := range []string{words(`"▁a":3,"":11,"x":35`), `"model":{"type":"Unigram","unk_id":0,"vocab":[["?",-9],` + strings.Repeat(`["a",-1],`, 10) + `["",-1],` +
+		strings.Repeat(`["b",-1],`, 23) + `["x",-1]]}`} {
+		if got := mustParse(t, `{`+model+`}`).Decode([]int{35, 11, 77}); got != "x " {
+			t.Errorf("an empty token is %q", got)
+		}
 	}
 	for document, want := range map[string]string{
 		strip + `,"added_tokens":[{"content":" ","normalized":true}],` + words(`"a":1`): `added_tokens: nothing is left of " " once it is normalized, which is not supported`,

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
-// releases are those of vLLM that will do.
+// releases are the releases of vLLM that will do.
 type releases sweep.VLLMNeeds
 
 // String is what pip calls them.
