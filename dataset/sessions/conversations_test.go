@@ -131,15 +131,6 @@ func TestVLLMConversationsAreTurnsByTurn(t *testing.T) {
 	}
 }
 
-// words is a text of n words of the stub tokenizer.
-func words(n int) string {
-	var text strings.Builder
-	for i := range n {
-		fmt.Fprintf(&text, "tok%d ", i%stub.Size)
-	}
-	return text.String()
-}
-
 func TestBadConversationsAreNamedWithTheirLine(t *testing.T) {
 	good := `{"id":"a","messages":[{"role":"user","content":"q"}]}`
 	for _, row := range []struct{ text, want string }{

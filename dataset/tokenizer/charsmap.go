@@ -46,7 +46,7 @@ func newPrecompiled(s section) (normalizer, error) {
 		if head > 0 { // Hugging Face's library counts what follows a character that is left out for it
 			head = max(1, len(c.normalize(text[:head])))
 		}
-		return out, min(head, len(out))
+		return out, wholeRunes(out, head)
 	}, nil
 }
 

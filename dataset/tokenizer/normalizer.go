@@ -60,9 +60,19 @@ func newNormalizers(s section) (normalizer, error) {
 	return func(text string, head int) (string, int) {
 		for _, normalize := range all {
 			text, head = normalize(text, head)
+			head = wholeRunes(text, head)
 		}
 		return text, head
 	}, err
+}
+
+// wholeRunes is a head that ends with a rune: composing may have made one of several.
+func wholeRunes(text string, head int) int {
+	head = min(head, len(text))
+	for head > 0 && head < len(text) && !utf8.RuneStart(text[head]) {
+		head++
+	}
+	return head
 }
 
 func newPrepend(s section) (normalizer, error) {
@@ -71,6 +81,9 @@ func newPrepend(s section) (normalizer, error) {
 		Prepend string `json:"prepend"`
 	}
 	err := s.read(&prepend)
+	if err == nil && prepend.Prepend == "" {
+		err = s.errorf("prepend is empty, which is not supported")
+	}
 	return func(text string, head int) (string, int) {
 		if text == "" {
 			return text, head

@@ -22,7 +22,7 @@ type pipeline struct {
 	decode          decoder
 	clean           bool     // decoded text loses the spaces before punctuation
 	texts           []string // of each id, as the decoder gets it; empty for unused ids
-	blank           int      // the id of the empty text; -1 if there is none
+	blanks          []int    // the ids of empty tokens
 	size            int
 	special         []int
 	flagged         []int     // added tokens that the file flags as special
@@ -67,10 +67,7 @@ func newPipeline(d *document, s *settings) (*pipeline, error) {
 		p.split = p.split.then(asPrinted)
 	}
 	vocab := p.model.words()
-	p.blank = -1
-	if id, ok := vocab.id(""); ok {
-		p.blank = int(id)
-	}
+	p.blanks = vocab.blanks()
 	p.size, p.texts = vocab.size, slices.Clone(vocab.texts)
 	added := place(d.AddedTokens, vocab)
 	if err := p.setAdded(added); err != nil {
@@ -205,7 +202,7 @@ func (p *pipeline) Decode(ids []int) string {
 	defer p.words.Put(w)
 	w.tokens = slices.Grow(w.tokens[:0], len(ids))
 	for _, id := range ids {
-		if id >= 0 && id < len(p.texts) && (p.texts[id] != "" || id == p.blank) {
+		if id >= 0 && id < len(p.texts) && (p.texts[id] != "" || slices.Contains(p.blanks, id)) {
 			w.tokens = append(w.tokens, p.texts[id])
 		}
 	}

@@ -283,6 +283,7 @@ func TestOddDocumentsAreReadAsTheLibraryDoes(t *testing.T) {
 	}
 	for document, want := range map[string]string{
 		strip + `,"added_tokens":[{"content":" ","normalized":true}],` + words(`"a":1`): `added_tokens: nothing is left of " " once it is normalized, which is not supported`,
+		`"normalizer":{"type":"Prepend","prepend":""},` + words(`"a":1`):                `normalizer: prepend is empty, which is not supported`,
 		`"post_processor":{"type":"Sequence","processors":[{"type":"BertProcessing","sep":["x",1],"cls":["y",2]},{"type":"BertProcessing","sep":["x",1],"cls":["y",2]}]},` +
 			words(`"a":1`): `post_processor: two that add tokens are not supported`,
 	} {

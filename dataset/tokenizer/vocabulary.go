@@ -101,6 +101,19 @@ func (v *vocabulary) id(text string) (id int32, ok bool) {
 	return find(v, text, v.hash(text))
 }
 
+// blanks are the ids of empty tokens.
+func (v *vocabulary) blanks() (ids []int) {
+	if id, ok := v.id(""); ok {
+		ids = append(ids, int(id))
+	}
+	for id, text := range v.texts {
+		if v.pieces != nil && text == "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // all are the ids of the tokens of all bytes, or -1.
 func (v *vocabulary) all(texts [256]string) (ids [256]int32) {
 	for b, text := range texts {
