@@ -6,8 +6,9 @@
 .PHONY: oracle families exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-waterfall vllm-series vllm-tenants vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
-oracle: families ## compare the tokenizers of 42 model families with Hugging Face's own library
+oracle: families ## compare the tokenizers of 42 model families, and random ones, with Hugging Face's own library
 	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
+	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/documents.py $(ORACLE) 10000
 	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer
 
 # It downloads 0.25 GB, and makes the families in two minutes. Then oracle takes some ten

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -107,4 +108,65 @@ func (v *vector) faults(tok Tokenizer) (faults []string) {
 		faults = append(faults, fmt.Sprintf("Decode(%v)\n got %+q\nwant %+q", ids, got, v.Decoded))
 	}
 	return faults
+}
+
+// A randomDocument is a line of what testdata/documents.py writes.
+type randomDocument struct {
+	Document json.RawMessage
+	Refused  bool
+	Texts    []struct {
+		Text      string
+		IDs, Full []int
+	}
+	Decoded []struct {
+		IDs  []int
+		Text string
+	}
+}
+
+// TestOracleDocuments compares documents that have parts at random with what Hugging Face's library
+// makes of them. What one refuses, the other may read, unless the library refuses it.
+func TestOracleDocuments(t *testing.T) {
+	f, err := os.Open(filepath.Join(os.Getenv("ORACLE"), "documents.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	read, texts := 0, 0
+	refused := make(map[string]int) // by the reason, without what it quotes
+	for dec := json.NewDecoder(bufio.NewReader(f)); dec.More(); {
+		var d randomDocument
+		if err := dec.Decode(&d); err != nil {
+			t.Fatal(err)
+		}
+		tok, err := parse("t.json", d.Document, nil)
+		switch {
+		case err != nil:
+			refused[regexp.MustCompile(`".*?"|[0-9]+`).ReplaceAllString(err.Error(), "…")]++
+			continue
+		case d.Refused:
+			t.Errorf("the library refuses %s", d.Document)
+			continue
+		}
+		read++
+		texts += len(d.Texts)
+		d.compare(t, tok)
+	}
+	fmt.Printf("%d random documents with %d texts; refused: %v\n", read, texts, refused)
+}
+
+func (d *randomDocument) compare(t *testing.T, tok *pipeline) {
+	for _, row := range d.Texts {
+		if got := tok.Encode(row.Text, false); !slices.Equal(got, row.IDs) {
+			t.Errorf("%s\nEncode(%+q, false)\n got %v\nwant %v", d.Document, row.Text, got, row.IDs)
+		}
+		if got := tok.Encode(row.Text, true); !slices.Equal(got, row.Full) {
+			t.Errorf("%s\nEncode(%+q, true)\n got %v\nwant %v", d.Document, row.Text, got, row.Full)
+		}
+	}
+	for _, row := range d.Decoded {
+		if got := tok.Decode(row.IDs); got != row.Text {
+			t.Errorf("%s\nDecode(%v)\n got %+q\nwant %+q", d.Document, row.IDs, got, row.Text)
+		}
+	}
 }
