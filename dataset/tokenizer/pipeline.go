@@ -43,8 +43,8 @@ func modelKinds(b *bulk, byteLevel bool) []kind[model] {
 		{name: "BPE", but: "dropout, continuing_subword_prefix, byte_fallback after ByteLevel or with end_of_word_suffix",
 			read: func(s section) (model, error) { return newBPE(s, b, byteLevel) }},
 		{name: "Unigram", but: "a file without unk_id", read: func(s section) (model, error) { return newUnigram(s, b) }},
-		{name: "WordLevel", read: func(s section) (model, error) { return newWordLevel(s, b) }},
-		{name: "WordPiece", read: func(s section) (model, error) { return newWordPiece(s, b) }},
+		{name: "WordLevel", but: "as WordPiece", read: func(s section) (model, error) { return newWordLevel(s, b) }},
+		{name: "WordPiece", but: "an unk_token outside the vocabulary, two tokens with one id, ids above 4,194,303", read: func(s section) (model, error) { return newWordPiece(s, b) }},
 	}
 }
 

@@ -156,3 +156,18 @@ func TestACacheThatCannotBeReadIsNotEmpty(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestWhatIsNotThereIsSaid(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, map[string]string{"vocab.txt": "[UNK]\n"})
+	for name, want := range map[string]string{
+		folder:                         "tokenizer.json: no such file or directory: no other form of a tokenizer is read, and transformers makes this one with save_pretrained",
+		filepath.Join(folder, "other"): "there is no such file or folder",
+		"~/model":                      "there is no such file or folder",
+		"./model":                      "there is no such file or folder",
+	} {
+		if _, err := Open(name); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}

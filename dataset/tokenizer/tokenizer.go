@@ -64,6 +64,9 @@ func Open(name string) (Tokenizer, error) {
 	}
 	path := name
 	stat, err := os.Stat(name)
+	if os.IsNotExist(err) && (filepath.IsAbs(name) || strings.HasPrefix(name, "~") || strings.HasPrefix(name, ".")) {
+		return nil, fmt.Errorf("tokenizer %q: there is no such file or folder", name)
+	}
 	if os.IsNotExist(err) {
 		folder, missing := cached(name)
 		switch {
@@ -85,6 +88,9 @@ func Open(name string) (Tokenizer, error) {
 		path = filepath.Join(path, tokenizerFile)
 	}
 	data, err := readObject(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: no other form of a tokenizer is read, and transformers makes this one with save_pretrained", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
