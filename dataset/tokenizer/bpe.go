@@ -222,8 +222,6 @@ func readMerges(raw json.RawMessage) (pairs [][2]string, _ error) {
 	return pairs, nil
 }
 
-// tokens makes the merges of a word only if it has not done so lately: a text that is cut and
-// encoded again repeats nearly all its words.
 func (b *bpe) tokens(w *word, text string) []int32 {
 	if b.whole {
 		if id, ok := b.word(w, text); ok {
@@ -231,16 +229,7 @@ func (b *bpe) tokens(w *word, text string) []int32 {
 			return w.ids
 		}
 	}
-	if len(text) > maxRecent {
-		return b.merged(w, text)
-	}
-	r := w.recent(b.vocab.hash(text))
-	if r.is(text) {
-		return r.ids[:r.count]
-	}
-	ids := b.merged(w, text)
-	r.set(text, ids)
-	return ids
+	return w.recalled(b.vocab, text, b.merged)
 }
 
 // merged are the tokens that the merges make of a word.

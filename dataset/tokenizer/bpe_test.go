@@ -185,8 +185,8 @@ func large(b *testing.B, ignoreMerges bool) (*pipeline, []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return mustParse(b, fmt.Sprintf(`{"model":%s,"decoder":{"type":"ByteLevel"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
-{"type":"Split","pattern":{"Regex":%s},"behavior":"Isolated","invert":false},{"type":"ByteLevel","use_regex":false}]}}`,
+	return mustParse(b, fmt.Sprintf(`{"model":%s,"decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
+{"type":"Split","pattern":{"Regex":%s},"behavior":"Isolated","invert":false},{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}]}}`,
 		model, strconv.Quote(llama3))), words
 }
 

@@ -22,6 +22,21 @@ func (w *word) recent(hash uint64) *recentWord {
 	return &w.recents[hash%recents]
 }
 
+// recalled are the tokens of a word. They are made only if that has not been done lately: a text that
+// is cut and encoded again repeats nearly all its words.
+func (w *word) recalled(v *vocabulary, text string, made func(w *word, text string) []int32) []int32 {
+	if len(text) > maxRecent {
+		return made(w, text)
+	}
+	r := w.recent(v.hash(text))
+	if r.is(text) {
+		return r.ids[:r.count]
+	}
+	ids := made(w, text)
+	r.set(text, ids)
+	return ids
+}
+
 func (r *recentWord) is(text string) bool { return string(r.text[:r.length]) == text }
 
 // set keeps a word of at most maxRecent bytes, unless it has too many tokens.

@@ -153,18 +153,7 @@ func scaled(digits uint64, power int, negative bool) (value float64, ok bool) {
 
 func (m *unigram) words() *vocabulary { return m.vocab }
 
-func (m *unigram) tokens(w *word, text string) []int32 {
-	if len(text) > maxRecent {
-		return m.best(w, text)
-	}
-	r := w.recent(m.vocab.hash(text))
-	if r.is(text) {
-		return r.ids[:r.count]
-	}
-	ids := m.best(w, text)
-	r.set(text, ids)
-	return ids
-}
+func (m *unigram) tokens(w *word, text string) []int32 { return w.recalled(m.vocab, text, m.best) }
 
 // An ending is the last token of the best way to cut the beginning of a word.
 type ending struct {
