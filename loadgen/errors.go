@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // A FailedError means that the Plan is fine but the run failed, or ended early. Any other error of
@@ -14,6 +11,7 @@ import (
 type FailedError struct{ Err error }
 
 func (e *FailedError) Error() string { return e.Err.Error() }
+
 func (e *FailedError) Unwrap() error { return e.Err }
 
 // An UnreachableError means that the server does not answer, or does not say which model it has. A
@@ -24,6 +22,7 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string { return e.Err.Error() }
+
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // ErrInterrupted means that the context of a run ended before its load began.
@@ -60,6 +59,7 @@ type maskedError struct {
 }
 
 func (e *maskedError) Error() string { return e.text }
+
 func (e *maskedError) Unwrap() error { return e.err }
 
 // maskError hides the secrets of all targets in what an error says.
@@ -75,68 +75,4 @@ func (r *run) maskError(err error) error {
 		return err
 	}
 	return &maskedError{text, err}
-}
-
-// abortFrom is the number of requests that must end before the rule looks at their share of
-// failures.
-const abortFrom = 20
-
-// An AbortRule says how many requests may fail before a run aborts. The zero value never aborts.
-type AbortRule struct {
-	// Text is the rule as the user wrote it, 10 or 5%; empty for no rule.
-	Text string
-
-	// Count is how many may fail.
-	Count int
-
-	// Share is the percentage of ended requests that may fail. It counts instead of Count if Text
-	// ends with %.
-	Share float64
-}
-
-// broken reports whether that many failures among the ended requests are too many.
-func (r AbortRule) broken(failed, ended int) bool {
-	switch {
-	case r.Text == "":
-		return false
-	case strings.HasSuffix(r.Text, "%"):
-		return ended >= abortFrom && float64(failed)*100 > r.Share*float64(ended)
-	}
-	return failed > r.Count
-}
-
-// An aborter stops a run that breaks its rule. It counts the requests of all targets.
-type aborter struct {
-	AbortRule
-	stop   context.CancelCauseFunc // nil after its first call
-	ended  int
-	failed metrics.Failing
-}
-
-// take counts a request. A request that we cut ourselves tells nothing about the server.
-func (a *aborter) take(rec *metrics.Record) {
-	if rec.Phase == metrics.WarmUp || rec.Class.Cut() {
-		return
-	}
-	a.ended++
-	if rec.Class != metrics.OK {
-		a.failed.Add(rec)
-	}
-	if a.stop == nil || !a.broken(a.failed.Requests, a.ended) {
-		return
-	}
-	message, n := a.failed.Commonest()
-	a.stop(AbortError(fmt.Sprintf("--abort-on-failures %s: %d of %s failed; %s: %s",
-		a.Text, a.failed.Requests, count(a.ended, "request"), count(n, "time"), message)))
-	a.stop = nil
-}
-
-// An AbortError names the rule that stopped a run, and the failures that broke it.
-type AbortError string
-
-func (e AbortError) Error() string { return "stopped by " + string(e) }
-
-// aborted returns the reason if the rule stopped the run of that context.
-func aborted(ctx context.Context) (why AbortError, stopped bool) {
-	return errors.AsType[AbortError](context.Cause(ctx))
 }

@@ -1,14 +1,10 @@
 package metrics
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +28,7 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string { return Clip(f.Err.Error(), maxFailure) }
+
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Failf makes a Failure of a class, with a message in the syntax of fmt.Errorf. Errors among args
@@ -91,166 +88,4 @@ func Clip(message string, most int) string {
 		cut += "…"
 	}
 	return cut
-}
-
-// maxMessages bounds the number of different error messages that are counted separately.
-const maxMessages = 1000
-
-// otherMessages counts all further messages.
-const otherMessages = "(other messages)"
-
-// Failing says how requests failed. Its zero value has no requests; it is not safe for concurrent
-// use.
-type Failing struct {
-	Requests int `json:"requests"`
-	// Statuses are the requests of class Status, by HTTP status.
-	Statuses map[int]int `json:"statuses,omitempty"`
-	// Messages are the requests by message; beyond 1000 different ones under "(other messages)".
-	Messages map[string]int `json:"messages"`
-}
-
-// Add counts a request, which must have failed.
-func (f *Failing) Add(r *Record) {
-	one := Failing{Requests: 1, Messages: map[string]int{r.Error: 1}}
-	if r.Class == Status && r.Status != 0 {
-		one.Statuses = map[int]int{r.Status: 1}
-	}
-	f.merge(&one)
-}
-
-// merge adds the requests of other.
-func (f *Failing) merge(other *Failing) {
-	if f.Messages == nil {
-		f.Statuses, f.Messages = map[int]int{}, map[string]int{}
-	}
-	f.Requests += other.Requests
-	countMessages(f.Messages, other.Messages)
-	for status, n := range other.Statuses {
-		f.Statuses[status] += n
-	}
-}
-
-// Commonest is the message of most requests, the first by name if several have as many, and its
-// number of requests.
-func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
-
-// Commonest is the message of most failed requests, as for a Failing.
-func (s *Summary) Commonest() (message string, requests int) { return mostFrequent(s.Errors) }
-
-func mostFrequent(messages map[string]int) (message string, requests int) {
-	for m, n := range messages {
-		if n > requests || n == requests && m < message {
-			message, requests = m, n
-		}
-	}
-	return message, requests
-}
-
-// countMessages adds to the counts of messages, in order, since there may not be room for all.
-func countMessages(messages, others map[string]int) {
-	for _, message := range slices.Sorted(maps.Keys(others)) {
-		countMessage(messages, message, others[message])
-	}
-}
-
-func countMessage(messages map[string]int, message string, n int) {
-	if _, known := messages[message]; !known && len(messages) >= maxMessages {
-		message = otherMessages
-	}
-	messages[message] += n
-}
-
-// Failures is the number of requests that failed and were not cut by us.
-func (s *Summary) Failures() int {
-	n := s.Failed
-	for class, cut := range s.Classes {
-		if class.Cut() {
-			n -= cut
-		}
-	}
-	return n
-}
-
-// classify counts a failed request under its class.
-func (c *Collector) classify(r *Record) {
-	c.sum.Classes[r.Class]++
-	c.failing(r.Class).Add(r)
-}
-
-// failing is the count of a class.
-func (c *Collector) failing(class Class) *Failing {
-	f := c.sum.Failing[class]
-	if f == nil {
-		f = new(Failing)
-		c.sum.Failing[class] = f
-	}
-	return f
-}
-
-// Servers have a handful of finish reasons, each of one word.
-const (
-	maxReasons   = 20
-	maxReason    = 32 // characters
-	otherReasons = "(others)"
-)
-
-// countReasons adds to the counts of finish reasons, in order, since there may not be room for all.
-func countReasons(counts *map[string]int, others map[string]int) {
-	for _, reason := range slices.Sorted(maps.Keys(others)) {
-		countReason(counts, reason, others[reason])
-	}
-}
-
-// countReason counts a finish reason, if there is one.
-func countReason(counts *map[string]int, reason string, n int) {
-	if reason == "" {
-		return
-	}
-	if *counts == nil {
-		*counts = map[string]int{}
-	}
-	if _, known := (*counts)[reason]; !known {
-		if reason = cmp.Or(printable(reason), otherReasons); len(*counts) >= maxReasons && (*counts)[reason] == 0 {
-			reason = otherReasons
-		}
-	}
-	(*counts)[reason] += n
-}
-
-// printable is a server's word without characters that do not print, and cut to length.
-func printable(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		if b.Len() >= maxReason {
-			break
-		}
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// A firstError is the message of a failed request, with the request's place in the dataset.
-type firstError struct {
-	Index   int    `json:"i"`
-	Message string `json:"error"`
-}
-
-// maxFirstErrors is how many messages vLLM's client prints before its block.
-const maxFirstErrors = 10
-
-func (c *Collector) fail(o Outcome) {
-	c.sum.Failed++
-	countMessage(c.sum.Errors, o.Error, 1)
-	c.addFirst(firstError{o.Index, o.Error})
-}
-
-// addFirst keeps an error if it is among the first in dataset order.
-func (c *Collector) addFirst(e firstError) {
-	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
-	if at < maxFirstErrors {
-		c.firstErrors = slices.Insert(c.firstErrors, at, e)
-		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
-	}
 }

@@ -237,3 +237,11 @@ func ByCount[K cmp.Ordered](counts map[K]int) []K {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }
+
+// share is d divided by n, 0 for n = 0.
+func share(d time.Duration, n int) time.Duration {
+	if n <= 0 {
+		return 0
+	}
+	return d / time.Duration(n)
+}

@@ -23,27 +23,6 @@ type witness struct {
 	spaced      bool          // they were not all due at once
 }
 
-// An extent is the range from the first of some times to the last.
-type extent struct {
-	any         bool
-	first, last time.Duration
-}
-
-func (x *extent) add(at time.Duration) {
-	if !x.any {
-		*x = extent{true, at, at}
-	}
-	x.first, x.last = min(x.first, at), max(x.last, at)
-}
-
-// merge adds another extent, of a clock that began that much later.
-func (x *extent) merge(other extent, later time.Duration) {
-	if other.any {
-		x.add(other.first + later)
-		x.add(other.last + later)
-	}
-}
-
 // add adds a measured record; most is how many values of a kind are kept.
 func (w *witness) add(r *Record, most int) {
 	if w.inFlight.starts == nil && w.inFlight.folded == nil {
@@ -213,54 +192,4 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 		t.Held.Share = float64(w.held) / float64(w.e2el)
 	}
 	return &t
-}
-
-// Reasoning says what of the answers to completed requests was reasoning. Its zero value is of answers
-// without any.
-type Reasoning struct {
-	Answers int `json:"answers,omitempty"` // that began with reasoning
-	Only    int `json:"only,omitempty"`    // the part of Answers that had nothing else
-
-	Counted int `json:"counted,omitempty"` // answers whose reasoning the server counted
-	Tokens  int `json:"tokens,omitempty"`  // their reasoning tokens
-	Output  int `json:"output,omitempty"`  // all of their output tokens
-}
-
-func (n Reasoning) plus(other Reasoning) Reasoning {
-	return Reasoning{n.Answers + other.Answers, n.Only + other.Only, n.Counted + other.Counted, n.Tokens + other.Tokens, n.Output + other.Output}
-}
-
-// addReasoning adds a completed request. Until one reasons, TTFO is ContentTTFT, so that it costs nothing
-// without reasoning.
-func (t *Truth) addReasoning(r *Record) {
-	n := &t.Reasoning
-	if r.OutReasoned > 0 {
-		n.Counted++
-		n.Tokens += min(r.OutReasoned, r.Out)
-		n.Output += r.Out
-	}
-	if !r.Reasoned {
-		return
-	}
-	if n.Answers == 0 {
-		t.TTFO.merge(&t.ContentTTFT)
-	}
-	n.Answers++
-	if r.FirstOutput == 0 {
-		n.Only++
-	}
-}
-
-// mergeReasoning adds the reasoning of other requests. ContentTTFT must not have them yet.
-func (t *Truth) mergeReasoning(other *Truth) {
-	if t.Reasoning.Answers == 0 && other.Reasoning.Answers > 0 {
-		t.TTFO.merge(&t.ContentTTFT)
-	}
-	switch {
-	case other.Reasoning.Answers > 0:
-		t.TTFO.merge(&other.TTFO)
-	case t.Reasoning.Answers > 0:
-		t.TTFO.merge(&other.ContentTTFT)
-	}
-	t.Reasoning = t.Reasoning.plus(other.Reasoning)
 }

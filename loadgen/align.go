@@ -1,0 +1,62 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+// align cuts the prompts of random datasets to length with the server's tokenizer, if the server
+// has a different one, as vLLM's client does. It holds prompts in memory only if it changes them.
+// Like that client, it asks for the model by the name of --model, whatever the model's name in
+// requests is.
+func (t *target) align(ctx context.Context) error {
+	aligned := t.Workload.Dataset == "random" && !t.Workload.Sessions.MultiTurn || t.Workload.Dataset == "prefix_repetition"
+	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
+		return nil
+	}
+	first, err := t.first()
+	if err != nil {
+		return err
+	}
+	if first.Turns[0].Payload != nil { // vLLM's client aligns no batches
+		return nil
+	}
+	ids, err := t.server.Tokenize(ctx, t.config.Model, first.Turns[0].Prompt, false)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		t.step(Step{Kind: NotAligned, Model: t.config.Model, Err: err})
+		return nil
+	}
+	if len(ids) == first.Turns[0].PromptLen {
+		return nil
+	}
+	if t.Endless() {
+		t.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so they are not cut to length: "+
+			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
+		return nil
+	}
+	t.step(Step{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
+	var all []*dataset.Conversation
+	var turns []*dataset.Turn
+	for c, err := range t.source {
+		if err != nil {
+			return fmt.Errorf("dataset: %w", err)
+		}
+		all, turns = append(all, c), append(turns, &c.Turns[0])
+	}
+	if err := t.server.Align(ctx, t.config.Model, turns); err != nil {
+		return fmt.Errorf("aligning prompts: %w", err)
+	}
+	t.source = func(yield func(*dataset.Conversation, error) bool) {
+		for _, c := range all {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+	return nil
+}

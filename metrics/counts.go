@@ -1,0 +1,65 @@
+package metrics
+
+// Counts says who counted the output tokens of completed requests.
+type Counts struct {
+	Of int `json:"of,omitempty"` // requests
+	// Tokenizer are those that the client's tokenizer counted, because the server did not.
+	Tokenizer int `json:"tokenizer,omitempty"`
+	// Nobody are those that nobody counted: each counts as one token.
+	Nobody int `json:"nobody,omitempty"`
+
+	// Apart are requests of which the server counted another number of tokens, where vLLM's client does not
+	// look. Ours are the tokens that count in them, and Theirs the server's.
+	Apart  int `json:"apart,omitempty"`
+	Ours   int `json:"ours,omitempty"`
+	Theirs int `json:"theirs,omitempty"`
+
+	// NoInput are those with a prompt of which the server counted no token, and Lost the tokens that
+	// the dataset counted in them: no total has these.
+	NoInput int `json:"no_input,omitempty"`
+	Lost    int `json:"lost_input,omitempty"`
+
+	// Cached are the prompt tokens of all of them that the server found in its prefix cache, by its
+	// usage; 0 if it does not say.
+	Cached int `json:"cached,omitempty"`
+}
+
+func (c Counts) plus(other Counts) Counts {
+	return Counts{
+		Of: c.Of + other.Of, Tokenizer: c.Tokenizer + other.Tokenizer, Nobody: c.Nobody + other.Nobody,
+		Apart: c.Apart + other.Apart, Ours: c.Ours + other.Ours, Theirs: c.Theirs + other.Theirs,
+		NoInput: c.NoInput + other.NoInput, Lost: c.Lost + other.Lost, Cached: c.Cached + other.Cached,
+	}
+}
+
+// add counts a completed request. An answer to a request for one token has one token.
+func (c *Counts) add(r *Record) {
+	c.Of++
+	c.Cached += min(r.Cached, r.In)
+	if r.In == 0 && r.InAsked > 0 {
+		c.NoInput++
+		c.Lost += r.InAsked
+	}
+	if w := r.WithOutput; r.Uncounted && w != nil && promptTolerance*max(w.Out-r.Out, r.Out-w.Out) > max(w.Out, promptTolerance) {
+		c.Apart++
+		c.Ours += r.Out
+		c.Theirs += w.Out
+	}
+	switch {
+	case !r.Uncounted || r.OutAsked == 1:
+	case r.WithOutput != nil && r.Out == r.WithOutput.Out:
+		// The server's, in a place that vLLM's client ignores.
+	case r.Out == 1:
+		c.Nobody++
+	default:
+		c.Tokenizer++
+	}
+}
+
+// by is c for a run with that tokenizer, which then also counts answers of one token.
+func (c Counts) by(tokenizer string) Counts {
+	if tokenizer != "" {
+		c.Tokenizer, c.Nobody = c.Tokenizer+c.Nobody, 0
+	}
+	return c
+}

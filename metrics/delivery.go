@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// A Delivery says how the answers of completed requests came: whether as a stream, and what came
+// before the first output.
+type Delivery struct {
+	// Of are requests with enough tokens to recognise a stream, and AtOnce those whose output came
+	// all at once, long after they were sent.
+	Of     int `json:"of,omitempty"`
+	AtOnce int `json:"at_once,omitempty"`
+
+	// Content are requests that got output, and Early those whose TTFT ended before the first
+	// output. Ahead is the sum of the differences.
+	Content int           `json:"content,omitempty"`
+	Early   int           `json:"early,omitempty"`
+	Ahead   time.Duration `json:"ahead,omitempty"`
+
+	// Surplus are requests with half as many chunks again as the server counted tokens. They have Chunks
+	// and Tokens together.
+	Surplus int `json:"surplus,omitempty"`
+	Chunks  int `json:"surplus_chunks,omitempty"`
+	Tokens  int `json:"surplus_tokens,omitempty"`
+	// Falling are requests whose usage fell from one chunk to a later one.
+	Falling int `json:"falling,omitempty"`
+}
+
+// MeanAhead is by how much TTFT ended before the first output, on average over the requests that
+// got output.
+func (d Delivery) MeanAhead() time.Duration { return share(d.Ahead, d.Content) }
+
+func (d Delivery) plus(other Delivery) Delivery {
+	return Delivery{
+		Of: d.Of + other.Of, AtOnce: d.AtOnce + other.AtOnce,
+		Content: d.Content + other.Content, Early: d.Early + other.Early, Ahead: d.Ahead + other.Ahead,
+		Surplus: d.Surplus + other.Surplus, Chunks: d.Chunks + other.Chunks, Tokens: d.Tokens + other.Tokens,
+		Falling: d.Falling + other.Falling,
+	}
+}
+
+// No server makes a token in a tenth of a millisecond, and few take less than a millisecond. Fewer
+// than five tokens may share a packet.
+const (
+	streamTokens   = 5
+	fastestToken   = 100 * time.Microsecond
+	deliveredToken = time.Millisecond
+)
+
+// add counts a completed request that has chunks.
+func (d *Delivery) add(r *Record) {
+	if r.FirstContent > 0 {
+		d.Content++
+		if ahead := r.FirstContent - r.Sent - r.TTFT(); ahead > 0 {
+			d.Early++
+			d.Ahead += ahead
+		}
+	}
+	if chunks := r.Chunks.Len(); !r.Uncounted && r.Out > 1 && 2*(chunks-blankChunks) >= 3*r.Out {
+		d.Surplus++
+		d.Chunks += chunks
+		d.Tokens += r.Out
+	}
+	if len(r.TokensPerChunk) > 0 && slices.Min(r.TokensPerChunk) < 0 {
+		d.Falling++
+	}
+	// If nobody counted the tokens, chunks count as tokens.
+	tokens := max(r.Out, r.Chunks.Len())
+	if tokens < streamTokens {
+		return
+	}
+	d.Of++
+	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
+	// Tokens that the client does not get, such as hidden reasoning, have no chunks.
+	steps := time.Duration(max(r.Chunks.Len()-1, 1))
+	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
+		d.AtOnce++
+	}
+}

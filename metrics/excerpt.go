@@ -1,0 +1,146 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+)
+
+// A Part says which part of a run a Summary is about.
+type Part struct {
+	Window
+	Steady bool // Steady found that the run was in a steady state here
+
+	Requests int // measured in the whole run
+	Inside   int // of these, requests wholly inside the window
+	Crossing int // of these, requests in progress at an edge of it
+}
+
+// Within sums up a window by the Trace, which it needs. TTFT is of the requests that were sent and
+// got their first chunk inside. Other latencies are of requests wholly inside, from Sent to the
+// last chunk. A short window favours short requests, so Part counts those that are left out.
+// Throughput is of what came inside, over the length of the window: completed requests by their
+// last chunk, with their input tokens, and the output tokens of completed requests by their chunks.
+// Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
+// pace is of the requests sent inside; there is no Trust.
+func (s *Summary) Within(w Window) *Summary {
+	e := excerpt{Collector: NewCollector(s.Header), of: s, part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
+	for r := range s.Measured() {
+		e.take(r)
+	}
+	return e.summary()
+}
+
+// An excerpt builds the Summary of a window. Its Collector gets the requests wholly inside.
+type excerpt struct {
+	*Collector
+	of       *Summary // the whole run
+	part     Part
+	busy     buckets // from the window's start
+	output   int     // tokens that came inside
+	tokens   steps
+	inFlight inFlight
+	outputs  map[*Adapter]int // likewise; of no adapter, by nil
+}
+
+func (e *excerpt) take(r *Record) {
+	w, done := e.part.Window, r.done()
+	e.part.Requests++
+	if here := w.Meet(Window{r.Sent, r.End}); here.From <= here.To {
+		e.inFlight.add(here.From, here.To, DefaultCap)
+	}
+	switch {
+	case w.holds(r.Sent) && w.holds(done):
+		e.part.Inside++
+		e.Add(r)
+	case r.Sent <= w.To && done >= w.From:
+		e.part.Crossing++
+		e.cross(r, w.holds(done))
+	default:
+		return
+	}
+	if r.Class == OK {
+		e.arrivals(r)
+	}
+}
+
+// cross counts a request that was in progress at an edge; ended says whether it ended inside.
+func (e *excerpt) cross(r *Record, ended bool) {
+	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
+		e.witness.addStart(r)
+	}
+	if r.Class == OK && !r.Whole && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
+		e.put(&e.sum.TTFT, r.TTFT().Seconds())
+		if row := e.adapters.of(r.Adapter); row != nil {
+			row.TTFT.Add(r.TTFT().Seconds())
+		}
+	}
+	if !ended {
+		return
+	}
+	o := r.outcome(e.scratch[:0])
+	e.scratch = o.ITL
+	kept := good(&o, e.header.Config.Goodput)
+	if row := e.adapters.of(r.Adapter); row != nil {
+		row.count(&o, kept)
+	}
+	if !o.Success {
+		e.classify(r)
+		e.fail(o)
+		return
+	}
+	e.sum.Completed++
+	e.sum.TotalInput += o.In
+	e.sum.Carried.add(o.Carried)
+	if kept {
+		e.good++
+	}
+}
+
+// arrivals counts what came inside for a completed request.
+func (e *excerpt) arrivals(r *Record) {
+	w := e.part.Window
+	a, row := r.attribute(), e.adapters.of(r.Adapter)
+	for at, tokens := range r.arrivals(&a) {
+		if !w.holds(at) {
+			continue
+		}
+		e.output += tokens
+		e.outputs[row] += tokens
+		e.tokens.add(at, tokens)
+		count(&e.busy.chunks, (at - w.From).Seconds())
+	}
+	touched := w.Meet(Window{r.Sent, r.done()}).Shift(-w.From)
+	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
+		count(&e.busy.requests, second)
+	}
+}
+
+func (e *excerpt) summary() *Summary {
+	e.sum.TotalOutput = e.output
+	for _, row := range e.adapters.rows {
+		row.Output = e.outputs[row]
+	}
+	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
+	s := e.Summary(e.part.Seconds())
+	s.power, s.split = e.of.power, e.of.split
+	if e.Gapless() {
+		s.ITL = Distribution{Quoted: NewQuote()}
+	}
+	s.Part, s.Sessions = &e.part, nil // most sessions are not wholly inside
+	s.Began = e.part.From
+	if !s.Header.Epoch.IsZero() {
+		s.Date = s.Header.Epoch.Add(e.part.To)
+	}
+	s.PeakOutput, s.PeakConcurrent = 0, 0
+	if len(e.busy.chunks) > 0 {
+		s.PeakOutput = float64(slices.Max(e.busy.chunks))
+	}
+	if len(e.busy.requests) > 0 {
+		s.PeakConcurrent = slices.Max(e.busy.requests)
+	}
+	s.inOnePiece()
+	s.pooled()
+	// The ramp opens the run, not a part of it.
+	s.Truth.Ramp = Ramp{}
+	return s
+}

@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"sort"
+)
+
+// maxMessages bounds the number of different error messages that are counted separately.
+const maxMessages = 1000
+
+// otherMessages counts all further messages.
+const otherMessages = "(other messages)"
+
+// Failing says how requests failed. Its zero value has no requests; it is not safe for concurrent
+// use.
+type Failing struct {
+	Requests int `json:"requests"`
+	// Statuses are the requests of class Status, by HTTP status.
+	Statuses map[int]int `json:"statuses,omitempty"`
+	// Messages are the requests by message; beyond 1000 different ones under "(other messages)".
+	Messages map[string]int `json:"messages"`
+}
+
+// Add counts a request, which must have failed.
+func (f *Failing) Add(r *Record) {
+	one := Failing{Requests: 1, Messages: map[string]int{r.Error: 1}}
+	if r.Class == Status && r.Status != 0 {
+		one.Statuses = map[int]int{r.Status: 1}
+	}
+	f.merge(&one)
+}
+
+// merge adds the requests of other.
+func (f *Failing) merge(other *Failing) {
+	if f.Messages == nil {
+		f.Statuses, f.Messages = map[int]int{}, map[string]int{}
+	}
+	f.Requests += other.Requests
+	countMessages(f.Messages, other.Messages)
+	for status, n := range other.Statuses {
+		f.Statuses[status] += n
+	}
+}
+
+// Commonest is the message of most requests, the first by name if several have as many, and its
+// number of requests.
+func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
+
+// Commonest is the message of most failed requests, as for a Failing.
+func (s *Summary) Commonest() (message string, requests int) { return mostFrequent(s.Errors) }
+
+func mostFrequent(messages map[string]int) (message string, requests int) {
+	for m, n := range messages {
+		if n > requests || n == requests && m < message {
+			message, requests = m, n
+		}
+	}
+	return message, requests
+}
+
+// countMessages adds to the counts of messages, in order, since there may not be room for all.
+func countMessages(messages, others map[string]int) {
+	for _, message := range slices.Sorted(maps.Keys(others)) {
+		countMessage(messages, message, others[message])
+	}
+}
+
+func countMessage(messages map[string]int, message string, n int) {
+	if _, known := messages[message]; !known && len(messages) >= maxMessages {
+		message = otherMessages
+	}
+	messages[message] += n
+}
+
+// Failures is the number of requests that failed and were not cut by us.
+func (s *Summary) Failures() int {
+	n := s.Failed
+	for class, cut := range s.Classes {
+		if class.Cut() {
+			n -= cut
+		}
+	}
+	return n
+}
+
+// classify counts a failed request under its class.
+func (c *Collector) classify(r *Record) {
+	c.sum.Classes[r.Class]++
+	c.failing(r.Class).Add(r)
+}
+
+// failing is the count of a class.
+func (c *Collector) failing(class Class) *Failing {
+	f := c.sum.Failing[class]
+	if f == nil {
+		f = new(Failing)
+		c.sum.Failing[class] = f
+	}
+	return f
+}
+
+// A firstError is the message of a failed request, with the request's place in the dataset.
+type firstError struct {
+	Index   int    `json:"i"`
+	Message string `json:"error"`
+}
+
+// maxFirstErrors is how many messages vLLM's client prints before its block.
+const maxFirstErrors = 10
+
+func (c *Collector) fail(o Outcome) {
+	c.sum.Failed++
+	countMessage(c.sum.Errors, o.Error, 1)
+	c.addFirst(firstError{o.Index, o.Error})
+}
+
+// addFirst keeps an error if it is among the first in dataset order.
+func (c *Collector) addFirst(e firstError) {
+	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
+	if at < maxFirstErrors {
+		c.firstErrors = slices.Insert(c.firstErrors, at, e)
+		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
+	}
+}

@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Lengths compares the output tokens of completed requests with the requested number: there may not
+// be more, and with ignore_eos not fewer. An answer that ended for its length has all of them. For vLLM's client, an answer of any length is a success.
+// An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
+// zero value has no requests.
+type Lengths struct {
+	Of      int `json:"of"`                // requests that were compared
+	Short   int `json:"short,omitempty"`   // with fewer tokens than requested
+	Missing int `json:"missing,omitempty"` // tokens that all the short ones lack together
+	Long    int `json:"long,omitempty"`    // with more
+	Extra   int `json:"extra,omitempty"`   // tokens that all the long ones have too many
+	// Cut are the short ones that ended for their length, as the server says, and CutBy the tokens that
+	// these lack together.
+	Cut     int            `json:"cut,omitempty"`
+	CutBy   int            `json:"cut_by,omitempty"`
+	Unsure  int            `json:"unsure,omitempty"`  // others, whose length nobody knows
+	Over    int            `json:"over,omitempty"`    // of Unsure, by the tokenizer
+	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
+}
+
+// merge adds the requests of other.
+func (l *Lengths) merge(other *Lengths) {
+	l.Of += other.Of
+	l.Short += other.Short
+	l.Missing += other.Missing
+	l.Long += other.Long
+	l.Extra += other.Extra
+	l.Cut += other.Cut
+	l.CutBy += other.CutBy
+	l.Unsure += other.Unsure
+	l.Over += other.Over
+	countReasons(&l.Reasons, other.Reasons)
+}
+
+func (l *Lengths) add(r *Record) {
+	if r.Class != OK || r.OutAsked <= 0 {
+		return
+	}
+	out := r.Out
+	if r.Uncounted {
+		if out = min(out, r.Chunks.Len()-blankChunks); out <= r.OutAsked {
+			l.Unsure++
+			if r.Out > r.OutAsked+1+r.OutAsked/promptTolerance {
+				l.Over++
+			}
+			return
+		}
+	}
+	l.Of++
+	switch missing := r.OutAsked - out; {
+	case missing > 0:
+		l.Short++
+		l.Missing += missing
+		countReason(&l.Reasons, cmp.Or(r.Finish, "none"), 1)
+		if missing > 1 && r.OutReasoned == 0 && slices.Contains(fullLength, r.Finish) { // reasoning may not count
+			l.Cut++
+			l.CutBy += missing
+		}
+	case missing < 0:
+		l.Long++
+		l.Extra -= missing
+	}
+}
+
+// fullLength are the finish reasons of answers that ended because they were as long as they may be: of vLLM and
+// OpenAI, of Anthropic, and of the Responses API.
+var fullLength = []string{"length", "max_tokens", "max_output_tokens"}
+
+// blankChunks are how many chunks of an answer may carry no token: those with a role and with a finish
+// reason.
+const blankChunks = 2
+
+// against is l for a run with Config c, which may allow other lengths.
+func (l Lengths) against(c *Config) Lengths {
+	if c.OwnLength {
+		return Lengths{}
+	}
+	if !c.IgnoreEOS {
+		l.Short, l.Missing, l.Reasons = 0, 0, nil
+	}
+	return l
+}
+
+// PrefixCache is how many prompt tokens the server had in its prefix cache, and out of how many:
+// for the completed requests if their usage has it, else for everything that the server's own
+// counters saw during the run. Both are 0 if unknown.
+func (s *Summary) PrefixCache() (hits, of int64) {
+	switch {
+	case s.Truth != nil && s.Truth.Counts.Cached > 0:
+		return int64(s.Truth.Counts.Cached), int64(s.TotalInput)
+	case s.Evidence != nil:
+		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
+	}
+	return 0, 0
+}

@@ -1,0 +1,51 @@
+package metrics
+
+// Reasoning says what of the answers to completed requests was reasoning. Its zero value is of answers
+// without any.
+type Reasoning struct {
+	Answers int `json:"answers,omitempty"` // that began with reasoning
+	Only    int `json:"only,omitempty"`    // the part of Answers that had nothing else
+
+	Counted int `json:"counted,omitempty"` // answers whose reasoning the server counted
+	Tokens  int `json:"tokens,omitempty"`  // their reasoning tokens
+	Output  int `json:"output,omitempty"`  // all of their output tokens
+}
+
+func (n Reasoning) plus(other Reasoning) Reasoning {
+	return Reasoning{n.Answers + other.Answers, n.Only + other.Only, n.Counted + other.Counted, n.Tokens + other.Tokens, n.Output + other.Output}
+}
+
+// addReasoning adds a completed request. Until one reasons, TTFO is ContentTTFT, so that it costs nothing
+// without reasoning.
+func (t *Truth) addReasoning(r *Record) {
+	n := &t.Reasoning
+	if r.OutReasoned > 0 {
+		n.Counted++
+		n.Tokens += min(r.OutReasoned, r.Out)
+		n.Output += r.Out
+	}
+	if !r.Reasoned {
+		return
+	}
+	if n.Answers == 0 {
+		t.TTFO.merge(&t.ContentTTFT)
+	}
+	n.Answers++
+	if r.FirstOutput == 0 {
+		n.Only++
+	}
+}
+
+// mergeReasoning adds the reasoning of other requests. ContentTTFT must not have them yet.
+func (t *Truth) mergeReasoning(other *Truth) {
+	if t.Reasoning.Answers == 0 && other.Reasoning.Answers > 0 {
+		t.TTFO.merge(&t.ContentTTFT)
+	}
+	switch {
+	case other.Reasoning.Answers > 0:
+		t.TTFO.merge(&other.TTFO)
+	case t.Reasoning.Answers > 0:
+		t.TTFO.merge(&other.ContentTTFT)
+	}
+	t.Reasoning = t.Reasoning.plus(other.Reasoning)
+}

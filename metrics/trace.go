@@ -1,0 +1,68 @@
+package metrics
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+)
+
+// merge adds another trace, whose clock began that much later. The other must not be used
+// afterwards.
+func (t *Trace) merge(other *Trace, later time.Duration) {
+	t.Records.merge(&other.Records, later)
+	for _, s := range other.Samples {
+		s.At += later
+	}
+	t.Samples = append(t.Samples, other.Samples...)
+}
+
+// A Trace is all requests of a run in memory, and what the server reported meanwhile. Parts of a
+// run are summed up from it.
+type Trace struct {
+	// Records are in the order in which they ended, one shard after the other. They include the
+	// warm-up.
+	Records Records
+	// Samples are in the order in which they were taken.
+	Samples []*Sample
+}
+
+// size is the bytes that a kept o takes.
+func (o *Outcome) size() int {
+	return int(unsafe.Sizeof(*o)) + 8*len(o.ITL) + len(o.Error) + len(o.Text)
+}
+
+// size is the bytes that a kept l takes.
+func (l *Timing) size() int { return int(unsafe.Sizeof(*l)) }
+
+// size is the bytes that a kept s takes, with the numbers that it points to.
+func (s *Sample) size() int {
+	n := int(unsafe.Sizeof(*s)) + len(s.GPUs)*2*int(unsafe.Sizeof(GPUSample{})) + len(s.Error)
+	if s.Server != nil {
+		n += 2 * int(unsafe.Sizeof(*s.Server))
+	}
+	if s.Pool != nil {
+		n += int(unsafe.Sizeof(*s.Pool))
+	}
+	return n
+}
+
+// room reports whether that many more bytes of requests and samples can be kept. If not, everything
+// kept so far is dropped: a part of the requests would say nothing true about the run.
+func (c *Collector) room(bytes int) bool {
+	if c.shed {
+		return false
+	}
+	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
+		c.shed, c.trace, c.sum.Outcomes, c.sum.Timings = true, Trace{}, nil, nil
+	}
+	return !c.shed
+}
+
+// shedding is the warning about what was dropped.
+func (c *Collector) shedding() []string {
+	if !c.shed {
+		return nil
+	}
+	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, charts, combined table of targets "+
+		"or detailed result file; record with -o and use servebench report", c.MaxKept>>20)}
+}

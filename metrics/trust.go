@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"slices"
+)
+
+// A Verdict says whether to believe a run's numbers.
+type Verdict string
+
+const (
+	Valid   Verdict = "VALID"
+	Suspect Verdict = "SUSPECT"
+
+	// Overloaded is a run whose numbers are right, but the server did not keep up: the longer the
+	// run, the longer the latencies.
+	Overloaded Verdict = "OVERLOADED"
+)
+
+// Trust is a Verdict and its reasons.
+type Trust struct {
+	Verdict Verdict
+	Checks  []Check  // the checks for which the run has data, in order of weight
+	Notes   []string // what a reader should know; nothing is wrong
+
+	// Warnings are what a reader should look into. They do not make a run SUSPECT.
+	Warnings []string
+}
+
+// A Check is one figure against its limit.
+type Check struct {
+	Name   string  // the same in every run
+	Figure float64 // in Unit
+	Unit   string  // as ms or %
+	Limit  float64 // in Unit; Figure is fine up to here, or down to here if AtLeast is set
+	OK     bool
+	Text   string // the figure in words, and the limit if it is not OK
+
+	Remedy string // what to do if it is not OK, unless Text says it
+
+	AtLeast bool
+}
+
+// Failed are the checks that made a run SUSPECT or OVERLOADED.
+func (t *Trust) Failed() []Check {
+	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
+}
+
+// Overloaded says why the server did not keep up with the requested rate, also for a SUSPECT run;
+// empty if it kept up, and if that is unknown.
+func (s *Summary) Overloaded() (why string) {
+	if s.Trust == nil {
+		return ""
+	}
+	for _, c := range s.Trust.Failed() {
+		if c.Name == BacklogCheck {
+			return c.Text
+		}
+	}
+	return ""
+}
+
+// BacklogCheck is the check that makes a run OVERLOADED.
+const BacklogCheck = "backlog"
+
+// HeldBack is in the text of a check that failed because --max-concurrency, and not the load
+// generator, sent requests later than they were due.
+const HeldBack = "--max-concurrency held requests back"
+
+// FirstToken is the name of the check for a TTFT that takes an empty chunk for a token.
+const FirstToken = "first token"

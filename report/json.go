@@ -1,0 +1,86 @@
+package report
+
+import (
+	"io"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pool"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// JSON writes a result file as vLLM does: its keys in its order, on one line without a line end,
+// formatted as Python's json.dumps. It has the arrays of --save-detailed if the Summary has
+// Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
+// settings of the run are null, other unknown numbers are left out. Our own members follow at the
+// end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
+// "incomplete", "trust", "window", "slices", "memory", "wake" and "waterfall".
+func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
+	_, err := w.Write(pyjson.Append(nil, result(s, v)))
+	return err
+}
+
+// result is the object in a result file.
+func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
+	o := vllm.Result(s, v)
+	if s.Truth != nil {
+		o.Set("truth", truth(s))
+	}
+	if s.Sessions != nil {
+		o.Set("sessions", vllm.Sessions(s.Sessions))
+	}
+	if s.Adapters != nil {
+		o.Set("adapters", vllm.Adapters(s.Adapters))
+	}
+	if s.Truth != nil && s.Header.Run != "" {
+		o.Set("run_id", s.Header.Run)
+	}
+	if start := s.Start(); start != nil {
+		o.Set("server", startObject(start))
+	}
+	if s.Interrupted {
+		o.Set("interrupted", true)
+	}
+	if s.StoppedBy != "" {
+		o.Set("stopped_by", s.StoppedBy)
+	}
+	if len(s.Incomplete) > 0 {
+		o.Set("incomplete", s.Incomplete)
+	}
+	if s.Trust != nil {
+		o.Set("trust", trustObject(s.Trust))
+	}
+	if s.Window != nil {
+		o.Set("window", windowObject(s.Window))
+	}
+	if s.Slices != nil {
+		o.Set("slices", sliceObjects(s.Slices))
+	}
+	if c := pool.Of(s); c != nil {
+		o.Set("memory", memoryObject(c))
+	}
+	if w := s.Header.Wake; w != nil {
+		o.Set("wake", pyjson.Object{
+			{Key: "level", Value: w.Level}, {Key: "sleep_ms", Value: metrics.Milliseconds(w.Sleep)},
+			{Key: "ready_ms", Value: metrics.Milliseconds(w.Ready)}, {Key: "first_token_ms", Value: metrics.Milliseconds(w.FirstToken)},
+		})
+	}
+	if s.Spans != nil {
+		o.Set("waterfall", waterfallObject(s))
+	}
+	return o
+}
+
+// startObject is the object "server" of a result file: which start of the server the run measured.
+func startObject(s *metrics.ServerStart) pyjson.Object {
+	o := pyjson.Object{{Key: "id", Value: s.ID}, {Key: "by", Value: s.By}}
+	if !s.Began.IsZero() {
+		o.Set("began", s.Began.UTC().Format(time.RFC3339Nano))
+	}
+	setSome(&o, "pid", s.PID)
+	if s.Version != "" {
+		o.Set("version", s.Version)
+	}
+	return o
+}
