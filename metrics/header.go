@@ -101,13 +101,6 @@ const SimulatedKey = "simulated"
 // Simulated reports whether the run took place in time that does not pass.
 func (h *Header) Simulated() bool { return Value(h.Config.Metadata, SimulatedKey) != "" }
 
-// OutputFlags are the flags that only say where the numbers of a run go.
-var OutputFlags = []string{
-	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog", "vllm-version", "window", "slice", "extended",
-	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config", "price", "gpus",
-}
-
 // An Origin is where a recorded run is: the run with that Number, from 1 on, among Of runs of a
 // File. The zero value is an unknown origin.
 type Origin struct {

@@ -100,10 +100,17 @@ func rate(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+// OutputFlags are the flags that only say where the numbers of a run go.
+var OutputFlags = []string{
+	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog", "vllm-version", "window", "slice", "extended",
+	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config", "price", "gpus",
+}
+
 // apart are flags that do not make a different load: where the server is, when and by which of its
 // shards a run begins, what is sampled during it, and what its GPUs cost. So are those for which Asked has another
 // property. All other flags do, also new ones.
-var apart = slices.Concat(metrics.OutputFlags, []string{
+var apart = slices.Concat(OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
 	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
