@@ -147,15 +147,15 @@ func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
 	return turn, err
 }
 
-// A part is what one turn or its answer adds to a prompt: messages as JSON, or a text.
-type part struct {
+// A historyPart is what one turn or its answer adds to a prompt: messages as JSON, or a text.
+type historyPart struct {
 	messages json.RawMessage
 	text     string
 }
 
 // history is what comes before the own part of turn number i: all that led to it, and then the
 // answers that it has alone.
-func (c *Conversation) history(i int, said []json.RawMessage) (parts []part, err error) {
+func (c *Conversation) history(i int, said []json.RawMessage) (parts []historyPart, err error) {
 	waits := c.WaitsOf(i)
 	for _, wait := range waits {
 		if wait.History == Everything {
@@ -163,7 +163,7 @@ func (c *Conversation) history(i int, said []json.RawMessage) (parts []part, err
 				return nil, err
 			}
 			before := &c.Turns[wait.Turn]
-			parts = append(parts, part{before.Messages, before.Prompt})
+			parts = append(parts, historyPart{before.Messages, before.Prompt})
 			if parts, err = c.answered(i, wait.Turn, said, parts); err != nil {
 				return nil, err
 			}
@@ -180,7 +180,7 @@ func (c *Conversation) history(i int, said []json.RawMessage) (parts []part, err
 }
 
 // answered is parts and the answer to a turn, for which turn number i waits.
-func (c *Conversation) answered(i, turn int, said []json.RawMessage, parts []part) ([]part, error) {
+func (c *Conversation) answered(i, turn int, said []json.RawMessage, parts []historyPart) ([]historyPart, error) {
 	answer := c.Turns[turn].Answer
 	if said != nil {
 		answer = said[turn]
@@ -188,11 +188,11 @@ func (c *Conversation) answered(i, turn int, said []json.RawMessage, parts []par
 	if answer == nil {
 		return nil, fmt.Errorf("turn %d waits for the answer to turn %d, which is not recorded", i, turn)
 	}
-	return append(parts, part{messages: answer}), nil
+	return append(parts, historyPart{messages: answer}), nil
 }
 
 // message is p as JSON.
-func (p part) message() json.RawMessage {
+func (p historyPart) message() json.RawMessage {
 	if p.messages != nil {
 		return p.messages
 	}
@@ -224,7 +224,7 @@ func joinLists(parts []json.RawMessage) json.RawMessage {
 }
 
 // joinTexts is the text of parts, and then last.
-func joinTexts(parts []part, last string) (string, error) {
+func joinTexts(parts []historyPart, last string) (string, error) {
 	size := len(last)
 	for _, p := range parts {
 		size += len(p.text) + len(p.messages)

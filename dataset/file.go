@@ -91,12 +91,12 @@ func (d File) mint(blocks bool) (func(*Turn) error, error) {
 func (d File) single(n int, mint func(*Turn) error) Source {
 	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
 		left := n
-		for l, err := range rows.Lines[line](d.Path, io.NewSectionReader(f, 0, maxOffset)) {
+		for l, err := range rows.Lines[promptLine](d.Path, io.NewSectionReader(f, 0, maxOffset)) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			c, err := conversation([]rows.Line[line]{l})
+			c, err := conversation([]rows.Line[promptLine]{l})
 			if err != nil {
 				yield(nil, fmt.Errorf("%s:%d: %w", d.Path, l.Number, err))
 				return
@@ -145,7 +145,7 @@ type lineScan struct {
 
 // read reads the lines, at most up to the first that needs an index.
 func (s *lineScan) read(r io.Reader) error {
-	for l, err := range rows.Lines[line](s.name, r) {
+	for l, err := range rows.Lines[promptLine](s.name, r) {
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (s *lineScan) found() error {
 	return nil
 }
 
-func (s *lineScan) line(l *line) error {
+func (s *lineScan) line(l *promptLine) error {
 	if l.Kind != "" {
 		s.stream, s.ignoreEOS = true, s.ignoreEOS || l.Config.IgnoreEOS
 		if run := strings.TrimSpace(l.Run + " " + l.Target); l.Kind == recordKind && s.run != "" && s.run != run {
@@ -215,7 +215,7 @@ func (s *lineScan) place(due float64) {
 
 // A sessionIndex is where the sessions of a file are.
 type sessionIndex struct {
-	*rows.Grouped[line]
+	*rows.Grouped[promptLine]
 	order []int32 // in which they are sent
 }
 
@@ -225,9 +225,9 @@ func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 	var turns []int32    // how many turns they have
 	var doubtful []int32 // sessions whose turns are not in order
 	var first []bool     // whether the first turn has been there
-	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset), func(l *rows.Line[line]) (string, error) {
+	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset), func(l *rows.Line[promptLine]) (string, error) {
 		return l.Value.key(), nil
-	}, func(session int, l *rows.Line[line]) error {
+	}, func(session int, l *rows.Line[promptLine]) error {
 		if err := s.line(&l.Value); err != nil {
 			return err
 		}
@@ -299,8 +299,8 @@ func (s *sessionIndex) session(f io.ReaderAt, i int) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines = slices.DeleteFunc(lines, func(l rows.Line[line]) bool { return l.Value.skipped() })
-	slices.SortStableFunc(lines, func(a, b rows.Line[line]) int { return cmp.Compare(a.Value.asked().Turn, b.Value.asked().Turn) })
+	lines = slices.DeleteFunc(lines, func(l rows.Line[promptLine]) bool { return l.Value.skipped() })
+	slices.SortStableFunc(lines, func(a, b rows.Line[promptLine]) int { return cmp.Compare(a.Value.asked().Turn, b.Value.asked().Turn) })
 	c, err := conversation(lines)
 	if at, ok := errors.AsType[*lineFault](err); ok {
 		return nil, s.Fault(f, lines[at.line], at.error)

@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/dataset/rows"
 )
 
-// A line is one turn as a line of JSON. A conversation of one turn has only the fields up to Due,
+// A promptLine is one turn as a line of JSON. A conversation of one turn has only the fields up to Due,
 // unless its prompt is blocks. A recorded run has such a line in the "asked" of each of its requests.
-type line struct {
+type promptLine struct {
 	ID        string          `json:"id"`
 	Prompt    string          `json:"prompt"`
 	PromptLen int             `json:"prompt_len"`
@@ -59,7 +59,7 @@ type recordFields struct {
 	Queue  time.Duration `json:"queue,omitempty"`
 	End    time.Duration `json:"end,omitempty"` // after Sent
 	Parts  int           `json:"of,omitempty"`
-	Asked  *line         `json:"asked,omitempty"`
+	Asked  *promptLine   `json:"asked,omitempty"`
 	Config struct {
 		IgnoreEOS bool `json:"ignore_eos"`
 	} `json:"config,omitzero"`
@@ -136,9 +136,9 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 }
 
 // lineOf is the line of turn number i.
-func lineOf(c *Conversation, i int) *line {
+func lineOf(c *Conversation, i int) *promptLine {
 	t := &c.Turns[i]
-	l := &line{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
+	l := &promptLine{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
 	l.payloadFields = t.Payload.fields()
 	l.turnFields = turnFields{Turn: i, Agent: t.Agent, Gap: t.Gap, Tool: t.Tool, At: t.At, Took: t.Took, Answer: t.Answer}
 	if len(c.Turns) > 1 {
@@ -187,12 +187,12 @@ func longestBeginning(c *Conversation, i int) (turn, blocks int) {
 const recordKind = "req"
 
 // skipped reports whether a line of a record stream is not a request of the load.
-func (l *line) skipped() bool {
+func (l *promptLine) skipped() bool {
 	return l.Kind != "" && (l.Kind != recordKind || l.Phase == "warm-up" || l.Step.Early)
 }
 
 // asked is the line, or the one in a line of a record stream.
-func (l *line) asked() *line {
+func (l *promptLine) asked() *promptLine {
 	if l.Asked != nil {
 		return l.Asked
 	}
@@ -200,7 +200,7 @@ func (l *line) asked() *line {
 }
 
 // key tells sessions apart. It is empty if the line is one by itself.
-func (l *line) key() string {
+func (l *promptLine) key() string {
 	if l.Kind == recordKind {
 		return strconv.Itoa(l.Index)
 	}
@@ -209,7 +209,7 @@ func (l *line) key() string {
 
 // due is when the line says that the conversation is due. In a record stream times count from
 // sending.
-func (l *line) due() *float64 {
+func (l *promptLine) due() *float64 {
 	if l.Kind == "" {
 		return l.Due
 	}
@@ -218,7 +218,7 @@ func (l *line) due() *float64 {
 }
 
 // check refuses what cannot be sent.
-func (l *line) check() error {
+func (l *promptLine) check() error {
 	if l.Kind != "" && l.Asked == nil {
 		if l.Parts > 1 {
 			return errors.New("the run was recorded through a pipe, with requests in several lines: record it to a file")
@@ -276,7 +276,7 @@ func (l *line) check() error {
 }
 
 // goesOn reports whether the prompt is a text that has answers before it.
-func (l *line) goesOn() bool {
+func (l *promptLine) goesOn() bool {
 	if l.Prompt == "" || rows.Present(l.Messages) {
 		return false
 	}
@@ -297,7 +297,7 @@ type lineFault struct {
 
 // conversation is the conversation of checked lines, in the order of their turns. Turns may be
 // missing, because a recorded session may have broken off; others must not wait for them.
-func conversation(lines []rows.Line[line]) (*Conversation, error) {
+func conversation(lines []rows.Line[promptLine]) (*Conversation, error) {
 	first := lines[0].Value.asked()
 	c := &Conversation{ID: first.ID, Adapter: first.Adapter, Due: lines[0].Value.due()}
 	if first.Session != "" {
@@ -325,7 +325,7 @@ type reader struct {
 }
 
 // add adds the turn of a line.
-func (s *reader) add(l *line) error {
+func (s *reader) add(l *promptLine) error {
 	if _, twice := s.at[l.Turn]; twice {
 		return fmt.Errorf("turn %d of session %q is there twice", l.Turn, l.Session)
 	}
@@ -356,7 +356,7 @@ func (s *reader) add(l *line) error {
 }
 
 // position is where in turns the turn of that number is.
-func (s *reader) position(number int, l *line) (int, error) {
+func (s *reader) position(number int, l *promptLine) (int, error) {
 	position, ok := s.at[number]
 	if !ok {
 		return 0, fmt.Errorf("turn %d of session %q needs turn %d, which is not there", l.Turn, l.Session, number)
@@ -364,7 +364,7 @@ func (s *reader) position(number int, l *line) (int, error) {
 	return position, nil
 }
 
-func (s *reader) waits(l *line) ([]Wait, error) {
+func (s *reader) waits(l *promptLine) ([]Wait, error) {
 	if l.Waits == nil {
 		if l.Turn == 0 {
 			return nil, nil
@@ -388,7 +388,7 @@ func (s *reader) waits(l *line) ([]Wait, error) {
 
 // blocks are the blocks of a line. Turns whose blocks begin alike share an array, so that a session
 // costs about its longest prompt, not the sum.
-func (s *reader) blocks(l *line) (list []Block, err error) {
+func (s *reader) blocks(l *promptLine) (list []Block, err error) {
 	if l.Begins != nil {
 		position, err := s.position(l.Begins[0], l)
 		if err != nil {

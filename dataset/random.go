@@ -77,7 +77,7 @@ func OpenLed(d Random, rest func(led int) int) (iter.Seq[*Conversation], error) 
 	return func(yield func(*Conversation) bool) {
 		rng := nprand.NewGenerator(uint64(d.Seed))
 		led, others := first.drafts(&rng), then.drafts(&rng)
-		then.settled(func(yield func(draft) bool) {
+		then.settled(func(yield func(promptDraft) bool) {
 			for d := range led {
 				if !yield(d) {
 					return

@@ -63,8 +63,8 @@ func (p *randomPrompts) draw(rng *nprand.Generator, yield func(*Conversation) bo
 }
 
 // settled yields the conversations of drafts.
-func (p *randomPrompts) settled(drafts iter.Seq[draft], prefix []int, rng *nprand.Generator, yield func(*Conversation) bool) {
-	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d draft) draft {
+func (p *randomPrompts) settled(drafts iter.Seq[promptDraft], prefix []int, rng *nprand.Generator, yield func(*Conversation) bool) {
+	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d promptDraft) promptDraft {
 		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
 		if p.Tokenizer != nil {
 			d.settle(p.Tokenizer)
@@ -90,21 +90,21 @@ func (p *randomPrompts) settled(drafts iter.Seq[draft], prefix []int, rng *npran
 	p.toldPrompts.Do(func() { p.noticeSurplus("prompts", surplus) })
 }
 
-// A draft is a prompt whose first id after the prefix is the allowed id at start.
-type draft struct {
+// A promptDraft is a prompt whose first id after the prefix is the allowed id at start.
+type promptDraft struct {
 	fitting
 	start, outputLen int
 }
 
 // drafts draws the columns of all prompts from rng at once, and yields a draft for
 // each prompt.
-func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[draft] {
+func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[promptDraft] {
 	inputs := newColumn(rng, p.inputs, p.Num)
 	outputs := newColumn(rng, p.outputs, p.Num)
 	offsets := newColumn(rng, span{0, p.vocab - 1}, p.Num)
-	return func(yield func(draft) bool) {
+	return func(yield func(promptDraft) bool) {
 		for i := range p.Num {
-			d := draft{fitting{want: p.PrefixLen + inputs.next()}, offsets.next() + i, outputs.next()}
+			d := promptDraft{fitting{want: p.PrefixLen + inputs.next()}, offsets.next() + i, outputs.next()}
 			if !yield(d) {
 				return
 			}

@@ -58,7 +58,7 @@ func (t *target) askAdapter(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, adapterLimit)
 	defer cancel()
 	turn := shortest()
-	body, err := t.asker(name).encode(&turn, "")
+	body, err := t.bodyEncoder(name).encode(&turn, "")
 	if err != nil { // the API has no short request, as one for a transcription needs a file
 		t.say("WARNING: the server does not list the adapter %s", name)
 		return nil

@@ -37,30 +37,30 @@ func (t *target) connect() error {
 	}
 	header := openai.Headers(t.Server.APIKey, t.Server.Headers)
 	t.connection = &connection{tally: new(wire.Tally), names: new(wire.Names)}
-	t.transport = t.opens(t.concurrency(), t.tally, credentials)
+	t.transport = t.newTransport(t.concurrency(), t.tally, credentials)
 	t.server = &openai.Server{
 		URL: t.Server.BaseURL, Query: t.Server.Query, Header: header, Transport: t.transport, Limit: t.Limits.Call,
 	}
-	t.to.Send = t.sends(header, t.transport, t.tally)
+	t.to.Send = t.newSender(header, t.transport, t.tally)
 	if t.probing() {
 		alone := new(wire.Tally) // keeps the load's counts separate
-		transport := t.opens(1, alone, credentials)
+		transport := t.newTransport(1, alone, credentials)
 		t.beside = append(t.beside, transport)
-		t.sendProbe = t.sends(header, transport, alone)
+		t.sendProbe = t.newSender(header, transport, alone)
 	}
 	return nil
 }
 
-// opens returns a transport that opens up to limit connections; 0 is no limit.
-func (t *target) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
+// newTransport returns a transport that opens up to limit connections; 0 is no limit.
+func (t *target) newTransport(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
 	return wire.Connections{
 		Limit: limit, Timeout: t.Limits.Connect, Insecure: t.Server.Insecure, TLS: credentials, Names: t.names,
 		HTTP2: t.Server.HTTP2, NetHTTP: t.Server.NetHTTP, Socket: t.Server.Socket, Dial: t.Server.Dial, Tally: tally,
 	}.Transport()
 }
 
-// sends returns a sender for the endpoint.
-func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
+// newSender returns a sender for the endpoint.
+func (p *Plan) newSender(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return p.Server.backend().Sender(&openai.Endpoint{
 		URL: p.Server.URL(), Header: header, OneJSON: p.Whole(), Transport: over, Tally: tally,
 		SessionHeader: p.Server.SessionHeader, Traced: p.Server.Trace, Reasoning: p.Workload.Sessions.Reasoning,

@@ -22,23 +22,23 @@ func (p *Plan) body(model string) openai.Body {
 	}
 }
 
-// An asker makes the bodies of requests to a model or an adapter.
-type asker struct {
+// A bodyEncoder makes the bodies of requests to a model or an adapter.
+type bodyEncoder struct {
 	body   openai.Body
 	encode backend.Encoder
 }
 
-// asker is the asker of the model or the adapter of that name.
-func (p *Plan) asker(name string) *asker {
+// bodyEncoder is the encoder for the model or the adapter of that name.
+func (p *Plan) bodyEncoder(name string) *bodyEncoder {
 	body := p.body(name)
-	return &asker{body, p.Server.backend().Encoder(body)}
+	return &bodyEncoder{body, p.Server.backend().Encoder(body)}
 }
 
-// aim sets how the target makes bodies and counts tokens.
-func (t *target) aim() {
+// setEncoder sets how the target makes bodies and counts tokens.
+func (t *target) setEncoder() {
 	api := t.Server.backend()
 	t.to.Pooling = api.Pooling
-	model := t.asker(t.served)
+	model := t.bodyEncoder(t.served)
 	var adapters sync.Map // of their askers, by their names
 	counts := t.workload != nil && t.tokenizer != nil && !api.Pooling
 	live := t.Workload.Live()
@@ -50,9 +50,9 @@ func (t *target) aim() {
 		if c.Adapter != "" {
 			known, ok := adapters.Load(c.Adapter)
 			if !ok {
-				known, _ = adapters.LoadOrStore(c.Adapter, t.asker(c.Adapter))
+				known, _ = adapters.LoadOrStore(c.Adapter, t.bodyEncoder(c.Adapter))
 			}
-			to = known.(*asker)
+			to = known.(*bodyEncoder)
 		}
 		req := &engine.Request{ID: c.ID, Adapter: c.Adapter, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
 		if len(c.Turns) > 1 || c.Mint != nil {

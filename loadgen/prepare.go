@@ -33,7 +33,7 @@ func (t *target) prepare(ctx context.Context) error {
 			return err // before what may take long
 		}
 	}
-	t.aim()
+	t.setEncoder()
 	if err := t.unlessStopped(ctx, t.align); err != nil {
 		return err
 	}

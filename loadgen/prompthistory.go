@@ -11,10 +11,10 @@ import (
 // maxKnown bounds the prompts to remember for a part of the run: 48 MB.
 const maxKnown = 1 << 20
 
-// A memory knows the prompts of a run by their hashes: those taken out of its sources, of which
+// A promptHistory knows the prompts of a run by their hashes: those taken out of its sources, of which
 // many may still wait when the run ends, and those that were sent. The zero value is empty. It is
 // safe for concurrent use.
-type memory struct {
+type promptHistory struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
 	pulled   map[bool][]uint64 // by whether it is a warm-up, in the order of the source
@@ -24,7 +24,7 @@ type memory struct {
 
 // compare remembers the beginnings of the conversations of a source: a server's prefix cache is
 // meant to know later turns. The source is for one iteration at a time.
-func (m *memory) compare(source dataset.Source, warmUp bool) dataset.Source {
+func (m *promptHistory) compare(source dataset.Source, warmUp bool) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		m.begin(warmUp)
 		for c, err := range source {
@@ -38,7 +38,7 @@ func (m *memory) compare(source dataset.Source, warmUp bool) dataset.Source {
 	}
 }
 
-func (m *memory) begin(warmUp bool) {
+func (m *promptHistory) begin(warmUp bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pulled == nil {
@@ -47,7 +47,7 @@ func (m *memory) begin(warmUp bool) {
 	m.pulled[warmUp] = nil
 }
 
-func (m *memory) pull(turn *dataset.Turn, warmUp bool) {
+func (m *promptHistory) pull(turn *dataset.Turn, warmUp bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.pulled[warmUp]; len(known) < maxKnown {
@@ -56,7 +56,7 @@ func (m *memory) pull(turn *dataset.Turn, warmUp bool) {
 }
 
 // send counts the request of a Record as sent.
-func (m *memory) send(rec *metrics.Record) {
+func (m *promptHistory) send(rec *metrics.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	pulled := m.pulled[rec.Phase == metrics.WarmUp]

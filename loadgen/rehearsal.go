@@ -28,7 +28,7 @@ func (t *target) rehearse(ctx context.Context) error {
 		}
 	}
 	if t.Traffic.SleepFirst > 0 && t.Shard.Index == 0 {
-		if err := t.nap(ctx, first); err != nil {
+		if err := t.measureWake(ctx, first); err != nil {
 			return interrupted(ctx, &FailedError{fmt.Errorf("--sleep-first %d: %w%s", t.Traffic.SleepFirst, err, sleepAdvice(err))})
 		}
 	}

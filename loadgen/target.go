@@ -86,14 +86,14 @@ func (t *target) share() int { return t.Shard.Share(t.n) }
 // concurrency is how many requests this process may have in flight; 0 for no limit.
 func (t *target) concurrency() int { return t.Shard.Share(t.config.MaxConcurrency) }
 
-// places is how many sessions this process may have begun and not ended; 0 for no limit.
-func (t *target) places() int { return t.Shard.Share(t.config.MaxSessions) }
+// sessionSlots is how many sessions this process may have begun and not ended; 0 for no limit.
+func (t *target) sessionSlots() int { return t.Shard.Share(t.config.MaxSessions) }
 
 // atOnce is about how many requests can be in flight together, if the plan bounds that: all of them
 // at an infinite rate. A warm-up has no bound. Sub-agents may make more.
 func (t *target) atOnce() int {
-	limit := cmp.Or(t.concurrency(), t.places())
-	if places := t.places(); places > 0 {
+	limit := cmp.Or(t.concurrency(), t.sessionSlots())
+	if places := t.sessionSlots(); places > 0 {
 		limit = min(limit, places)
 	}
 	switch {
@@ -119,7 +119,7 @@ func (t *target) arrivals() arrivals.Process {
 func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
 		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
-		Concurrency: t.concurrency(), Sessions: t.places(), Breadth: t.Traffic.Breadth, Absolute: t.Traffic.Absolute,
+		Concurrency: t.concurrency(), Sessions: t.sessionSlots(), Breadth: t.Traffic.Breadth, Absolute: t.Traffic.Absolute,
 		Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
 		Shard: t.Shard.Shard, Reusable: t.reuse(),
 	}

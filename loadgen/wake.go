@@ -17,9 +17,9 @@ const wakeInterval = 10 * time.Millisecond
 // wakeLimit bounds the call that wakes up a server after a nap that failed.
 const wakeLimit = time.Minute
 
-// nap puts the server to sleep, wakes it up and sends the first request, and notes how long that took.
+// measureWake puts the server to sleep, wakes it up and sends the first request, and notes how long that took.
 // It leaves no server asleep.
-func (t *target) nap(ctx context.Context, first *engine.Request) (failed error) {
+func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed error) {
 	server := t.server.With(t.server.Transport, t.Limits.Total) // weights take long
 	woke := &metrics.Wake{Level: t.Traffic.SleepFirst}
 	known, err := server.CanSleep(ctx)

@@ -16,7 +16,7 @@ import (
 type witness struct {
 	counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
 	before   []scrape.Counters
-	prompts  memory
+	prompts  promptHistory
 	answers  int // to each request, each of which looks up the prompt; 0 for one
 	requests int // counted each time that they were sent
 	tokens   int // in their prompts

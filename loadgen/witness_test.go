@@ -118,7 +118,7 @@ func TestTheServersTimesAreOfThisRun(t *testing.T) {
 }
 
 func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
-	w := witness{prompts: memory{}}
+	w := witness{prompts: promptHistory{}}
 	for _, rec := range []*metrics.Record{{In: 100}, {In: 300, Attempts: 3}, {In: 600, Attempts: 1}} {
 		w.send(rec)
 	}
@@ -135,7 +135,7 @@ func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 
 // Each answer of a request looks up the prompt.
 func TestEachAnswerLooksUpThePrompt(t *testing.T) {
-	w := witness{answers: 2, prompts: memory{}}
+	w := witness{answers: 2, prompts: promptHistory{}}
 	w.send(&metrics.Record{In: 1000})
 	if got := w.most(0, 1); got != 2*1600 {
 		t.Errorf("%d, want 3200", got)
@@ -144,7 +144,7 @@ func TestEachAnswerLooksUpThePrompt(t *testing.T) {
 
 // Prompts of blocks are the same if their blocks are.
 func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
-	w := witness{prompts: memory{}}
+	w := witness{prompts: promptHistory{}}
 	turn := func(tail uint64, ids ...uint64) *dataset.Conversation {
 		c := &dataset.Conversation{Turns: []dataset.Turn{{Tail: dataset.Block{ID: tail, Tokens: 3}}}}
 		for _, id := range ids {

@@ -8,20 +8,20 @@ import (
 // that ended last to the last of the turns that it waited for, and so on to a first turn. They add
 // up to the job time.
 type JobParts struct {
-	Think   time.Duration `json:"think,omitempty"`   // gaps of persons
-	Tool    time.Duration `json:"tool,omitempty"`    // gaps of tools
-	Places  time.Duration `json:"places,omitempty"`  // waiting for a place
-	Slots   time.Duration `json:"slots,omitempty"`   // waiting for slots
-	Lag     time.Duration `json:"lag,omitempty"`     // our own lateness, also before gaps
-	Prefill time.Duration `json:"prefill,omitempty"` // the server, from Sent to the first chunk
-	Decode  time.Duration `json:"decode,omitempty"`  // the server, from there to End
+	Think        time.Duration `json:"think,omitempty"`   // gaps of persons
+	Tool         time.Duration `json:"tool,omitempty"`    // gaps of tools
+	SessionSlots time.Duration `json:"places,omitempty"`  // waiting for a session slot
+	Slots        time.Duration `json:"slots,omitempty"`   // waiting for slots
+	Lag          time.Duration `json:"lag,omitempty"`     // our own lateness, also before gaps
+	Prefill      time.Duration `json:"prefill,omitempty"` // the server, from Sent to the first chunk
+	Decode       time.Duration `json:"decode,omitempty"`  // the server, from there to End
 }
 
 // Gaps are the gaps of both kinds.
 func (p JobParts) Gaps() time.Duration { return p.Think + p.Tool }
 
-// Queue is the wait for places and slots.
-func (p JobParts) Queue() time.Duration { return p.Places + p.Slots }
+// Queue is the wait for session slots and slots.
+func (p JobParts) Queue() time.Duration { return p.SessionSlots + p.Slots }
 
 // Server is the time in which the server worked on an answer.
 func (p JobParts) Server() time.Duration { return p.Prefill + p.Decode }
@@ -31,7 +31,7 @@ func (p JobParts) Total() time.Duration { return p.Gaps() + p.Queue() + p.Lag + 
 
 func (p JobParts) plus(other JobParts) JobParts {
 	return JobParts{
-		Think: p.Think + other.Think, Tool: p.Tool + other.Tool, Places: p.Places + other.Places, Slots: p.Slots + other.Slots,
+		Think: p.Think + other.Think, Tool: p.Tool + other.Tool, SessionSlots: p.SessionSlots + other.SessionSlots, Slots: p.Slots + other.Slots,
 		Lag: p.Lag + other.Lag, Prefill: p.Prefill + other.Prefill, Decode: p.Decode + other.Decode,
 	}
 }

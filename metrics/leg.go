@@ -13,7 +13,7 @@ type leg struct {
 
 	server, prefill     time.Duration // before end; prefill is the first part of server
 	lag                 time.Duration // before that
-	queue, places       time.Duration // before that; places is a part of queue
+	queue, sessionSlots time.Duration // before that; sessionSlots is a part of queue
 	gap                 time.Duration // before that, from ready to due
 	tool, early, exists bool          // early: it was sent before ready
 }
@@ -24,7 +24,7 @@ func legOf(r *Record) leg {
 		turn: r.Turn, waits: step.Waits, end: r.End, server: r.End - r.Sent, lag: r.Lag(), queue: max(r.Due, r.Slot) - r.Due,
 		gap: r.Due - step.Ready, tool: step.Tool, early: r.Sent < step.Ready, exists: true,
 	}
-	l.prefill, l.places = l.server, min(max(step.Place-r.Due, 0), l.queue)
+	l.prefill, l.sessionSlots = l.server, min(max(step.SessionSlot-r.Due, 0), l.queue)
 	if r.Chunks.Len() > 0 {
 		l.prefill = r.Chunks.First() - r.Sent
 	}
@@ -50,7 +50,7 @@ func (l *leg) pack(b []byte) []byte {
 	for _, turn := range l.waits {
 		b = binary.AppendUvarint(b, uint64(turn))
 	}
-	for _, d := range [...]time.Duration{l.end, l.server, l.prefill, l.lag, l.queue, l.places, l.gap} {
+	for _, d := range [...]time.Duration{l.end, l.server, l.prefill, l.lag, l.queue, l.sessionSlots, l.gap} {
 		b = binary.AppendVarint(b, int64(d))
 	}
 	return b
@@ -64,7 +64,7 @@ func (u *unpacker) leg() leg {
 	for range flags >> 2 {
 		l.waits = append(l.waits, int(u.uint()))
 	}
-	for _, d := range [...]*time.Duration{&l.end, &l.server, &l.prefill, &l.lag, &l.queue, &l.places, &l.gap} {
+	for _, d := range [...]*time.Duration{&l.end, &l.server, &l.prefill, &l.lag, &l.queue, &l.sessionSlots, &l.gap} {
 		*d = time.Duration(u.int())
 	}
 	return l
@@ -93,8 +93,8 @@ func (s *session) walk() (parts JobParts, disordered int) {
 		parts.Prefill += l.prefill
 		parts.Decode += l.server - l.prefill
 		parts.Lag += l.lag
-		parts.Places += l.places
-		parts.Slots += l.queue - l.places
+		parts.SessionSlots += l.sessionSlots
+		parts.Slots += l.queue - l.sessionSlots
 		gap := l.due() - s.due
 		if before >= 0 {
 			gap = l.gap

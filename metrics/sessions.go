@@ -59,7 +59,7 @@ type Sessions struct {
 func (s *Sessions) MeanParts() JobParts {
 	p, n := s.Parts, s.Completed
 	return JobParts{
-		Think: share(p.Think, n), Tool: share(p.Tool, n), Places: share(p.Places, n), Slots: share(p.Slots, n),
+		Think: share(p.Think, n), Tool: share(p.Tool, n), SessionSlots: share(p.SessionSlots, n), Slots: share(p.Slots, n),
 		Lag: share(p.Lag, n), Prefill: share(p.Prefill, n), Decode: share(p.Decode, n),
 	}
 }

@@ -37,7 +37,7 @@ func tree() []*Record {
 		turn(0, 3, 4, 900, 100, 1000, 1001, 1101, 1201, 1, 2),
 	}
 	for i, r := range records {
-		r.Step.Place = 4 * msec
+		r.Step.SessionSlot = 4 * msec
 		r.Step.At, r.Step.Took = new(time.Duration(100*i)*msec), 300*msec
 	}
 	records[1].Step.Tool = true
@@ -69,7 +69,7 @@ func TestALateReadyIsLag(t *testing.T) {
 func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
 	h := &Header{Config: Config{Goodput: []SLO{{JobSLO, 1201}, {"e2el", 1000}}}}
 	s := sessionsOf(t, h, 2, tree()...)
-	want := JobParts{Think: 100 * msec, Places: 4 * msec, Slots: 15 * msec, Lag: 2 * msec, Prefill: 220 * msec, Decode: 860 * msec}
+	want := JobParts{Think: 100 * msec, SessionSlots: 4 * msec, Slots: 15 * msec, Lag: 2 * msec, Prefill: 220 * msec, Decode: 860 * msec}
 	if s.Parts != want || s.Parts.Total() != 1201*msec || s.JobTime.Mean() != 1201 || s.MeanParts() != want {
 		t.Errorf("parts %+v, together %v of %v ms", s.Parts, s.Parts.Total(), s.JobTime.Mean())
 	}
@@ -255,7 +255,7 @@ func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
 	ends := map[int]time.Duration{}
 	for i := range turns {
 		r := &Record{Index: index, Turn: i, In: 1 + random.IntN(900), InAsked: 1 + random.IntN(900), Cached: random.IntN(3) * 10, Out: 1 + random.IntN(5), OutAsked: random.IntN(5)}
-		r.Step = &Step{Turns: turns, Early: early, Ready: from, Place: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
+		r.Step = &Step{Turns: turns, Early: early, Ready: from, SessionSlot: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
 		for wait := range i {
 			if random.IntN(3) == 0 {
 				r.Step.Waits = append(r.Step.Waits, wait)

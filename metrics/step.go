@@ -33,9 +33,9 @@ type Step struct {
 	At *time.Duration `json:"at,omitempty"`
 	// Took is how long the recorded answer took, at the speed of the run; 0 if that is not known.
 	Took time.Duration `json:"took,omitempty"`
-	// Place is when its session got one of the places for sessions; without a limit on them, the Due
+	// SessionSlot is when its session got a session slot; without a limit on them, the Due
 	// of the session's first request.
-	Place time.Duration `json:"place,omitempty"`
+	SessionSlot time.Duration `json:"place,omitempty"`
 
 	// History is how many tokens of its prompt earlier requests of the session had, by the dataset's
 	// count.
@@ -55,7 +55,7 @@ func (s *Step) shifted(d time.Duration) *Step {
 	}
 	moved := *s
 	moved.Ready += d
-	moved.Place += d
+	moved.SessionSlot += d
 	if s.At != nil {
 		moved.At = new(*s.At + d)
 	}
@@ -84,7 +84,7 @@ func (s *Step) pack(b []byte, p *Records, due time.Duration) []byte {
 		b = binary.AppendVarint(b, int64(*s.At-due))
 	}
 	for _, n := range [...]int64{
-		int64(s.Turns), int64(s.Gap), int64(s.Ready + s.Gap - due), int64(s.Took), int64(s.Place - due), int64(s.History), int64(s.Reusable), int64(s.Answered),
+		int64(s.Turns), int64(s.Gap), int64(s.Ready + s.Gap - due), int64(s.Took), int64(s.SessionSlot - due), int64(s.History), int64(s.Reusable), int64(s.Answered),
 	} {
 		b = binary.AppendVarint(b, n)
 	}
@@ -104,7 +104,7 @@ func (u *unpacker) step(p *Records, due time.Duration) *Step {
 	}
 	s.Turns, s.Gap = int(u.int()), time.Duration(u.int())
 	s.Ready = due - s.Gap + time.Duration(u.int())
-	s.Took, s.Place = time.Duration(u.int()), due+time.Duration(u.int())
+	s.Took, s.SessionSlot = time.Duration(u.int()), due+time.Duration(u.int())
 	s.History, s.Reusable, s.Answered = int(u.int()), int(u.int()), int(u.int())
 	return s
 }

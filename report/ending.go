@@ -57,7 +57,7 @@ func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
 // all that there is to say if the Ending is Extended. For a Summary without Trust, which comes from
 // a result of vLLM, they say that nobody can judge it.
 func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
-	p := draft{Ending: e, width: e.Screen.Readable()}
+	p := endingText{Ending: e, width: e.Screen.Readable()}
 	if s.Trust == nil {
 		p.unjudged(s)
 		return p.lines
@@ -100,8 +100,8 @@ func priceOf(s *metrics.Summary) string {
 	return fmt.Sprintf("$%.4g for a million input tokens, or $%.4g for a million output tokens", in, out)
 }
 
-// A draft is an Ending while it is written.
-type draft struct {
+// An endingText is an Ending while it is written.
+type endingText struct {
 	*Ending
 	indent, width int
 	lines         []screen.Line
@@ -109,7 +109,7 @@ type draft struct {
 }
 
 // add adds an item if there is space for it. It says whether it did.
-func (p *draft) add(label screen.Span, text ...screen.Span) bool {
+func (p *endingText) add(label screen.Span, text ...screen.Span) bool {
 	item := screen.Item(label, p.indent, p.width, text...)
 	most := max(briefLines, mostLines-p.last)
 	if p.Brief {
@@ -127,7 +127,7 @@ func (p *draft) add(label screen.Span, text ...screen.Span) bool {
 
 // verdict adds the verdict with its reasons, those with one remedy together. It gives how
 // many did not fit.
-func (p *draft) verdict(s *metrics.Summary) (left int) {
+func (p *endingText) verdict(s *metrics.Summary) (left int) {
 	label := screen.Span{Text: string(s.Trust.Verdict) + ":", Tone: verdictTone(s)}
 	var name []screen.Span
 	if p.Name != "" {
@@ -165,7 +165,7 @@ func (p *draft) verdict(s *metrics.Summary) (left int) {
 }
 
 // unjudged says why there is no verdict, and what is known about the percentiles.
-func (p *draft) unjudged(s *metrics.Summary) {
+func (p *endingText) unjudged(s *metrics.Summary) {
 	const label = "NOT JUDGED:"
 	p.indent = len(label) + 1
 	text := []screen.Span{{Text: "vLLM's results say nothing about the client that measured them"}}
@@ -200,7 +200,7 @@ func verdictTone(s *metrics.Summary) screen.Tone {
 }
 
 // more says where the rest is, with how many reasons and notes are there.
-func (p *draft) more(reasons, notes int) []screen.Line {
+func (p *endingText) more(reasons, notes int) []screen.Line {
 	if p.More == "" {
 		return nil
 	}

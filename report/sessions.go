@@ -137,7 +137,7 @@ func jobParts(of *metrics.Sessions) (parts []string) {
 		name, more string
 		took, some time.Duration
 	}{
-		{"server", "prefill", all.Server(), all.Prefill}, {"gaps", "tools", all.Gaps(), all.Tool}, {"queue", "places", all.Queue(), all.Places}, {"lag", "", all.Lag, 0},
+		{"server", "prefill", all.Server(), all.Prefill}, {"gaps", "tools", all.Gaps(), all.Tool}, {"queue", "session slots", all.Queue(), all.SessionSlots}, {"lag", "", all.Lag, 0},
 	} {
 		if share(part.took) < leastShare {
 			continue
@@ -258,7 +258,7 @@ func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
 			label string
 			took  time.Duration
 		}{{"Mean prefill of a session", of.MeanParts().Prefill}, {"Mean decode", of.MeanParts().Decode}, {"Mean gaps of persons", of.MeanParts().Think},
-			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a place", of.MeanParts().Places}, {"Mean wait for slots", of.MeanParts().Slots},
+			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a session slot", of.MeanParts().SessionSlots}, {"Mean wait for slots", of.MeanParts().Slots},
 			{"Mean lag of a session", of.MeanParts().Lag}} {
 			add(part.label+" (s)", decimal(part.took.Seconds()))
 		}

@@ -162,12 +162,12 @@ func (p *planFlags) write(c *compareCommand, args []string, dash int) error {
 	return plan.Describe(c.out)
 }
 
-func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Plan, error) {
+func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Power, error) {
 	switch {
 	case p.noise != "" && len(args) > 0:
 		return nil, errors.New("argument --noise: the runs show how much they differ: give one of the two")
 	case p.noise != "":
-		plan, err := compare.PlanFor(p.noise, c.gate, p.pairs)
+		plan, err := compare.PowerFor(p.noise, c.gate, p.pairs)
 		if err != nil {
 			return nil, fmt.Errorf("argument --noise: %w", err)
 		}
@@ -190,7 +190,7 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pla
 	if _, err := c.obey(old, new); err != nil {
 		return nil, err
 	}
-	plan, err := compare.PlanOf(old, new, c.gate, p.pairs)
+	plan, err := compare.PowerOf(old, new, c.gate, p.pairs)
 	if err != nil {
 		return nil, exitError{err, exitNoVerdict}
 	}

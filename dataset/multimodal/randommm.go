@@ -59,8 +59,8 @@ func (d RandomMM) Check() error {
 	return nil
 }
 
-// A draft is a conversation without its images.
-type draft struct {
+// A mediaPlan is a conversation without its images.
+type mediaPlan struct {
 	*dataset.Conversation
 	items []item
 }
@@ -72,7 +72,7 @@ type item struct {
 }
 
 // drafts draws all that is drawn in order. It only skips pixels.
-func (d RandomMM) drafts(c *choice) (iter.Seq[draft], error) {
+func (d RandomMM) drafts(c *choice) (iter.Seq[mediaPlan], error) {
 	if d.Tokenizer == nil {
 		return nil, errors.New("random-mm: needs a tokenizer")
 	}
@@ -81,9 +81,9 @@ func (d RandomMM) drafts(c *choice) (iter.Seq[draft], error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(draft) bool) {
+	return func(yield func(mediaPlan) bool) {
 		for conversation, items := range prompts {
-			if !yield(draft{conversation, items}) {
+			if !yield(mediaPlan{conversation, items}) {
 				return
 			}
 		}
@@ -91,7 +91,7 @@ func (d RandomMM) drafts(c *choice) (iter.Seq[draft], error) {
 }
 
 // make draws the pixels of a draft, and encodes them.
-func (d RandomMM) make(from draft) (*dataset.Conversation, error) {
+func (d RandomMM) make(from mediaPlan) (*dataset.Conversation, error) {
 	turn := &from.Turns[0] // nobody else has it yet
 	turn.Payload = &dataset.Payload{Media: make([]dataset.Medium, len(from.items))}
 	for i := range from.items {

@@ -20,29 +20,29 @@ type Grouped[T any] struct {
 // A group is the runs of one key, as a list.
 type group struct{ first, last uint32 }
 
-// A run is adjacent lines of one key.
-type run struct {
+// A lineRun is adjacent lines of one key.
+type lineRun struct {
 	offset int64
 	lines  uint32
 	next   uint32 // run of the same key; 0 is none
 }
 
 // chunks is a list of runs that grows without moving.
-type chunks [][]run
+type chunks [][]lineRun
 
 const chunkRuns = 1 << 14
 
-func (c *chunks) add(r run) (number uint32) {
+func (c *chunks) add(r lineRun) (number uint32) {
 	last := len(*c) - 1
 	if last < 0 || len((*c)[last]) == chunkRuns {
-		*c = append(*c, make([]run, 0, chunkRuns))
+		*c = append(*c, make([]lineRun, 0, chunkRuns))
 		last++
 	}
 	(*c)[last] = append((*c)[last], r)
 	return uint32(last*chunkRuns + len((*c)[last]) - 1)
 }
 
-func (c chunks) at(number uint32) *run { return &c[number/chunkRuns][number%chunkRuns] }
+func (c chunks) at(number uint32) *lineRun { return &c[number/chunkRuns][number%chunkRuns] }
 
 // Group reads all lines, and groups them by the key that it gives them. A line with an empty key is
 // a group by itself. Add, if not nil, gets each line with the number of its group. Errors of the two
@@ -82,7 +82,7 @@ func (g *Grouped[T]) add(number int, offset int64, same bool) {
 		g.runs.at(g.groups[number].last).lines++
 		return
 	}
-	at := g.runs.add(run{offset: offset, lines: 1})
+	at := g.runs.add(lineRun{offset: offset, lines: 1})
 	if number == len(g.groups) {
 		g.groups = append(g.groups, group{at, at})
 		return

@@ -18,11 +18,11 @@ type prompts struct {
 	size    int    // tokens of a whole block
 
 	arrays [][]dataset.Block
-	parts  []part // of the turns
+	parts  []prefix // of the turns
 }
 
-// A part is the first whole blocks of an array.
-type part struct{ array, whole int }
+// A prefix is the first whole blocks of an array.
+type prefix struct{ array, whole int }
 
 // add takes in the next turn, of n tokens: the blocks of ids, and after them a tail that no other
 // prompt has. It returns the last one if that is a part of a block. An array of before, the number of an earlier turn or −1, may have the first of
@@ -53,7 +53,7 @@ func (p *prompts) add(ids hashIDs, n, before int) (tail dataset.Block) {
 	if array == len(p.arrays) {
 		p.arrays = append(p.arrays, list)
 	}
-	p.parts = append(p.parts, part{array, whole})
+	p.parts = append(p.parts, prefix{array, whole})
 	return tail
 }
 

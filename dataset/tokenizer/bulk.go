@@ -23,16 +23,16 @@ type symbolPair struct{ left, right, id int32 }
 // A cutter finds the bulk of a document.
 type cutter struct {
 	scanner
-	vocab, merges part
+	vocab, merges extent
 	entries       entries
 	built         func() *vocabulary // waits for the vocabulary of the entries, nil if it is unusual
 	lists         bool               // a merge is a list of two texts instead of one text with a space
-	pieces        []part
+	pieces        []extent
 	count         int // number of merges
 }
 
-// A part of a document is data[start:end].
-type part struct{ start, end int }
+// An extent of a document is data[start:end].
+type extent struct{ start, end int }
 
 // pieceMerges is how many merges a goroutine reads at a time.
 const pieceMerges = 1 << 13
@@ -80,7 +80,7 @@ func (c *cutter) top(key []byte) bool {
 // one is unusual.
 func (c *cutter) model(key []byte) (ok bool) {
 	c.next()
-	at := part{start: c.pos}
+	at := extent{start: c.pos}
 	switch {
 	case string(key) == "vocab" && c.vocab.end == 0:
 		if c.next() == '[' {
@@ -128,7 +128,7 @@ func (c *cutter) mergeList() bool {
 	c.lists = c.next() == '['
 	return c.items(']', func() bool {
 		if c.count%pieceMerges == 0 {
-			c.pieces = append(c.pieces, part{start: c.pos})
+			c.pieces = append(c.pieces, extent{start: c.pos})
 		}
 		c.count++
 		ok := c.skip()

@@ -195,7 +195,7 @@ func delayed(source dataset.Source, by time.Duration) dataset.Source {
 }
 
 // recordOf is what a request of a dry run did.
-func recordOf(r *sim.Dried, h *metrics.Header) *metrics.Record {
+func recordOf(r *sim.SimulatedRequest, h *metrics.Header) *metrics.Record {
 	rec := &metrics.Record{
 		Run: h.Run, Target: h.Target, Index: r.Session, Attempts: 1, Due: r.Due, Slot: r.Sent, Sent: r.Sent, Wrote: r.Sent,
 		FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End, In: r.Prompt, Out: r.Out, Status: 200,

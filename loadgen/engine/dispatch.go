@@ -15,22 +15,22 @@ import (
 // takes a slot and starts it. Only the dispatcher waits for slots, so there are no more goroutines
 // than requests were in flight at once.
 type dispatcher struct {
-	load     *Load
-	queues   []*queue // one for each part
-	wait     Waiter   // nil for a separate pacer
-	live     *Live
-	slots    *slots // of requests; nil without a limit
-	places   *slots // of sessions; nil without a limit
-	later    *followUps
-	ahead    *semaphore.Weighted // bytes of later turns, encoded before they wait for nothing
-	epoch    time.Time
-	inFlight context.Context         // ends when requests are cut
-	cut      context.CancelCauseFunc // ends it
-	records  chan<- *metrics.Record
-	crew     *crew // runs the conversations
+	load         *Load
+	queues       []*queue // one for each part
+	wait         Waiter   // nil for a separate pacer
+	live         *Live
+	slots        *slots // of requests; nil without a limit
+	sessionSlots *slots // of sessions; nil without a limit
+	later        *followUps
+	ahead        *semaphore.Weighted // bytes of later turns, encoded before they wait for nothing
+	epoch        time.Time
+	inFlight     context.Context         // ends when requests are cut
+	cut          context.CancelCauseFunc // ends it
+	records      chan<- *metrics.Record
+	crew         *crew // runs the conversations
 
-	freed  [2]time.Duration // when a slot that was not free was last taken, by rank
-	placed time.Duration    // the same for places
+	freed        [2]time.Duration // when a slot that was not free was last taken, by rank
+	sessionFreed time.Duration    // the same for session slots
 }
 
 func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
@@ -38,7 +38,7 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 	if d.live == nil {
 		d.live = new(Live)
 	}
-	d.slots, d.places = newSlots(load.Concurrency, load.Breadth), newSlots(load.Sessions, false)
+	d.slots, d.sessionSlots = newSlots(load.Concurrency, load.Breadth), newSlots(load.Sessions, false)
 	d.later, d.ahead = newFollowUps(), semaphore.NewWeighted(aheadBytes)
 	return d
 }
@@ -101,7 +101,7 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 				return err
 			}
 		}
-		at, ok := d.place(ctx, p, &q.part, over)
+		at, ok := d.place(ctx, p, &q.stage, over)
 		if !ok {
 			return nil
 		}
@@ -152,24 +152,24 @@ func (d *dispatcher) until(ctx context.Context, wait Waiter, at time.Duration) e
 
 func (d *dispatcher) now() time.Duration { return time.Since(d.epoch) }
 
-// place waits for a place for a session, and then for a slot for its first request. It is not ok if
+// place waits for a session slot, and then for a slot for its first request. It is not ok if
 // ctx or the part ends before.
-func (d *dispatcher) place(ctx context.Context, p prepared, of *part, over <-chan time.Time) (at start, ok bool) {
-	if !d.take(ctx, d.places, firstTurn, of, over, &d.placed) {
+func (d *dispatcher) place(ctx context.Context, p prepared, of *stage, over <-chan time.Time) (at start, ok bool) {
+	if !d.take(ctx, d.sessionSlots, firstTurn, of, over, &d.sessionFreed) {
 		return at, false
 	}
 	if !d.take(ctx, d.slots, firstTurn, of, over, &d.freed[firstTurn]) {
-		d.places.release(d.now())
+		d.sessionSlots.release(d.now())
 		return at, false
 	}
-	place := max(p.due, d.placed)
-	return start{of, place, max(place, d.freed[firstTurn])}, true
+	sessionSlot := max(p.due, d.sessionFreed)
+	return start{of, sessionSlot, max(sessionSlot, d.freed[firstTurn])}, true
 }
 
 // take takes one of the slots, and reports whether it got one before ctx or the part ended. Waiting
 // for a slot is a delay by the server: freed becomes the time when the slot was freed. If a slot is
 // free and we are late, the delay is lag.
-func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *part, over <-chan time.Time, freed *time.Duration) bool {
+func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *stage, over <-chan time.Time, freed *time.Duration) bool {
 	if ctx.Err() != nil || of.over(d.now()) {
 		return false
 	}
@@ -194,21 +194,21 @@ func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *part, ov
 
 // A start says how a conversation started.
 type start struct {
-	part  *part
-	place time.Duration // when it got its place
-	slot  time.Duration // when its first request got its slot
+	stage       *stage
+	sessionSlot time.Duration // when it got its session slot
+	slot        time.Duration // when its first request got its slot
 }
 
 // only runs a conversation of one turn.
 func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 	rec := d.send(ctx, p.first, &metrics.Record{
-		Index: p.index, Phase: at.part.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen, OutAsked: p.Turns[0].OutputLen,
+		Index: p.index, Phase: at.stage.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen, OutAsked: p.Turns[0].OutputLen,
 	})
-	d.live.over(at.part.phase)
+	d.live.over(at.stage.phase)
 	d.records <- rec
 	now := d.now()
 	d.slots.release(now)
-	d.places.release(now)
+	d.sessionSlots.release(now)
 }
 
 // send sends a request and completes its record.

@@ -19,7 +19,7 @@ func sessionsOf(t *testing.T, load Load) *metrics.Sessions {
 	return c.Summary(20).Sessions
 }
 
-// The parts of a job are what the dispatcher did: it waited for a place, a slot, a gap, a server.
+// The parts of a job are what the dispatcher did: it waited for a session slot, a slot, a gap, a server.
 func TestJobsAreMadeOfWhatTheDispatcherDid(t *testing.T) {
 	second := Target{Send: answer(time.Second, 0, 1)}
 	at := func(s float64) *float64 { return &s }
@@ -29,9 +29,9 @@ func TestJobsAreMadeOfWhatTheDispatcherDid(t *testing.T) {
 		want metrics.JobParts
 		jobs float64 // seconds, mean
 	}{
-		// b is due at once, has its place after 7 s and ends after 14 s.
-		{"places", Load{Source: these(chain(2, 5), chain(2, 5)), Sessions: 1, Schedule: every(0), Target: second},
-			metrics.JobParts{Think: 10 * time.Second, Places: 7 * time.Second, Prefill: 4 * time.Second}, 10.5},
+		// b is due at once, has its session slot after 7 s and ends after 14 s.
+		{"session slots", Load{Source: these(chain(2, 5), chain(2, 5)), Sessions: 1, Schedule: every(0), Target: second},
+			metrics.JobParts{Think: 10 * time.Second, SessionSlots: 7 * time.Second, Prefill: 4 * time.Second}, 10.5},
 		// b waits for a second, for its first turn.
 		{"slots", Load{Source: these(chain(2, 5), chain(2, 5)), Concurrency: 1, Schedule: every(0), Target: second},
 			metrics.JobParts{Think: 10 * time.Second, Slots: time.Second, Prefill: 4 * time.Second}, 7.5},

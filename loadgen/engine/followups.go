@@ -23,7 +23,7 @@ type followUps struct {
 
 // A followUp is a turn that is due once its gap is over.
 type followUp struct {
-	of      *session
+	of      *liveSession
 	turn    int
 	due     time.Duration
 	ready   bool // it is encoded, or about to be

@@ -71,7 +71,7 @@ func TestNothingIsSentFromTheStopOn(t *testing.T) {
 func TestSlotIsLeftToThePartThatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dispatcher{epoch: time.Now(), slots: newSlots(1, false)}
-		of := &part{stop: 2 * time.Second}
+		of := &stage{stop: 2 * time.Second}
 		var freed time.Duration
 		take := func() bool { return d.take(t.Context(), d.slots, firstTurn, of, nil, &freed) }
 		if !take() {

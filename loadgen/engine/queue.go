@@ -33,7 +33,7 @@ const (
 // A queue holds requests that are ready to send. They are encoded ahead of time, so tokenising and
 // encoding delay no start. It is bounded, so a dataset of any length fits.
 type queue struct {
-	part
+	stage
 	encode func(c *dataset.Conversation, turn int, said []json.RawMessage) (*Request, error)
 	ready  chan prepared
 	dues   chan time.Duration  // of all that went into ready and are timed; nil if nobody wants them
@@ -58,9 +58,9 @@ type prepared struct {
 	cost  int64
 }
 
-func newQueue(p part, l *Load) *queue {
+func newQueue(p stage, l *Load) *queue {
 	q := &queue{
-		part:   p,
+		stage:  p,
 		encode: l.Target.Encode,
 		ready:  make(chan prepared, maxReady),
 		bytes:  semaphore.NewWeighted(aheadBytes),

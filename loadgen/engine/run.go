@@ -172,7 +172,7 @@ func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, err
 	queues := make([][]*queue, len(r.Loads))
 	for i := range r.Loads {
 		load := &r.Loads[i]
-		for _, p := range load.parts() {
+		for _, p := range load.stages() {
 			q := newQueue(p, load)
 			queues[i] = append(queues[i], q)
 			wanted, enough := context.WithCancel(ctx)

@@ -12,11 +12,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A session is a conversation that has begun.
-type session struct {
+// A liveSession is a conversation that has begun.
+type liveSession struct {
 	prepared
-	part  *part
-	place time.Duration // when it got its place
+	stage       *stage
+	sessionSlot time.Duration // when it got its session slot
 
 	mu    sync.Mutex
 	turns []progress
@@ -37,8 +37,8 @@ type progress struct {
 }
 
 // begin makes a session of p.
-func (d *dispatcher) begin(p prepared, at start) *session {
-	s := &session{prepared: p, part: at.part, place: at.place, turns: make([]progress, len(p.Turns))}
+func (d *dispatcher) begin(p prepared, at start) *liveSession {
+	s := &liveSession{prepared: p, stage: at.stage, sessionSlot: at.sessionSlot, turns: make([]progress, len(p.Turns))}
 	if d.load.Target.Answer != nil && s.Remembers() {
 		s.said = make([]json.RawMessage, len(p.Turns))
 	}
@@ -50,7 +50,7 @@ func (d *dispatcher) begin(p prepared, at start) *session {
 }
 
 // waiting are the turns that wait for a turn.
-func (s *session) waiting(turn int) (all []int) {
+func (s *liveSession) waiting(turn int) (all []int) {
 	for i := turn + 1; i < len(s.Turns); i++ {
 		waits := s.Turns[i].Waits
 		if waits == nil && i == turn+1 || slices.ContainsFunc(waits, func(w dataset.Wait) bool { return w.Turn == turn }) {
@@ -61,20 +61,20 @@ func (s *session) waiting(turn int) (all []int) {
 }
 
 // last reports whether a turn waits for one answer more.
-func (s *session) last(turn int) bool {
+func (s *liveSession) last(turn int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.turns[turn].waits == 1
 }
 
 // bodySize is about how many bytes the body of a turn has.
-func (s *session) bodySize(turn int) int64 {
+func (s *liveSession) bodySize(turn int) int64 {
 	t := &s.Turns[turn]
 	return int64(eachBytes + 8*t.PromptLen + len(t.Messages) + len(t.Prompt))
 }
 
 // roots are the turns that wait for nothing.
-func (s *session) roots() (all []int) {
+func (s *liveSession) roots() (all []int) {
 	for i := range s.turns {
 		if s.turns[i].waits == 0 {
 			all = append(all, i)
@@ -84,7 +84,7 @@ func (s *session) roots() (all []int) {
 }
 
 // encode makes the request of a turn, once.
-func (s *session) encode(t *Target, turn int) error {
+func (s *liveSession) encode(t *Target, turn int) error {
 	p := &s.turns[turn]
 	p.once.Do(func() {
 		s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *session) encode(t *Target, turn int) error {
 }
 
 // dueOf is when a turn is due whose waits have been answered.
-func (d *dispatcher) dueOf(s *session, turn int) time.Duration {
+func (d *dispatcher) dueOf(s *liveSession, turn int) time.Duration {
 	ready := s.turns[turn].ready
 	if at := s.at(turn); at != nil && d.load.Absolute {
 		return max(*at, ready)
@@ -107,7 +107,7 @@ func (d *dispatcher) dueOf(s *session, turn int) time.Duration {
 }
 
 // at is when the recording had a turn sent, on the run's clock; nil if that is not known.
-func (s *session) at(turn int) *time.Duration {
+func (s *liveSession) at(turn int) *time.Duration {
 	at := s.Turns[turn].At
 	if at == nil {
 		return nil
@@ -125,7 +125,7 @@ func later(at time.Duration, seconds float64) time.Duration {
 }
 
 // answered notes the answer to a turn and returns the turns that wait for nothing now.
-func (s *session) answered(turn int, at time.Duration, answer json.RawMessage) (ready []int) {
+func (s *liveSession) answered(turn int, at time.Duration, answer json.RawMessage) (ready []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.said != nil {
@@ -142,7 +142,7 @@ func (s *session) answered(turn int, at time.Duration, answer json.RawMessage) (
 }
 
 // pass notes that n more turns have been passed on, unless nothing more is sent.
-func (s *session) pass(n int) bool {
+func (s *liveSession) pass(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
@@ -153,7 +153,7 @@ func (s *session) pass(n int) bool {
 
 // left notes that a turn that was passed on has ended, or is not sent, which ends the session. It
 // reports whether the session is over.
-func (s *session) left(last bool) (over bool) {
+func (s *liveSession) left(last bool) (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -162,12 +162,12 @@ func (s *session) left(last bool) (over bool) {
 }
 
 // step is the place of a turn in its session.
-func (s *session) step(turn int) *metrics.Step {
+func (s *liveSession) step(turn int) *metrics.Step {
 	t := &s.Turns[turn]
 	step := &metrics.Step{
-		Session: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.part.phase == metrics.WarmUp,
+		Session: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.stage.phase == metrics.WarmUp,
 		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn),
-		Took: dataset.Seconds(t.Took), Place: s.place, Reusable: -1,
+		Took: dataset.Seconds(t.Took), SessionSlot: s.sessionSlot, Reusable: -1,
 	}
 	for _, wait := range s.WaitsOf(turn) {
 		step.Waits = append(step.Waits, wait.Turn)

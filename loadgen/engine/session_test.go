@@ -114,9 +114,9 @@ func TestSessionsAreSentTurnByTurn(t *testing.T) {
 			"a/0 0, a/1 1, b/0 0+2, b/1 3, c/0 0+4"},
 		{"first turns go before", Load{Source: these(chain(2, 0), chain(2, 0), chain(1, 0)), Concurrency: 1, Schedule: every(0), Breadth: true},
 			"a/0 0, b/0 0+1, c/0 0+2, a/1 1+2, b/1 2+2"},
-		{"a place is held through gaps", Load{Source: these(chain(2, 5), chain(2, 5), chain(1, 0)), Sessions: 1, Schedule: every(0)},
+		{"a session slot is held through gaps", Load{Source: these(chain(2, 5), chain(2, 5), chain(1, 0)), Sessions: 1, Schedule: every(0)},
 			"a/0 0, a/1 6, b/0 0+7, b/1 13, c/0 0+14"},
-		{"a closed loop keeps its places filled", Load{Source: these(chain(2, 5), chain(1, 0), chain(1, 0)), Sessions: 2},
+		{"a closed loop keeps its session slots filled", Load{Source: these(chain(2, 5), chain(1, 0), chain(1, 0)), Sessions: 2},
 			"a/0 0, b/0 0, c/0 1, a/1 6"},
 		{"later turns go before first turns", Load{Source: these(chain(3, 0), chain(2, 0), chain(1, 0)), Concurrency: 1, Schedule: every(0)},
 			"a/0 0, a/1 1, a/2 2, b/0 0+3, b/1 4, c/0 0+5"},
@@ -153,10 +153,10 @@ func TestAStepSaysWhereARequestStands(t *testing.T) {
 		load.Reusable = func(_ *dataset.Conversation, turn int) int { asked = append(asked, turn); return 16 * turn }
 		ms := func(ms int) *time.Duration { return new(time.Duration(ms) * time.Millisecond) }
 		want := []metrics.Step{
-			{Session: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), Place: *ms(1000)},
-			{Session: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), Place: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
-			{Session: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), Place: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
-			{Session: "a", Turns: 4, Ready: *ms(6250), Place: *ms(1000), Waits: []int{0, 1, 2}, History: 120, Answered: 27, Reusable: 48},
+			{Session: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), SessionSlot: *ms(1000)},
+			{Session: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), SessionSlot: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
+			{Session: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), SessionSlot: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
+			{Session: "a", Turns: 4, Ready: *ms(6250), SessionSlot: *ms(1000), Waits: []int{0, 1, 2}, History: 120, Answered: 27, Reusable: 48},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
 			if got, want := asJSON(t, rec.Step), asJSON(t, want[rec.Turn]); got != want {
@@ -222,7 +222,7 @@ func TestAFailedTurnEndsItsSession(t *testing.T) {
 		turns := []dataset.Turn{{}, {Waits: order(0), Agent: "A"}, {Waits: order(0), Agent: "B"}, {Waits: order(2), Agent: "B"}, {Waits: order(1, 3)}}
 		got := told(t, Load{Source: these(turns, chain(1, 0)), Sessions: 1, Target: Target{Send: send}})
 		if want := "a/0 0, a/1 3, a/2 3, b/0 6"; got != want {
-			t.Errorf("got %s, want %s: what is in flight ends, and leaves the place", got, want)
+			t.Errorf("got %s, want %s: what is in flight ends, and leaves the session slot", got, want)
 		}
 	})
 }
@@ -367,7 +367,7 @@ func TestASlotGivenBackIsStillClaimed(t *testing.T) {
 	}
 }
 
-// A session that waits for its first slot when the warm-up ends leaves its place to the measured
+// A session that waits for its first slot when the warm-up ends leaves its session slot to the measured
 // part, which has the turns that are due from then on.
 func TestTheWarmUpLeavesPlacesAtTheHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -376,8 +376,8 @@ func TestTheWarmUpLeavesPlacesAtTheHandover(t *testing.T) {
 			WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(1, 0), chain(2, 0))},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
-			if rec.Phase == metrics.Main && rec.Step.Place != 3*time.Second {
-				t.Errorf("turn %d: place at %v, want 3s", rec.Turn, rec.Step.Place)
+			if rec.Phase == metrics.Main && rec.Step.SessionSlot != 3*time.Second {
+				t.Errorf("turn %d: session slot at %v, want 3s", rec.Turn, rec.Step.SessionSlot)
 			}
 		}
 		load = Load{Source: these(chain(1, 0)), Target: Target{Send: answer(time.Second, 0, 1)}, WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(3, 0.5))}}

@@ -158,30 +158,30 @@ type WarmUp struct {
 	Schedule Schedule
 }
 
-// A part of a load is its warm-up or its measured part.
-type part struct {
+// A stage of a load is its warm-up or its measured part.
+type stage struct {
 	source   dataset.Source
 	schedule Schedule
 	shard    dataset.Shard
 	phase    metrics.Phase
 	from     time.Duration // of the run: due times count from here
 	stop     time.Duration // of the run: when sending ends; 0 means no limit
-	lasts    time.Duration // least duration of the part
+	lasts    time.Duration // least duration of the stage
 }
 
-// parts are the load's parts, one after the other.
-func (l *Load) parts() []part {
-	var parts []part
-	main := part{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
+// stages are the load's stages, one after the other.
+func (l *Load) stages() []stage {
+	var all []stage
+	main := stage{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
 	if w := l.WarmUp; w.Lasts > 0 {
 		main.from += w.Lasts
-		parts = append(parts, part{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
+		all = append(all, stage{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
 	}
 	if l.Stop > 0 {
 		main.stop, main.lasts = main.from+l.Stop, min(l.Lasts, l.Stop)
 	}
-	return append(parts, main)
+	return append(all, main)
 }
 
-// over reports whether the part sends nothing at that instant of the run or later.
-func (p *part) over(at time.Duration) bool { return p.stop > 0 && at >= p.stop }
+// over reports whether the stage sends nothing at that instant of the run or later.
+func (p *stage) over(at time.Duration) bool { return p.stop > 0 && at >= p.stop }

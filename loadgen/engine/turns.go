@@ -34,7 +34,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 		if !next.claimed {
 			d.slots.claim()
 		}
-		last := &d.queues[len(d.queues)-1].part
+		last := &d.queues[len(d.queues)-1].stage
 		if !s.pass(0) || last.over(next.due) || !d.take(uncut, d.slots, laterTurn, last, nil, &d.freed[laterTurn]) {
 			d.slots.unclaim()
 			d.leave(s, true)
@@ -52,16 +52,16 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 
 // phaseOf is the phase of a turn that is due then: the measured part has the turns that are due in
 // it, whenever their session began.
-func (d *dispatcher) phaseOf(s *session, due time.Duration) metrics.Phase {
-	if last := &d.queues[len(d.queues)-1].part; due >= last.from {
+func (d *dispatcher) phaseOf(s *liveSession, due time.Duration) metrics.Phase {
+	if last := &d.queues[len(d.queues)-1].stage; due >= last.from {
 		return last.phase
 	}
-	return s.part.phase
+	return s.stage.phase
 }
 
 // turn sends one turn of a session that has a slot, and passes on what waited for it alone. A turn
 // that fails ends its session.
-func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot time.Duration) error {
+func (d *dispatcher) turn(ctx context.Context, s *liveSession, turn int, due, slot time.Duration) error {
 	if err := s.encode(&d.load.Target, turn); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 
 // passOn passes on the turns that waited for one that was answered then, and now wait for nothing
 // else.
-func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.RawMessage) {
+func (d *dispatcher) passOn(s *liveSession, turn int, at time.Duration, said json.RawMessage) {
 	ready := s.answered(turn, at, said)
 	if !s.pass(len(ready)) {
 		return
@@ -110,9 +110,9 @@ func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.Ra
 
 // followUp is a turn whose waits have been answered. If it is due when nothing is sent any more, its
 // session waits until then only, in its place.
-func (d *dispatcher) followUp(s *session, turn int) *followUp {
+func (d *dispatcher) followUp(s *liveSession, turn int) *followUp {
 	next := &followUp{of: s, turn: turn, due: d.dueOf(s, turn)}
-	if last := &d.queues[len(d.queues)-1].part; last.over(next.due) {
+	if last := &d.queues[len(d.queues)-1].stage; last.over(next.due) {
 		next.due, next.ready = last.stop, true
 	}
 	return next
@@ -120,21 +120,21 @@ func (d *dispatcher) followUp(s *session, turn int) *followUp {
 
 // leave notes that a turn of a session has ended or is not sent. A session that is over leaves its
 // place.
-func (d *dispatcher) leave(s *session, last bool) {
+func (d *dispatcher) leave(s *liveSession, last bool) {
 	if !s.left(last) {
 		return
 	}
 	for i := range s.turns {
 		d.ahead.Release(s.turns[i].ahead) // of turns that are never sent
 	}
-	d.live.over(s.part.phase)
-	d.places.release(d.now())
+	d.live.over(s.stage.phase)
+	d.sessionSlots.release(d.now())
 	d.later.change(func() { d.later.open-- })
 }
 
 // encodeAhead encodes the turns that wait for this turn alone and follow it at once, if their
 // prompts do not depend on its answer and there is room for them.
-func (d *dispatcher) encodeAhead(s *session, turn int) {
+func (d *dispatcher) encodeAhead(s *liveSession, turn int) {
 	if s.said != nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (d *dispatcher) encodeAhead(s *session, turn int) {
 }
 
 // forget drops the request of a turn that has been sent.
-func (d *dispatcher) forget(s *session, turn int) {
+func (d *dispatcher) forget(s *liveSession, turn int) {
 	p := &s.turns[turn]
 	p.request = nil
 	d.ahead.Release(p.ahead)
@@ -156,7 +156,7 @@ func (d *dispatcher) forget(s *session, turn int) {
 }
 
 // lookUp notes how much of a turn's prompt a prefix cache without limit has when the turn is sent.
-func (d *dispatcher) lookUp(s *session, turn int, rec *metrics.Record) {
+func (d *dispatcher) lookUp(s *liveSession, turn int, rec *metrics.Record) {
 	if d.load.Reusable == nil {
 		return
 	}

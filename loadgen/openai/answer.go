@@ -34,8 +34,8 @@ func Answer(rec *metrics.Record) json.RawMessage {
 // maxCalls bounds the calls of an answer. A model makes a few at once.
 const maxCalls = 1024
 
-// A draft gathers what an answer has apart from its text. A nil draft gathers nothing.
-type draft struct {
+// The answerParts are what an answer has apart from its text. Nil answerParts gather nothing.
+type answerParts struct {
 	reasoning bool // keep it
 	thoughts  []byte
 	parts     [][]byte // raw lists of parts of calls
@@ -43,14 +43,14 @@ type draft struct {
 }
 
 // size is how many bytes the draft has with p.
-func (d *draft) size(p *piece) int {
+func (d *answerParts) size(p *piece) int {
 	if d == nil {
 		return 0
 	}
 	return d.kept + len(p.thought) + len(p.calls)
 }
 
-func (d *draft) add(p *piece) {
+func (d *answerParts) add(p *piece) {
 	if d.reasoning && p.thought != nil {
 		d.kept += len(p.thought)
 		d.thoughts = append(d.thoughts, p.thought...)
@@ -62,7 +62,7 @@ func (d *draft) add(p *piece) {
 }
 
 // into completes the record.
-func (d *draft) into(rec *metrics.Record) {
+func (d *answerParts) into(rec *metrics.Record) {
 	rec.Reasoning = string(d.thoughts)
 	if calls := d.calls(); len(calls) > 0 {
 		rec.Calls = pyjson.Append(nil, calls)
@@ -120,7 +120,7 @@ func partsOf(raw []byte) (parts few[callPart]) {
 }
 
 // calls are the calls that the parts make, as a message has them.
-func (d *draft) calls() (list []pyjson.Object) {
+func (d *answerParts) calls() (list []pyjson.Object) {
 	var all []*call
 	numbered := map[int]*call{}
 	for _, raw := range d.parts {

@@ -91,7 +91,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 		defer o.streams.Put(s)
 		s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText && !req.KeepAnswer
 		if req.KeepAnswer {
-			s.answer = &draft{reasoning: o.Reasoning}
+			s.answer = &answerParts{reasoning: o.Reasoning}
 		}
 		defer s.end(req.KeepText || req.KeepAnswer)
 		if err := refusal(reply.Response, &s.body); err != nil {

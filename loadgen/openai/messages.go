@@ -134,7 +134,7 @@ type wireBlock struct {
 }
 
 // message reads an answer of the Messages API, and its calls into kept.
-func (p *piece) message(a *wireAnswer, kept *draft) {
+func (p *piece) message(a *wireAnswer, kept *answerParts) {
 	p.usage, p.finish = messageUsage(a.Usage), []byte(a.StopReason)
 	for _, raw := range a.Content {
 		var block wireBlock

@@ -201,7 +201,7 @@ func FuzzMessageEvent(f *testing.F) {
 		if p.output != p.content || p.answers && !p.content || p.usage.in > maxCount || p.usage.out > maxCount {
 			t.Errorf("%s: %+v", event, p.said())
 		}
-		d := draft{reasoning: true}
+		d := answerParts{reasoning: true}
 		d.add(&p)
 		d.into(&metrics.Record{})
 	})

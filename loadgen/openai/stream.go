@@ -46,10 +46,10 @@ type stream struct {
 	body   wire.Body
 	events eventReader
 	piece  piece
-	text   []byte // all output so far, unless nobody wants it
-	length int    // of all output, in bytes
-	unread bool   // nobody wants the text
-	answer *draft // of the message that the next turn needs; nil if nobody wants it
+	text   []byte       // all output so far, unless nobody wants it
+	length int          // of all output, in bytes
+	unread bool         // nobody wants the text
+	answer *answerParts // of the message that the next turn needs; nil if nobody wants it
 
 	chunks    int
 	outputs   int            // chunks that vLLM's client counts as output

@@ -58,7 +58,7 @@ func (o *Endpoint) answered(req *engine.Request, rec *metrics.Record, body []byt
 	if err := json.Unmarshal(body, &a); err != nil && !errors.As(err, &odd) {
 		return metrics.Failf(metrics.Malformed, "the answer is not JSON: %q", metrics.Shorten(string(body)))
 	}
-	p, kept := &piece{chat: o.Chat, responses: o.Responses}, &draft{reasoning: o.Reasoning}
+	p, kept := &piece{chat: o.Chat, responses: o.Responses}, &answerParts{reasoning: o.Reasoning}
 	switch {
 	case o.Responses:
 		p.response(&a, kept)
@@ -112,7 +112,7 @@ func (p *piece) completion(a *wireAnswer) {
 }
 
 // response reads an answer of the Responses API, and its calls into kept.
-func (p *piece) response(a *wireAnswer, kept *draft) {
+func (p *piece) response(a *wireAnswer, kept *answerParts) {
 	p.usage, p.reply = responseUsage(a.Usage), a.ID
 	p.finish = []byte(cmp.Or(a.Incomplete.Reason, a.Status))
 	p.choices = a.Status == "completed" || a.Status == "incomplete"

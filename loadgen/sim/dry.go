@@ -28,8 +28,8 @@ type Bounds struct {
 	Early bool
 }
 
-// A Dried is a request of a dry run. Its times count from the start of the run.
-type Dried struct {
+// A SimulatedRequest is a request of a dry run. Its times count from the start of the run.
+type SimulatedRequest struct {
 	Load                  int // of several that run together, from 0
 	Session, Turn, Server int // positions, from 0
 	Prompt, Found, Out    int // tokens; Found were in the prefix cache, of Prompt
@@ -60,20 +60,20 @@ type DryLoad struct {
 }
 
 // Together makes the dry runs of several loads at once, on one clock. It ends at the first error.
-func Together(loads []DryLoad) iter.Seq2[Dried, error] {
-	return func(yield func(Dried, error) bool) {
+func Together(loads []DryLoad) iter.Seq2[SimulatedRequest, error] {
+	return func(yield func(SimulatedRequest, error) bool) {
 		c := new(clock)
 		for i, l := range loads {
 			d, err := newDry(l.Config, l.Bounds, new(Forecast))
 			if err != nil {
-				yield(Dried{}, err)
+				yield(SimulatedRequest{}, err)
 				return
 			}
 			d.clock, d.load = c, i
-			defer d.begin(l.Source, func(r Dried) bool { return yield(r, nil) })()
+			defer d.begin(l.Source, func(r SimulatedRequest) bool { return yield(r, nil) })()
 		}
 		if c.run(); c.failed != nil {
-			yield(Dried{}, c.failed)
+			yield(SimulatedRequest{}, c.failed)
 		}
 	}
 }
@@ -85,16 +85,16 @@ func Together(loads []DryLoad) iter.Seq2[Dried, error] {
 //
 // The Forecast is complete when the iteration is over. Without a tokenizer, prompts of text are made
 // of the words of tokenizer.Stub.
-func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[Dried, error] {
-	return func(yield func(Dried, error) bool) {
+func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[SimulatedRequest, error] {
+	return func(yield func(SimulatedRequest, error) bool) {
 		*f = Forecast{}
 		cfg.GPU = nil
 		d, err := newDry(cfg, b, f)
 		if err == nil {
-			err = d.run(source, func(r Dried) bool { return yield(r, nil) })
+			err = d.run(source, func(r SimulatedRequest) bool { return yield(r, nil) })
 		}
 		if err != nil {
-			yield(Dried{}, err)
+			yield(SimulatedRequest{}, err)
 		}
 	}
 }
@@ -122,12 +122,12 @@ type dry struct {
 	Bounds
 	replicas []*replica
 	forecast *Forecast
-	yield    func(Dried) bool
+	yield    func(SimulatedRequest) bool
 	load     int
 
 	*clock
-	waiting [2][]*flight // for one of the requests in flight: later turns, then first turns
-	flights map[*sequence]*flight
+	waiting [2][]*pending // for one of the requests in flight: later turns, then first turns
+	flights map[*sequence]*pending
 	begun   int // sessions
 	open    int // of these, not over
 
@@ -167,9 +167,9 @@ type dryTurn struct {
 	ready time.Duration
 }
 
-// A flight is a request on its way.
-type flight struct {
-	Dried
+// A pending request has been sent and not answered.
+type pending struct {
+	SimulatedRequest
 	session *drySession
 	text    *text // nil if nobody needs it
 }
@@ -188,7 +188,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	}
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
-	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock), forecast: f, flights: map[*sequence]*flight{}}
+	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock), forecast: f, flights: map[*sequence]*pending{}}
 	for range b.Servers {
 		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
 		r.over = d.landed
@@ -198,7 +198,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	return d, nil
 }
 
-func (d *dry) run(source dataset.Source, yield func(Dried) bool) error {
+func (d *dry) run(source dataset.Source, yield func(SimulatedRequest) bool) error {
 	defer d.begin(source, yield)()
 	d.clock.run()
 	d.forecast.finish(d)
@@ -206,7 +206,7 @@ func (d *dry) run(source dataset.Source, yield func(Dried) bool) error {
 }
 
 // begin looks at the first session of a source. The func is to be called at the end.
-func (d *dry) begin(source dataset.Source, yield func(Dried) bool) (stop func()) {
+func (d *dry) begin(source dataset.Source, yield func(SimulatedRequest) bool) (stop func()) {
 	d.pull, stop = iter.Pull2(iter.Seq2[*dataset.Conversation, error](source))
 	d.yield = yield
 	d.fetch()
@@ -222,18 +222,18 @@ func (c *clock) run() {
 	}
 }
 
-// plans puts a happening on the agenda.
-func (d *dry) plans(h happening) {
+// plans puts an event on the agenda.
+func (d *dry) plans(h agendaEvent) {
 	h.of = d
 	d.agenda.push(h)
 }
 
-func (d *dry) happen(h happening) {
+func (d *dry) happen(h agendaEvent) {
 	switch {
 	case h.seq != nil:
 		d.arrive(h.replica, h.seq)
-	case h.flight != nil:
-		d.depart(h.flight)
+	case h.request != nil:
+		d.depart(h.request)
 	case h.replica == nil:
 		d.room()
 	case h.ends:
@@ -255,7 +255,7 @@ func (d *dry) fetch() {
 	if c.Due != nil {
 		due = max(due, dataset.Seconds(*c.Due))
 	}
-	d.plans(happening{at: due})
+	d.plans(agendaEvent{at: due})
 }
 
 // room lets those be sent that wait for one of the requests in flight, and begins the next session
@@ -300,8 +300,8 @@ func (d *dry) plan(s *drySession, turn int) {
 	}
 	due := s.dueOf(turn, s.turns[turn].ready, d.Absolute)
 	s.going++
-	f := &flight{Dried: Dried{Session: s.number, Turn: turn, Load: d.load, Server: s.number % d.Servers, Due: due}, session: s}
-	d.plans(happening{at: max(due, d.now), flight: f})
+	f := &pending{SimulatedRequest: SimulatedRequest{Session: s.number, Turn: turn, Load: d.load, Server: s.number % d.Servers, Due: due}, session: s}
+	d.plans(agendaEvent{at: max(due, d.now), request: f})
 }
 
 // dueOf is when a turn is due whose waits ended at an instant.
@@ -314,7 +314,7 @@ func (s *drySession) dueOf(turn int, ready time.Duration, absolute bool) time.Du
 }
 
 // depart sends a request that is due, or lets it wait.
-func (d *dry) depart(f *flight) {
+func (d *dry) depart(f *pending) {
 	if d.Concurrency > 0 && len(d.flights) >= d.Concurrency {
 		rank := 0
 		if f.Turn == 0 {
@@ -335,11 +335,11 @@ func (d *dry) depart(f *flight) {
 		return
 	}
 	d.flights[seq] = f
-	d.plans(happening{at: d.now + d.cfg.Profile.FrontEnd, replica: d.replicas[f.Server], seq: seq})
+	d.plans(agendaEvent{at: d.now + d.cfg.Profile.FrontEnd, replica: d.replicas[f.Server], seq: seq})
 }
 
 // sequence makes the engine's part of a request, or refuses it.
-func (d *dry) sequence(f *flight) (*sequence, error) {
+func (d *dry) sequence(f *pending) (*sequence, error) {
 	s := f.session
 	t := &s.Turns[f.Turn]
 	q := &query{number: int64(d.forecast.Requests + len(d.flights)), ignoreEOS: t.OutputLen > 0 && !d.Early, chat: true}
@@ -454,9 +454,9 @@ func (d *dry) landed(seq *sequence) {
 }
 
 // leave ends a request, and lets those be sent that waited for it.
-func (d *dry) leave(f *flight) {
+func (d *dry) leave(f *pending) {
 	d.forecast.add(f)
-	d.stop = d.stop || !d.yield(f.Dried)
+	d.stop = d.stop || !d.yield(f.SimulatedRequest)
 	s := f.session
 	s.ended = s.ended || f.Refused
 	for i := f.Turn + 1; i < len(s.Turns); i++ {
@@ -475,7 +475,7 @@ func (d *dry) leave(f *flight) {
 		d.open--
 	}
 	if s.going == 0 || d.Concurrency > 0 {
-		d.plans(happening{at: d.now}) // after the turns that are due now
+		d.plans(agendaEvent{at: d.now}) // after the turns that are due now
 	}
 }
 
@@ -485,7 +485,7 @@ func (d *dry) arrive(r *replica, seq *sequence) {
 	if r.asleep {
 		r.asleep, r.start = false, d.now
 		r.watch.gpu.work(&r.watch)
-		d.plans(happening{at: r.start + gather, replica: r})
+		d.plans(agendaEvent{at: r.start + gather, replica: r})
 	}
 }
 
@@ -499,7 +499,7 @@ func (d *dry) compose(r *replica) {
 	}
 	r.took = r.watch.step(b, epoch.Add(r.start))
 	d.forecast.work(b, r.took)
-	d.plans(happening{at: r.start + r.took, replica: r, ends: true})
+	d.plans(agendaEvent{at: r.start + r.took, replica: r, ends: true})
 }
 
 func (d *dry) deliver(r *replica) {
@@ -514,5 +514,5 @@ func (d *dry) goOn(r *replica) {
 		r.watch.gpu.rest(&r.watch)
 		return
 	}
-	d.plans(happening{at: r.start + gather, replica: r})
+	d.plans(agendaEvent{at: r.start + gather, replica: r})
 }

@@ -27,9 +27,9 @@ func source(all ...*dataset.Conversation) dataset.Source {
 }
 
 // dried runs sessions dry and returns the requests by session and turn.
-func dried(t *testing.T, cfg Config, b Bounds, all ...*dataset.Conversation) (requests map[[2]int]Dried, f Forecast) {
+func dried(t *testing.T, cfg Config, b Bounds, all ...*dataset.Conversation) (requests map[[2]int]SimulatedRequest, f Forecast) {
 	t.Helper()
-	requests = map[[2]int]Dried{}
+	requests = map[[2]int]SimulatedRequest{}
 	for r, err := range Dry(cfg, source(all...), b, &f) {
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 		wg.Wait()
 		for i, c := range sessions {
 			tr, r := h.trace(fmt.Sprint(i)), got[[2]int{i, 0}]
-			want := Dried{
+			want := SimulatedRequest{
 				Session: i, Prompt: tr.PromptTokens, Found: tr.Found, Out: len(tr.Tokens),
 				Due: dataset.Seconds(*c.Due), Sent: dataset.Seconds(*c.Due), First: tr.Tokens[0].Sub(start), End: tr.Finished.Sub(start),
 			}
@@ -143,7 +143,7 @@ func TestADryRunKeepsItsBounds(t *testing.T) {
 	for i := range 6 {
 		sessions = append(sessions, &dataset.Conversation{Turns: []dataset.Turn{plainTurn(uint64(i), 10, 1, 0), plainTurn(uint64(i), 10, 1, 1)}})
 	}
-	most := func(got map[[2]int]Dried, from func(Dried) time.Duration) int {
+	most := func(got map[[2]int]SimulatedRequest, from func(SimulatedRequest) time.Duration) int {
 		var marks [][2]time.Duration
 		for _, r := range got {
 			marks = append(marks, [2]time.Duration{from(r), 1}, [2]time.Duration{r.End, -1})
@@ -160,7 +160,7 @@ func TestADryRunKeepsItsBounds(t *testing.T) {
 	}
 	cfg := Config{Cost: testCost}
 	got, _ := dried(t, cfg, Bounds{Concurrency: 2}, sessions...)
-	if n := most(got, func(r Dried) time.Duration { return r.Sent }); n != 2 || len(got) != 12 {
+	if n := most(got, func(r SimulatedRequest) time.Duration { return r.Sent }); n != 2 || len(got) != 12 {
 		t.Errorf("%d of %d requests in flight, want 2 of 12", n, len(got))
 	}
 	if got[[2]int{2, 0}].Sent != got[[2]int{0, 0}].End || got[[2]int{2, 0}].Due != 0 {

@@ -65,7 +65,7 @@ func (f *Forecast) offer(s *drySession, absolute bool) {
 }
 
 // add counts a request that has ended.
-func (f *Forecast) add(r *flight) {
+func (f *Forecast) add(r *pending) {
 	f.Requests++
 	f.end = max(f.end, r.End)
 	if r.Refused {
@@ -136,21 +136,21 @@ func (f *Forecast) steps(n float64, work batch, w *stopwatch) float64 {
 	})
 }
 
-// A happening is what a dry run does at an instant: a sequence arrives at a replica, a request is
+// An agendaEvent is what a dry run does at an instant: a sequence arrives at a replica, a request is
 // due, a replica's step ends or is composed, or there may be room for more.
-type happening struct {
+type agendaEvent struct {
 	at      time.Duration
 	order   int // in which they were planned, to break ties
 	of      *dry
 	replica *replica
 	seq     *sequence
-	flight  *flight
+	request *pending
 	ends    bool
 }
 
-// An agenda is a heap of happenings, the next one first.
+// An agenda is a heap of events, the next one first.
 type agenda struct {
-	list    []happening
+	list    []agendaEvent
 	planned int
 }
 
@@ -159,7 +159,7 @@ func (a *agenda) before(i, j int) bool {
 	return x.at < y.at || x.at == y.at && x.order < y.order
 }
 
-func (a *agenda) push(h happening) {
+func (a *agenda) push(h agendaEvent) {
 	a.planned++
 	h.order = a.planned
 	a.list = append(a.list, h)
@@ -173,11 +173,11 @@ func (a *agenda) push(h happening) {
 	}
 }
 
-func (a *agenda) pop() happening {
+func (a *agenda) pop() agendaEvent {
 	h := a.list[0]
 	last := len(a.list) - 1
 	a.list[0] = a.list[last]
-	a.list[last] = happening{}
+	a.list[last] = agendaEvent{}
 	a.list = a.list[:last]
 	for i := 0; ; {
 		least := i

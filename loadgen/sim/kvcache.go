@@ -29,36 +29,36 @@ type kvCache struct {
 	pool      *elastic.Pool // has the memory of used blocks; nil if all of it is there from the start
 
 	mu            sync.Mutex
-	used          int             // blocks that a sequence uses
-	known         map[uint64]*run // by first hash
-	idle          run             // heads the ring of runs that no sequence uses, last used first
-	idleBlocks    int             // in that ring
-	queries, hits int             // tokens looked up, and found
-	mapping       time.Duration   // of pages, which no step has spent yet
+	used          int                  // blocks that a sequence uses
+	known         map[uint64]*blockRun // by first hash
+	idle          blockRun             // heads the ring of runs that no sequence uses, last used first
+	idleBlocks    int                  // in that ring
+	queries, hits int                  // tokens looked up, and found
+	mapping       time.Duration        // of pages, which no step has spent yet
 }
 
-// A run is blocks in a row with known contents. A sequence uses all of a run, and all before it.
-type run struct {
+// A blockRun is blocks in a row with known contents. A sequence uses all of a run, and all before it.
+type blockRun struct {
 	hashes   []uint64  // of each block: all tokens up to its end
 	at       int       // position of the first in the text, in blocks
-	before   *run      // nil at the beginning of a text
+	before   *blockRun // nil at the beginning of a text
 	branches int       // runs that have this one before them
 	owner    *sequence // may add to it if nobody else uses it; nil while idle
 	users    int
 	lost     bool // the cache has been told to forget it
 
-	newer, older *run // in the ring of idle runs; nil while used
+	newer, older *blockRun // in the ring of idle runs; nil while used
 }
 
 // A holding is a sequence's part of the cache.
 type holding struct {
-	end   *run // the last of its known runs
-	known int  // blocks in its known runs
-	own   int  // other blocks
+	end   *blockRun // the last of its known runs
+	known int       // blocks in its known runs
+	own   int       // other blocks
 }
 
 func newKVCache(size int, remembers bool) *kvCache {
-	c := &kvCache{size: size, remembers: remembers, known: map[uint64]*run{}}
+	c := &kvCache{size: size, remembers: remembers, known: map[uint64]*blockRun{}}
 	c.idle.newer, c.idle.older = &c.idle, &c.idle
 	return c
 }
@@ -146,8 +146,8 @@ func (c *kvCache) follow(seq *sequence, most int) bool {
 
 // split makes the first n blocks of a run a run, and returns it. The old run is the rest, so that
 // those who use it use both.
-func (c *kvCache) split(r *run, n int) *run {
-	front := &run{hashes: r.hashes[:n:n], at: r.at, before: r.before, branches: 1, users: r.users}
+func (c *kvCache) split(r *blockRun, n int) *blockRun {
+	front := &blockRun{hashes: r.hashes[:n:n], at: r.at, before: r.before, branches: 1, users: r.users}
 	c.known[r.hashes[0]], c.known[r.hashes[n]] = front, r
 	r.hashes, r.at, r.before = r.hashes[n:], r.at+n, front
 	if r.users == 0 {
@@ -158,7 +158,7 @@ func (c *kvCache) split(r *run, n int) *run {
 }
 
 // take takes a run out of the ring of idle ones.
-func (c *kvCache) take(r *run) {
+func (c *kvCache) take(r *blockRun) {
 	if r.newer == nil {
 		return
 	}
@@ -251,7 +251,7 @@ func (c *kvCache) keep(seq *sequence) {
 	if end := seq.kv.end; end != nil && end.owner == seq && end.users == 1 && end.branches == 0 {
 		end.hashes = seq.blocks[end.at:whole:whole]
 	} else if seq.kv.known < whole {
-		r := &run{hashes: seq.blocks[seq.kv.known:whole:whole], at: seq.kv.known, before: end, owner: seq, users: 1}
+		r := &blockRun{hashes: seq.blocks[seq.kv.known:whole:whole], at: seq.kv.known, before: end, owner: seq, users: 1}
 		c.known[r.hashes[0]] = r
 		if end != nil {
 			end.branches++

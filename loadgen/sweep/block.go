@@ -48,7 +48,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	job.started, job.servers = b.started, b.servers
 	out, err := b.load(ctx, job)
 	if err != nil || slices.ContainsFunc(out.Sums, func(s *metrics.Summary) bool { return s.Failed > 0 }) {
-		b.lastBreath(ctx)
+		b.awaitExit(ctx)
 	}
 	if died := context.Cause(ctx); died != nil {
 		return nil, died
@@ -77,9 +77,9 @@ func (b *block) simulate(ctx context.Context, job *Job) (*Outcome, error) {
 // breath is how long a server that no longer answers may take to end.
 const breath = 5 * time.Second
 
-// lastBreath waits for a server that no longer answers to end. If it ends, that is why requests
+// awaitExit waits for a server that no longer answers to end. If it ends, that is why requests
 // failed.
-func (b *block) lastBreath(ctx context.Context) {
+func (b *block) awaitExit(ctx context.Context) {
 	for _, p := range b.servers {
 		if answers(ctx, p.server.Ready) == nil {
 			continue

@@ -22,7 +22,7 @@ const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name
 func ttftGate() (gate compare.Gate) {
 	gate.Unit = compare.PerRun
 	m, _ := compare.Find("median_ttft")
-	gate.Limits = []compare.Limit{{Metric: m, Relative: 0.05}}
+	gate.Limits = []compare.Margin{{Metric: m, Relative: 0.05}}
 	return gate
 }
 

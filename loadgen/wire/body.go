@@ -56,7 +56,7 @@ type Body struct {
 // BodyOf returns the body of reply, which came over conn. It tells w about each Read.
 func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
 	b := Body{body: reply.Body, watch: w, packed: packed(reply) != ""}
-	if lent, ok := reply.Body.(*lentBody); ok {
+	if lent, ok := reply.Body.(*pooledBody); ok {
 		if b.own, ok = lent.ReadCloser.(*http1.Body); ok {
 			b.body = b.own
 		}

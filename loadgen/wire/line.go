@@ -22,8 +22,8 @@ type client interface {
 	Close() error
 }
 
-// A line is an HTTP/1.1 connection. It carries one request at a time.
-type line struct {
+// A link is an HTTP/1.1 connection. It carries one request at a time.
+type link struct {
 	client
 	to      origin
 	proxied bool
@@ -36,7 +36,7 @@ type line struct {
 
 // alive reports whether the server has not closed l, as far as that can be seen. Between requests,
 // nobody reads from our own lines; net/http always does.
-func (l *line) alive() bool {
+func (l *link) alive() bool {
 	_, own := l.client.(*http1.Conn)
 	if l.secure != nil && l.conn.kernel != nil {
 		return l.quiet()
@@ -46,7 +46,7 @@ func (l *line) alive() bool {
 
 // quiet reports whether our own line under TLS has neither ended nor brought a byte that would pass
 // for the next reply. It takes the tickets that servers send after the handshake.
-func (l *line) quiet() (quiet bool) {
+func (l *link) quiet() (quiet bool) {
 	l.conn.Await(func() (done bool) {
 		_, err := l.secure.Read(make([]byte, 1))
 		quiet = err == http1.ErrAgain
@@ -56,7 +56,7 @@ func (l *line) quiet() (quiet bool) {
 }
 
 // lacks names what a line still waits for while it opens.
-func (l *line) lacks() string {
+func (l *link) lacks() string {
 	switch {
 	case l.conn == nil:
 		return "connection"
@@ -82,7 +82,7 @@ func originOf(u *url.URL) (origin, error) {
 }
 
 // ask sends r over l. If that fails, it closes l.
-func (l *line) ask(r *http.Request) (*http.Response, error) {
+func (l *link) ask(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: l.conn, Reused: l.used})
 	}
@@ -97,7 +97,7 @@ func (l *line) ask(r *http.Request) (*http.Response, error) {
 // unanswered reports whether a request on l failed because l died before the first byte of an
 // answer, and not because ctx ended. Under TLS, bytes may be anything, so it relies on net/http, by
 // a caller's trace.
-func (l *line) unanswered(ctx context.Context) bool {
+func (l *link) unanswered(ctx context.Context) bool {
 	trace := httptrace.ContextClientTrace(ctx)
 	return ctx.Err() == nil && trace != nil && trace.GotFirstResponseByte != nil && l.conn.unanswered()
 }

@@ -10,7 +10,7 @@ import (
 // use.
 type pool struct {
 	mu      sync.Mutex
-	lines   map[origin][]*line // most recently put last
+	lines   map[origin][]*link // most recently put last
 	hasty   map[origin]bool    // the server closes lines after each answer
 	warm    bool               // lines are opened beforehand
 	opening map[origin]int     // lines that are being opened beforehand
@@ -21,7 +21,7 @@ type pool struct {
 // stay in use. take drops lines that the server has closed, and lines that were idle for too long
 // since an answer. Outside Linux it cannot see that a line was closed; the request on that line
 // fails.
-func (s *pool) take(p origin) *line {
+func (s *pool) take(p origin) *link {
 	for {
 		l := s.pick(p)
 		if l == nil {
@@ -45,7 +45,7 @@ const hastyWithin = 500 * time.Millisecond
 // died notes that the server closed l with no answer in progress. A server that does so right after
 // a line's only answer does so after every answer. A server that stops, or that limits the requests
 // of a line, does not count as such.
-func (s *pool) died(l *line) {
+func (s *pool) died(l *link) {
 	if l.answers != 1 || time.Since(l.since) > hastyWithin {
 		return
 	}
@@ -59,14 +59,14 @@ func (s *pool) died(l *line) {
 
 // unfit reports whether l has carried an answer and its server closes such lines: the close may be
 // on its way.
-func (s *pool) unfit(l *line) bool {
+func (s *pool) unfit(l *link) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return l.answers > 0 && s.hasty[l.to]
 }
 
 // pick removes and returns the line whose turn it is, nil if there is no line.
-func (s *pool) pick(p origin) *line {
+func (s *pool) pick(p origin) *link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lines := s.lines[p]
@@ -85,7 +85,7 @@ func (s *pool) pick(p origin) *line {
 
 // idle is how long l has waited for a request since its last answer. A line without an answer does
 // not count as idle: servers close it late or never, and alive shows whether they did.
-func (l *line) idle() time.Duration {
+func (l *link) idle() time.Duration {
 	if l.answers == 0 {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (l *line) idle() time.Duration {
 
 // put keeps a line for the next request, if it can carry one, and closes lines that were idle for
 // too long.
-func (s *pool) put(l *line) {
+func (s *pool) put(l *link) {
 	if l.Available() == 0 {
 		l.Close()
 		return
@@ -103,14 +103,14 @@ func (s *pool) put(l *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lines == nil {
-		s.lines = map[origin][]*line{}
+		s.lines = map[origin][]*link{}
 	}
 	s.lines[l.to] = fresh(append(s.lines[l.to], l))
 }
 
 // fresh closes the lines that were idle for too long and returns the others. If the process was
 // stopped for a while, all may be too old.
-func fresh(lines []*line) []*line {
+func fresh(lines []*link) []*link {
 	for len(lines) > 0 && lines[0].idle() > idleTimeout {
 		lines[0].Close()
 		lines = lines[1:]
@@ -144,7 +144,7 @@ func (s *pool) reserve(p origin, n, busy, limit int) bool {
 }
 
 // opened keeps l, for which there was a reserve. l is nil if it could not be opened.
-func (s *pool) opened(l *line, p origin) {
+func (s *pool) opened(l *link, p origin) {
 	if l != nil {
 		s.put(l)
 	}
@@ -191,7 +191,7 @@ func (s *pool) sweep(p origin) (dead int) {
 }
 
 // open reports whether neither side has closed l.
-func (l *line) open() bool { return l.Err() == nil && l.alive() }
+func (l *link) open() bool { return l.Err() == nil && l.alive() }
 
 // close closes all lines.
 func (s *pool) close() {
@@ -205,13 +205,13 @@ func (s *pool) close() {
 	s.lines = nil
 }
 
-// A lentBody is the body of a reply. Closing it returns its line to the pool.
-type lentBody struct {
+// A pooledBody is the body of a reply. Closing it returns its link to the pool.
+type pooledBody struct {
 	io.ReadCloser
 	giveBack func()
 }
 
-func (b *lentBody) Close() error {
+func (b *pooledBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.giveBack()
 	return err

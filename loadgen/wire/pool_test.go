@@ -109,11 +109,11 @@ func TestAllLinesMayHaveLainIdleForTooLong(t *testing.T) {
 		}
 		l.since, l.answers = time.Now(), 1
 		time.Sleep(idleTimeout)
-		if lines := fresh([]*line{l}); len(lines) != 1 || l.Err() != nil {
+		if lines := fresh([]*link{l}); len(lines) != 1 || l.Err() != nil {
 			t.Errorf("%d lines after %v, %v", len(lines), idleTimeout, l.Err())
 		}
 		time.Sleep(time.Nanosecond)
-		if lines := fresh([]*line{l}); len(lines) != 0 || l.Err() == nil {
+		if lines := fresh([]*link{l}); len(lines) != 0 || l.Err() == nil {
 			t.Errorf("%d lines after more, %v", len(lines), l.Err())
 		}
 	})

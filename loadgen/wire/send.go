@@ -40,7 +40,7 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 }
 
 // resend sends r over a new line, if it can, after another line died of cause.
-func (t *Transport) resend(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
+func (t *Transport) resend(r *http.Request, p origin, cause error) (*link, *http.Response, error) {
 	if !replayable(r) {
 		return nil, nil, cause
 	}
@@ -58,7 +58,7 @@ func (t *Transport) resend(r *http.Request, p origin, cause error) (*line, *http
 }
 
 // putAway keeps l for the next request, unless its server closes such lines.
-func (t *Transport) putAway(l *line) {
+func (t *Transport) putAway(l *link) {
 	l.answers++
 	if l.Available() > 0 && t.pool.unfit(l) {
 		t.connections.Tally.drop()
@@ -69,7 +69,7 @@ func (t *Transport) putAway(l *line) {
 }
 
 // dialLine opens a line to p for a request.
-func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error) {
+func (t *Transport) dialLine(ctx context.Context, p origin) (l *link, err error) {
 	// Dialling grows the stack of its goroutine by 8 KiB; do it on another goroutine, since this
 	// one lives as long as the stream.
 	var opening sync.WaitGroup

@@ -104,7 +104,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		leave()
 		return nil, err
 	}
-	reply.Body = &lentBody{reply.Body, sync.OnceFunc(leave)}
+	reply.Body = &pooledBody{reply.Body, sync.OnceFunc(leave)}
 	return reply, nil
 }
 
@@ -125,8 +125,8 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 type dialled struct{}
 
 // open opens a line to p.
-func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
-	l := &line{to: p}
+func (t *Transport) open(ctx context.Context, p origin) (*link, error) {
+	l := &link{to: p}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
 	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
@@ -161,7 +161,7 @@ func (t *Transport) direct(p origin) bool {
 }
 
 // connect opens our own line.
-func (t *Transport) connect(ctx context.Context, l *line) (err error) {
+func (t *Transport) connect(ctx context.Context, l *link) (err error) {
 	if l.conn, err = t.connections.open(ctx, l.to.addr); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (t *Transport) connect(ctx context.Context, l *line) (err error) {
 }
 
 // secure puts TLS on l.
-func (t *Transport) secure(ctx context.Context, l *line) (*tls.Conn, error) {
+func (t *Transport) secure(ctx context.Context, l *link) (*tls.Conn, error) {
 	config := t.http.TLSClientConfig.Clone()
 	config.ServerName, _, _ = net.SplitHostPort(l.to.addr)
 	conn := tls.Client(l.conn, config)
@@ -199,7 +199,7 @@ func (t *Transport) secure(ctx context.Context, l *line) (*tls.Conn, error) {
 // whose URL lacks the port and the brackets of an address.
 func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
 	ask := t.connections.Proxy
-	l, ok := r.Context().Value(dialled{}).(*line)
+	l, ok := r.Context().Value(dialled{}).(*link)
 	if !ok || l.to == (origin{}) {
 		return ask(r)
 	}
@@ -215,7 +215,7 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 		return nil, err
 	}
 	conn.streams = t.connections.HTTP2
-	if l, ok := ctx.Value(dialled{}).(*line); ok {
+	if l, ok := ctx.Value(dialled{}).(*link); ok {
 		l.conn = conn
 	} else {
 		t.connections.Tally.open()

@@ -78,7 +78,7 @@ func (t *Transport) Ahead(ctx context.Context, target string, n int) {
 	if err != nil || t.connections.HTTP2 || !t.pool.reserve(p, n, len(t.slots), t.connections.Limit) {
 		return
 	}
-	var l *line
+	var l *link
 	defer func() { t.pool.opened(l, p) }()
 	select {
 	case t.ahead <- struct{}{}:
@@ -105,7 +105,7 @@ func (t *Transport) head(ctx context.Context, target string) error {
 	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
 	defer cancel()
-	limited = context.WithValue(limited, dialled{}, new(line)) // so dial does not count it as opened
+	limited = context.WithValue(limited, dialled{}, new(link)) // so dial does not count it as opened
 	r, err := http.NewRequestWithContext(limited, http.MethodHead, target, nil)
 	if err != nil {
 		return err

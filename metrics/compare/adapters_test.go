@@ -63,7 +63,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
-		gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+		gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
 		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
@@ -89,7 +89,7 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := Find("org/sql/median_ttft")
-	c := Compare(read, turned(Runs(new)), Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}})
+	c := Compare(read, turned(Runs(new)), Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}

@@ -17,11 +17,11 @@ import (
 // A Baseline is a chain of sessions: the runs of one configuration on several days, kept for comparison
 // with later runs. The zero value has none.
 type Baseline struct {
-	sessions []session // in the order of time
+	sessions []baselineSession // in the order of time
 }
 
-// A session is the runs that were measured and kept together.
-type session struct {
+// A baselineSession is the runs that were measured and kept together.
+type baselineSession struct {
 	Version int       `json:"servebench_baseline"`
 	Date    time.Time `json:"date,omitzero"` // when the first run began, zero if unknown
 	Runs    []*Run    `json:"runs"`
@@ -61,7 +61,7 @@ func (b *Baseline) Add(runs []*Run, gate Gate) error {
 			return fmt.Errorf("%s: begin a new baseline", found[0])
 		}
 	}
-	b.sessions = append(b.sessions, session{baselineVersion, firstBegan(runs), runs})
+	b.sessions = append(b.sessions, baselineSession{baselineVersion, firstBegan(runs), runs})
 	b.sort()
 	return nil
 }
@@ -72,7 +72,7 @@ func firstBegan(runs []*Run) time.Time {
 }
 
 func (b *Baseline) sort() {
-	slices.SortStableFunc(b.sessions, func(a, b session) int { return a.Date.Compare(b.Date) })
+	slices.SortStableFunc(b.sessions, func(a, b baselineSession) int { return a.Date.Compare(b.Date) })
 }
 
 // Runs are the runs of all sessions, each of which has a name.
@@ -190,7 +190,7 @@ func OpenBaseline(name string) (*Baseline, error) {
 func readBaseline(r io.Reader) (*Baseline, error) {
 	b := new(Baseline)
 	for lines := json.NewDecoder(r); ; {
-		var s session
+		var s baselineSession
 		err := lines.Decode(&s)
 		if err == io.EOF && len(b.sessions) > 0 {
 			b.sort()

@@ -156,19 +156,19 @@ func (s *course) unseenAmongRuns() float64 {
 	return stats.Estimate{Err: metrics.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - confidenceLevel)
 }
 
-// A step is a change of a course with a session.
-type step struct {
+// A shift is a change of a course with a session.
+type shift struct {
 	session string
 	change  float64 // share of what was before
 	stats.Change
 }
 
-func (s step) String() string {
+func (s shift) String() string {
 	return fmt.Sprintf("changed by %s with the baseline session of %s (%s)", Percent(s.change), s.session, likely(s.P))
 }
 
 // steps are where the course changes, at a level.
-func (s *course) steps(alpha float64) (found []step) {
+func (s *course) steps(alpha float64) (found []shift) {
 	changes := stats.Changes(s.means, alpha)
 	for i, c := range changes {
 		from, to := 0, len(s.means)
@@ -179,7 +179,7 @@ func (s *course) steps(alpha float64) (found []step) {
 			to = changes[i+1].At
 		}
 		distance := metrics.Mean(s.means[c.At:to]) - metrics.Mean(s.means[from:c.At])
-		found = append(found, step{s.names[c.At], s.scale.share(distance), c})
+		found = append(found, shift{s.names[c.At], s.scale.share(distance), c})
 	}
 	return found
 }

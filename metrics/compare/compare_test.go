@@ -44,7 +44,7 @@ func TestManyGatedNumbersTakeMoreRuns(t *testing.T) {
 	if c := Compare(old, new, gate); c.Verdict != Regressed {
 		t.Errorf("three gated: %s %q", c.Verdict, c.Reasons)
 	}
-	gate.Limits = append(gate.Limits, Limit{Metric: Metrics[0]})
+	gate.Limits = append(gate.Limits, Margin{Metric: Metrics[0]})
 	for _, r := range slices.Concat(old, new) {
 		r.Numbers[Metrics[0].Name] = 1
 	}
@@ -183,7 +183,7 @@ func TestPoolingIsGatedByItsOwnNumbers(t *testing.T) {
 func TestAGateThatWasAskedForStaysOnPooling(t *testing.T) {
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+		gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
 		if c, want := Compare(pooled(6), pooled(6), gate), "some runs do not have "+name; c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
 		}

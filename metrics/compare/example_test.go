@@ -31,7 +31,7 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 // Five runs a side decide whether the median TTFT got worse by more than 5 %.
 func ExampleCompare() {
 	ttft, _ := compare.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Limit{{Metric: ttft, Relative: 0.05}}}
+	gate := compare.Gate{Limits: []compare.Margin{{Metric: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old { // in turns, each on its own start
 		old[i].Start, old[i].Began = fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)
@@ -52,7 +52,7 @@ func ExampleCompare() {
 // Each pair of a sweep has a difference, on the scale on which Limit is the margin.
 func ExampleRow() {
 	ttft, _ := compare.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Limit{{Metric: ttft, Relative: 0.05}}}
+	gate := compare.Gate{Limits: []compare.Margin{{Metric: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old {
 		old[i].Repeat, old[i].Start, old[i].Began = i+1, fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)

@@ -14,10 +14,10 @@ import (
 // A Gate says when one set of runs is worse than another. The zero value gates only failures.
 // DefaultGate is what most users want. Compare does not change it.
 type Gate struct {
-	Alpha  float64 // chance of a false alarm over all limits together; 0 means 0.05
-	Unit   Unit    // what counts as one piece of evidence; empty means PerStart
-	Limits []Limit // one for each metric
-	Bounds []Bound // one for each metric: what new runs may be, whatever the old ones are
+	Alpha  float64  // chance of a false alarm over all limits together; 0 means 0.05
+	Unit   Unit     // what counts as one piece of evidence; empty means PerStart
+	Limits []Margin // one for each metric
+	Bounds []Bound  // one for each metric: what new runs may be, whatever the old ones are
 
 	// Allowed is the share of requests that may fail in a good run, 0 to 1.
 	Allowed float64
@@ -29,8 +29,8 @@ type Gate struct {
 // Known are the names in Gate.Despite that are no flags of a run.
 var Known = []string{"suspect", client, host, cores, shards, definitions, arm, target}
 
-// A Limit gates the change of one metric.
-type Limit struct {
+// A Margin gates the change of one metric.
+type Margin struct {
 	Metric   Metric
 	Relative float64 // ignore changes for the worse by less than this share,
 	Absolute float64 // or by less than this, in the metric's unit
@@ -53,7 +53,7 @@ func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		g.Limits = append(g.Limits, Limit{Metric: m, Relative: usualMargin, usual: true})
+		g.Limits = append(g.Limits, Margin{Metric: m, Relative: usualMargin, usual: true})
 	}
 	return g
 }
@@ -142,8 +142,8 @@ func (g *Gate) Describe(w io.Writer) error {
 }
 
 // limit is the gate's limit on a metric, nil without one.
-func (g *Gate) limit(name string) *Limit {
-	i := slices.IndexFunc(g.Limits, func(l Limit) bool { return l.Metric.Name == name })
+func (g *Gate) limit(name string) *Margin {
+	i := slices.IndexFunc(g.Limits, func(l Margin) bool { return l.Metric.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (g *Gate) Extra() []Metric {
 
 // margin is the share of the old median by which the metric may get worse. It is infinite if the
 // old median is 0 and the limit has an absolute part, which then decides alone.
-func (l *Limit) margin(old float64) float64 {
+func (l *Margin) margin(old float64) float64 {
 	if l.Absolute == 0 {
 		return l.Relative
 	}

@@ -75,6 +75,6 @@ func (j *judge) sound(p *Point) bool {
 
 // gatesLatency says whether a latency is gated.
 func (j *judge) gatesLatency() bool {
-	return slices.ContainsFunc(j.gate.Limits, func(l Limit) bool { return l.Metric.latency != "" }) ||
+	return slices.ContainsFunc(j.gate.Limits, func(l Margin) bool { return l.Metric.latency != "" }) ||
 		slices.ContainsFunc(j.gate.Bounds, func(b Bound) bool { return b.Metric.latency != "" })
 }

@@ -29,7 +29,7 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 func fourMetrics() Gate {
 	g := DefaultGate()
 	m, _ := Find("median_e2el")
-	g.Limits = append(g.Limits, Limit{Metric: m, Relative: usualMargin})
+	g.Limits = append(g.Limits, Margin{Metric: m, Relative: usualMargin})
 	return g
 }
 

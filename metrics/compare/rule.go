@@ -81,7 +81,7 @@ func percentage(share float64) string {
 }
 
 // text is the margin as in a gate file.
-func (l *Limit) text() string {
+func (l *Margin) text() string {
 	switch {
 	case l.Absolute == 0:
 		return percentage(l.Relative)

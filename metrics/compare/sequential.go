@@ -129,15 +129,15 @@ func (c *Comparison) GiveUp(why string) {
 	c.Verdict, c.Reasons = Futile, append([]string{why}, c.Reasons...)
 }
 
-// A Plan is how many pairs a gate likely takes, before they are made.
-type Plan struct {
+// A Power is how many pairs a gate likely takes, before they are made.
+type Power struct {
 	Noise []Noise       // of the gated numbers
 	Zero  []string      // gated numbers that are 0 in a run. They are not planned for
 	Fixed int           // pairs without looks; 0 if they are more than mostFixed
 	Most  int           // pairs of a sequential sweep
 	Each  time.Duration // that a pair takes; 0 if unknown
 
-	sequential.Plan
+	sequential.Design
 }
 
 // A Noise is how much pairs of a gated number differ by chance.
@@ -151,8 +151,8 @@ type Noise struct {
 // mostFixed is the most pairs that a Plan looks for.
 const mostFixed = 1000
 
-// PlanOf plans with the noise of runs. Without new runs, the old ones are all alike.
-func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
+// PowerOf plans with the noise of runs. Without new runs, the old ones are all alike.
+func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 	if len(new) == 0 {
 		old, new = halves(old, gate.unit())
 	}
@@ -160,7 +160,7 @@ func PlanOf(old, new []*Run, gate Gate, most int) (*Plan, error) {
 		return nil, tooFewToPlan(gate.unit())
 	}
 	c := Compare(old, new, gate)
-	p := &Plan{Most: most, Each: eachPair(slices.Concat(old, new), gate.unit()) * time.Duration(len(c.Points))}
+	p := &Power{Most: most, Each: eachPair(slices.Concat(old, new), gate.unit()) * time.Duration(len(c.Points))}
 	var numbers []sequential.Number
 	for i := range c.Points {
 		point := &c.Points[i]
@@ -192,13 +192,13 @@ func tooFewToPlan(unit Unit) error {
 	return errors.New("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
 }
 
-// PlanFor plans for runs that differ by a share, such as 3%, as a standard deviation.
-func PlanFor(noise string, gate Gate, most int) (*Plan, error) {
+// PowerFor plans for runs that differ by a share, such as 3%, as a standard deviation.
+func PowerFor(noise string, gate Gate, most int) (*Power, error) {
 	of, err := share(noise)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Most: most}
+	p := &Power{Most: most}
 	var numbers []sequential.Number
 	for _, l := range gate.Limits {
 		s := scale{higher: l.Metric.Higher, logs: true}
@@ -210,13 +210,13 @@ func PlanFor(noise string, gate Gate, most int) (*Plan, error) {
 }
 
 // find finds the numbers of pairs.
-func (p *Plan) find(numbers []sequential.Number, alpha float64) (*Plan, error) {
+func (p *Power) find(numbers []sequential.Number, alpha float64) (*Power, error) {
 	if len(numbers) == 0 {
 		return nil, errors.New("no gated number is above 0 in all runs, so there is nothing to plan")
 	}
 	worse, fine := alpha/float64(len(numbers)+len(p.Zero)), 1-confidenceLevel
 	p.Fixed = sequential.Fixed(worse, fine, numbers, LeastPairs, mostFixed)
-	p.Plan = sequential.NewRule(worse, fine, LeastPairs, p.Most).Plan(numbers)
+	p.Design = sequential.NewRule(worse, fine, LeastPairs, p.Most).Plan(numbers)
 	return p, nil
 }
 
@@ -280,7 +280,7 @@ func eachPair(runs []*Run, unit Unit) time.Duration {
 }
 
 // Describe writes the plan.
-func (p *Plan) Describe(w io.Writer) error {
+func (p *Power) Describe(w io.Writer) error {
 	var text strings.Builder
 	for _, n := range p.Noise {
 		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n", strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
@@ -304,7 +304,7 @@ func (p *Plan) Describe(w io.Writer) error {
 }
 
 // takes is a number of pairs with the time that they take.
-func (p *Plan) takes(pairs float64) string {
+func (p *Power) takes(pairs float64) string {
 	text := strings.TrimSuffix(fmt.Sprintf("%.1f", pairs), ".0") + " pairs"
 	if p.Each == 0 {
 		return text
@@ -313,7 +313,7 @@ func (p *Plan) takes(pairs float64) string {
 }
 
 // likely says by when a decision is likely.
-func (p *Plan) likely(pairs int) string {
+func (p *Power) likely(pairs int) string {
 	if pairs == 0 {
 		return fmt.Sprintf("undecided at the end with a chance above %.0f %%", 100*(1-sequential.Likely))
 	}

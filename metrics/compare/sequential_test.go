@@ -25,7 +25,7 @@ func inPairs(most int, differences ...float64) (old, new []*Run) {
 // ttftGate gates the median TTFT alone.
 func ttftGate() (gate Gate) {
 	m, _ := Find("median_ttft")
-	gate.Limits = []Limit{{Metric: m, Relative: 0.05}}
+	gate.Limits = []Margin{{Metric: m, Relative: 0.05}}
 	return gate
 }
 
@@ -85,11 +85,11 @@ func TestForecastOfRuns(t *testing.T) {
 func TestPlanOfRuns(t *testing.T) {
 	differences := []float64{0.04, -0.05, -0.04, 0.05, 0.05, -0.05}
 	old, new := inPairs(0, differences...)
-	p, err := PlanOf(old, new, ttftGate(), 20)
+	p, err := PowerOf(old, new, ttftGate(), 20)
 	if err != nil || len(p.Noise) != 1 || math.Abs(p.Noise[0].Share-0.0526) > 1e-3 || p.Each != 118333333333*time.Nanosecond {
 		t.Fatalf("%v %+v", err, p)
 	}
-	told, err := PlanFor("3.691%", ttftGate(), 20) // over √2
+	told, err := PowerFor("3.691%", ttftGate(), 20) // over √2
 	if err != nil || told.Fixed != p.Fixed || math.Abs(told.Worse.Mean-p.Worse.Mean) > 0.3 {
 		t.Errorf("%v %+v, but of runs %+v", err, told, p)
 	}
@@ -97,11 +97,11 @@ func TestPlanOfRuns(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Runs of one side take turns with each other.
-	alone, err := PlanOf(slices.Concat(new), nil, ttftGate(), 20)
+	alone, err := PowerOf(slices.Concat(new), nil, ttftGate(), 20)
 	if err != nil || alone.Noise[0].Share < p.Noise[0].Share {
 		t.Errorf("%v %+v", err, alone)
 	}
-	if _, err := PlanOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
+	if _, err := PowerOf(new[:2], nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
 		t.Error(err)
 	}
 	// So are runs on one start of a server, unless each counts for itself.
@@ -109,26 +109,26 @@ func TestPlanOfRuns(t *testing.T) {
 	for _, r := range one {
 		r.Start = "a"
 	}
-	if _, err := PlanOf(one, nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
+	if _, err := PowerOf(one, nil, ttftGate(), 20); err == nil || !strings.HasPrefix(err.Error(), "too few server starts") {
 		t.Error(err)
 	}
 	gate := ttftGate()
 	gate.Unit = PerRun
-	if _, err := PlanOf(one, nil, gate, 20); err != nil {
+	if _, err := PowerOf(one, nil, gate, 20); err != nil {
 		t.Error(err)
 	}
-	if _, err := PlanOf(one[:1], nil, gate, 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
+	if _, err := PowerOf(one[:1], nil, gate, 20); err == nil || !strings.HasPrefix(err.Error(), "too few runs") {
 		t.Error(err)
 	}
 	// A number that is 0 in a run cannot be planned for, and that is said.
 	gate = ttftGate()
 	tpot, _ := Find("median_tpot")
-	gate.Limits = append(gate.Limits, Limit{Metric: tpot, Relative: 0.05})
+	gate.Limits = append(gate.Limits, Margin{Metric: tpot, Relative: 0.05})
 	for i, r := range slices.Concat(old, new) {
 		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)
 	}
 	var without strings.Builder
-	shared, err := PlanOf(old, new, gate, 20)
+	shared, err := PowerOf(old, new, gate, 20)
 	if err != nil || shared.Describe(&without) != nil || !strings.Contains(without.String(), "\nmedian_tpot: it is 0 in a run, so it is not in this plan\n\nright ") {
 		t.Errorf("%v\n%s", err, without.String())
 	}
@@ -136,10 +136,10 @@ func TestPlanOfRuns(t *testing.T) {
 	if shared.Worse.Mean <= p.Worse.Mean {
 		t.Errorf("%+v, and %+v with another gated number", p, shared)
 	}
-	if _, err := PlanFor("3", ttftGate(), 20); err == nil {
+	if _, err := PowerFor("3", ttftGate(), 20); err == nil {
 		t.Error("3 is no share")
 	}
-	if _, err := PlanFor("3%", Gate{}, 20); err == nil {
+	if _, err := PowerFor("3%", Gate{}, 20); err == nil {
 		t.Error("nothing is gated")
 	}
 	var text strings.Builder

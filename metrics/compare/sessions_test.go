@@ -22,7 +22,7 @@ func TestSessionsAreCompared(t *testing.T) {
 	if !ok {
 		t.Fatal("no p95_job")
 	}
-	gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+	gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
 	old := []*Run{run(1), run(1.001), run(1.002), run(1.003)}
 	new := []*Run{run(2), run(2.001), run(2.002), run(2.003)}
 	c := Compare(old, new, gate)

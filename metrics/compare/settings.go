@@ -95,7 +95,7 @@ func setMargin(g *Gate, text string) error {
 	if err != nil {
 		return err
 	}
-	limit := Limit{Metric: m}
+	limit := Margin{Metric: m}
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); strings.HasSuffix(part, "%") {
 			limit.Relative, err = share(part)
@@ -119,8 +119,8 @@ func setAdvisory(g *Gate, name string) error {
 }
 
 // ungated are the limits without the metric's.
-func ungated(g *Gate, m Metric) []Limit {
-	return slices.DeleteFunc(slices.Clone(g.Limits), func(l Limit) bool { return l.Metric.Name == m.Name })
+func ungated(g *Gate, m Metric) []Margin {
+	return slices.DeleteFunc(slices.Clone(g.Limits), func(l Margin) bool { return l.Metric.Name == m.Name })
 }
 
 func setCeiling(g *Gate, text string) error { return setBound(g, text, false) }

@@ -71,13 +71,13 @@ func TestVerdicts(t *testing.T) {
 	ceiling := DefaultGate()
 	p99, _ := Find("p99_ttft")
 	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
-	gatedTail := Gate{Limits: []Limit{{Metric: p99, Relative: 0.05}}}
+	gatedTail := Gate{Limits: []Margin{{Metric: p99, Relative: 0.05}}}
 	trusting := gatedTail
 	trusting.Despite = []string{"suspect"}
 	median, _ := Find("median_ttft")
 	p10, _ := Find("p10_ttft")
 	highest, _ := Find("p100_ttft")
-	gated := func(m Metric) Gate { return Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}} }
+	gated := func(m Metric) Gate { return Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}} }
 	// A result file of another program does not say how many samples it has.
 	unsaid := func(completed int) func(int, *Run) {
 		return func(_ int, r *Run) {
@@ -87,7 +87,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	tailITL, _ := Find("p99_itl")
 	itl, _ := Find("median_itl")
-	amount := Gate{Limits: []Limit{{Metric: itl, Relative: 0.1, Absolute: 2}}}
+	amount := Gate{Limits: []Margin{{Metric: itl, Relative: 0.1, Absolute: 2}}}
 	gaps := func(of func(i int) float64) func(int, *Run) {
 		return func(i int, r *Run) { r.Numbers["median_itl"] = of(i) }
 	}

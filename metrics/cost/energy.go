@@ -89,7 +89,7 @@ func (m *Meter) Curve() Curve {
 	for _, gpu := range slices.Sorted(maps.Keys(m.gpus)) {
 		readings := slices.Clone(m.gpus[gpu])
 		slices.SortStableFunc(readings, func(a, b reading) int { return cmp.Compare(a.at, b.at) })
-		l := line{gpu: gpu, counted: true, pieces: counter(readings)}
+		l := gpuCurve{gpu: gpu, counted: true, pieces: counter(readings)}
 		if len(l.pieces) == 0 {
 			l.counted, l.pieces = false, power(readings)
 		}
@@ -106,10 +106,10 @@ func (m *Meter) Curve() Curve {
 }
 
 // A Curve is the power of GPUs over time. It does not change.
-type Curve []line
+type Curve []gpuCurve
 
-// A line is the power of one GPU over time.
-type line struct {
+// A gpuCurve is the power of one GPU over time.
+type gpuCurve struct {
 	gpu     int
 	counted bool          // by a counter of energy
 	pieces  []piece       // without gaps, in order
@@ -134,7 +134,7 @@ func (c Curve) Energy(from, to time.Duration) Energy {
 }
 
 // joules is the energy from one time to another, or why it is unknown.
-func (l *line) joules(from, to time.Duration) (sum float64, unknown string) {
+func (l *gpuCurve) joules(from, to time.Duration) (sum float64, unknown string) {
 	if len(l.pieces) == 0 {
 		return 0, "reported no second value"
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Plan is what to expect of a Rule before the first pair.
-type Plan struct {
+// A Design is what to expect of a Rule before the first pair.
+type Design struct {
 	Alike Expected // if no number has changed
 	Worse Expected // if the number that is hardest to tell is worse by as much as must be excluded
 }
@@ -21,8 +21,8 @@ type Expected struct {
 
 // Plan predicts what the Rule does to numbers whose pairs have a standard deviation of Err. Their Values
 // do not count. The seed is fixed.
-func (r *Rule) Plan(numbers []Number) Plan {
-	return Plan{Alike: r.expect(numbers, -1, fine), Worse: r.expect(numbers, hardest(numbers), worse)}
+func (r *Rule) Plan(numbers []Number) Design {
+	return Design{Alike: r.expect(numbers, -1, fine), Worse: r.expect(numbers, hardest(numbers), worse)}
 }
 
 // hardest is the place of the number whose change drowns most in its noise.

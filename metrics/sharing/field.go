@@ -31,12 +31,12 @@ func blocksOf(fields []field) int {
 	return min((len(fields[0].prefill)-lags)/blockBins, mostBlocks)
 }
 
-// A block is what neighbouring bins say for each lag.
-type block struct{ correlations, effects []float64 }
+// A timeBlock is what neighbouring bins say for each lag.
+type timeBlock struct{ correlations, effects []float64 }
 
 // lagged are the blocks of one run for the target by on the target on. A block in which one of the two
 // does not vary is left out.
-func lagged(fields []field, by, on int) (blocks []block) {
+func lagged(fields []field, by, on int) (blocks []timeBlock) {
 	var rows []int // bins in which a gap ends
 	for k := lags; k < len(fields[on].gap); k++ {
 		if !math.IsNaN(fields[on].gap[k]) {
@@ -57,7 +57,7 @@ func lagged(fields []field, by, on int) (blocks []block) {
 	}
 	for i := range n {
 		from, to := i*len(rows)/n, (i+1)*len(rows)/n
-		b := block{}
+		b := timeBlock{}
 		for lag := range prefill {
 			b.correlations = append(b.correlations, correlation(prefill[lag][from:to], gaps[from:to]))
 			b.effects = append(b.effects, excess(raw[lag][from:to], gaps[from:to]))

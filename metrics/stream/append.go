@@ -73,7 +73,7 @@ func (l *appender) step(r *metrics.Record) {
 		l.offset(`"at":`, *s.At-r.Sent)
 	}
 	l.number(`"took":`, int64(s.Took), 0)
-	l.after(`"place":`, s.Place, r.Sent)
+	l.after(`"place":`, s.SessionSlot, r.Sent)
 	l.number(`"history":`, int64(s.History), 0)
 	l.number(`"reusable":`, int64(s.Reusable), 0)
 	l.number(`"answered":`, int64(s.Answered), 0)

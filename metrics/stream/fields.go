@@ -80,7 +80,7 @@ var (
 		{`"gap":`, func(s *scanner, p *stepPart) { p.Gap = s.duration() }},
 		{`"at":`, func(s *scanner, p *stepPart) { p.At = s.number() }},
 		{`"took":`, func(s *scanner, p *stepPart) { p.Took = s.duration() }},
-		{`"place":`, func(s *scanner, p *stepPart) { p.Place = s.number() }},
+		{`"place":`, func(s *scanner, p *stepPart) { p.SessionSlot = s.number() }},
 		{`"history":`, func(s *scanner, p *stepPart) { p.History = s.int() }},
 		{`"reusable":`, func(s *scanner, p *stepPart) { p.Reusable = s.int() }},
 		{`"answered":`, func(s *scanner, p *stepPart) { p.Answered = s.int() }},

@@ -42,9 +42,9 @@ type reqLine struct {
 
 // A stepPart is the Step of a reqLine.
 type stepPart struct {
-	Ready number `json:"ready"` // usually Due less the Gap
-	At    number `json:"at"`    // usually missing
-	Place number `json:"place"` // usually 0: the start of the run
+	Ready       number `json:"ready"` // usually Due less the Gap
+	At          number `json:"at"`    // usually missing
+	SessionSlot number `json:"place"` // usually 0: the start of the run
 
 	*metrics.Step
 }
@@ -99,7 +99,7 @@ func (l *reqLine) step() {
 	if p.At.there {
 		r.Step.At = new(l.at(p.At))
 	}
-	r.Step.Place = l.at(p.Place)
+	r.Step.SessionSlot = l.at(p.SessionSlot)
 }
 
 // at is a time on the clock of the run, 0 for none.

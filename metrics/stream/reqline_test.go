@@ -129,7 +129,7 @@ func TestALineHasTheStep(t *testing.T) {
 		In: 900, InAsked: 900, Cached: 640, Out: 1, OutAsked: 1, Status: 200, FirstContent: 8 * time.Second,
 		Step: &metrics.Step{
 			Session: "chat-4", Turns: 6, Waits: []int{0, 1}, Ready: 5 * time.Second, Gap: 2 * time.Second, At: new(6 * time.Second),
-			Took: time.Second, Place: time.Second, History: 700, Reusable: 720,
+			Took: time.Second, SessionSlot: time.Second, History: 700, Reusable: 720,
 		},
 	}, 8000)
 	const want = `{"v":2,"k":"req","run":"a","i":4,"turn":2,"id":"bench-4-t2","step":{"session":"chat-4","turns":6,"waits":[0,1],"gap":2000000000,` +
@@ -149,7 +149,7 @@ func TestALineOfARequestIsNotAllocated(t *testing.T) {
 	r, line := testRecord("r", 7, 500), make([]byte, 0, 64<<10)
 	r.Text = ""
 	r.Late.Add(3, 7*msec)
-	r.Step = &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, At: new(msec), Place: msec}
+	r.Step = &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, At: new(msec), SessionSlot: msec}
 	if n := testing.AllocsPerRun(100, func() { line = appendReq(line[:0], lineHead{V: 2, Kind: kindReq, Run: "r"}, r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -28,7 +28,7 @@ const (
 // others finds that other processes used the cores, if that made this one measure late: it is the
 // cause of the checks that failed.
 func (j *judge) others() (metrics.Check, bool) {
-	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.leave()}
+	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.contentionRemedy()}
 	busiest := " in the busiest second"
 	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
 		c.Figure, busiest = mean, ""
@@ -38,7 +38,7 @@ func (j *judge) others() (metrics.Check, bool) {
 		of += " of a shard's machine"
 	}
 	c.Text = fmt.Sprintf("other processes took %.1f%s%s", c.Figure, of, busiest)
-	return c, j.crowded() && j.lagged(j.leave())
+	return c, j.crowded() && j.lateByCause(j.contentionRemedy())
 }
 
 // crowded reports that other processes used so much of the machine, and left so little, that this
@@ -60,7 +60,7 @@ func (j *judge) quotaed() bool { return j.watchedShare(j.seen.Throttled) > throt
 func (j *judge) throttled() (metrics.Check, bool) {
 	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%", Limit: throttledLimit, Remedy: raiseQuota}
 	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time", quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
-	return c, j.quotaed() && j.lagged(raiseQuota)
+	return c, j.quotaed() && j.lateByCause(raiseQuota)
 }
 
 // raiseQuota is the remedy against a quota.
@@ -74,8 +74,8 @@ func quotaCores(n float64) string {
 	return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) + " cores"
 }
 
-// lagged reports whether a check found that this process was late, and has that remedy.
-func (j *judge) lagged(remedy string) bool {
+// lateByCause reports whether a check found that this process was late, and has that remedy.
+func (j *judge) lateByCause(remedy string) bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
 		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
@@ -86,14 +86,14 @@ func (j *judge) lagged(remedy string) bool {
 	return false
 }
 
-// quiet is the remedy if this process was late: it is about other processes if they used the cores,
+// lateRemedy is the remedy if this process was late: it is about other processes if they used the cores,
 // and about more cores if this one did.
-func (j *judge) quiet(otherwise string) string {
+func (j *judge) lateRemedy(otherwise string) string {
 	switch {
 	case j.quotaed():
 		return raiseQuota
 	case j.crowded():
-		return j.leave()
+		return j.contentionRemedy()
 	case j.besieged():
 		return j.prioritized(elsewhere)
 	case j.saturated():
@@ -121,8 +121,8 @@ func (j *judge) prioritized(remedy string) string {
 	return "start servebench with chrt --rr 10, or " + remedy
 }
 
-// leave is the remedy if other processes used the cores: the server may be one of them.
-func (j *judge) leave() string {
+// contentionRemedy is the remedy if other processes used the cores: the server may be one of them.
+func (j *judge) contentionRemedy() string {
 	at, err := url.Parse(j.Header.Config.BaseURL)
 	if err == nil && (at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback()) {
 		return j.prioritized(apart)
@@ -130,11 +130,11 @@ func (j *judge) leave() string {
 	return j.prioritized(alone)
 }
 
-// stood says how the process was stopped for a time, a part of which it waited for a core, and what
+// stopCause says how the process was stopped for a time, a part of which it waited for a core, and what
 // to do about it.
-func (j *judge) stood(still, waited time.Duration) (how, remedy string) {
+func (j *judge) stopCause(still, waited time.Duration) (how, remedy string) {
 	if waited > 0 && waited >= still/2 {
-		return "had no core", j.quiet(unlimited)
+		return "had no core", j.lateRemedy(unlimited)
 	}
 	return "was stopped", frozen
 }
@@ -149,7 +149,7 @@ func (j *judge) exhausted() (metrics.Check, bool) {
 }
 
 func (j *judge) lag() (metrics.Check, bool) {
-	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: j.quiet(quieter)}
+	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: j.lateRemedy(quieter)}
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
@@ -169,7 +169,7 @@ func (j *judge) first() (name string, latency *metrics.Distribution) {
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
 // the mean: of the two, the one that is further beyond its limit.
 func (j *judge) sendDelay() (metrics.Check, bool) {
-	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.quiet("use more cores, " + j.sharded("or --shard and --run-id, ") + "or fewer requests at once (--max-concurrency)")}
+	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") + "or fewer requests at once (--max-concurrency)")}
 	without, of := &j.Truth.UndelayedTTFT, ""
 	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
 		return c, false
@@ -196,7 +196,7 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 }
 
 func (j *judge) age() (metrics.Check, bool) {
-	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
+	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: j.lateRemedy(quieter)}
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
 	}
@@ -238,7 +238,7 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
 		name, least = "ITL", j.ITL.Percentile(99)
 	}
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.quiet(quieter)}
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name, showMS(least))
 	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
@@ -275,7 +275,7 @@ func (j *judge) late() bool {
 }
 
 func (j *judge) sharedReads() (metrics.Check, bool) {
-	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.quiet(quieter)}
+	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.lateRemedy(quieter)}
 	late := j.Truth.Late
 	if late.Chunks == 0 {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
@@ -344,14 +344,14 @@ func (j *judge) bent() (all []bentNumber) {
 }
 
 func (j *judge) longestStop() (metrics.Check, bool) {
-	how, remedy := j.stood(j.seen.LongestStall, j.seen.LongestStallWait)
+	how, remedy := j.stopCause(j.seen.LongestStall, j.seen.LongestStallWait)
 	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
 	return c, j.seen.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) stopped() (metrics.Check, bool) {
-	how, remedy := j.stood(j.seen.Stalled, j.seen.StallWait)
+	how, remedy := j.stopCause(j.seen.Stalled, j.seen.StallWait)
 	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
@@ -384,7 +384,7 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit, Remedy: frozen}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
-		c.Remedy = j.quiet(unlimited)
+		c.Remedy = j.lateRemedy(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
 	}
 	return c, j.seen.GCs > 0 && j.mixedStamps()
@@ -399,7 +399,7 @@ func (j *judge) gcShare() (metrics.Check, bool) {
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	if j.starved() {
-		c.Remedy = j.quiet(unlimited)
+		c.Remedy = j.lateRemedy(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
 	}
 	return c, j.seen.GCs > 0 && j.mixedStamps()
@@ -410,7 +410,7 @@ func (j *judge) noteStops() string {
 	var said []string
 	_, stopped := j.stopped()
 	stood := metrics.Milliseconds(j.seen.LongestStall) > stopNoted || j.watchedShare(j.seen.Stalled) > stopShareLimit
-	if how, _ := j.stood(j.seen.Stalled, j.seen.StallWait); stood && !stopped {
+	if how, _ := j.stopCause(j.seen.Stalled, j.seen.StallWait); stood && !stopped {
 		said = append(said, fmt.Sprintf("%s for %s at most and %s of the time, in %s", how,
 			showMS(metrics.Milliseconds(j.seen.LongestStall)), showPercent(j.watchedShare(j.seen.Stalled)), metrics.Counted(j.seen.Stalls, "stop")))
 	}
@@ -431,7 +431,7 @@ func (j *judge) clock() (metrics.Check, bool) {
 	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
 }
 
-func (j *judge) vouched() (metrics.Check, bool) {
+func (j *judge) selftestCoverage() (metrics.Check, bool) {
 	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
 	if v == nil || v.Kernel && j.userStamped() {
 		return metrics.Check{}, false

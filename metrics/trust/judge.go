@@ -69,7 +69,7 @@ var checks = []func(*judge) (metrics.Check, bool){
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,
 	(*judge).slowedGPU, (*judge).cappedGPU, (*judge).foreignProcesses, (*judge).mpsFaults, (*judge).mpsClients,
-	(*judge).vouched,
+	(*judge).selftestCoverage,
 	(*judge).backlog, // about the server; all others are about the measurement
 }
 

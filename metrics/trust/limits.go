@@ -175,8 +175,8 @@ const (
 	historyLimit = 10.0 // %: median distance from the planned prompt, or what the template may add
 
 	// Shares of the job time, and of the reusable tokens, from which on there is a note.
-	placesNoted = 1.0 // %
-	reusedNoted = 0.5
+	sessionSlotsNoted = 1.0 // %
+	reusedNoted       = 0.5
 
 	// Heat or a power brake halves the clocks of a GPU, or worse, and comes and goes with the weather.
 	// One sample is forgiven, so that a short run is not SUSPECT for a spike.

@@ -56,14 +56,14 @@ func (j *judge) rate() (metrics.Check, bool) {
 	case fine(c):
 	case p.Queue > p.Lag:
 		c.Remedy = "raise --max-concurrency, or lower the rate"
-		if j.waitsForPlaces() {
-			c.Remedy = "raise " + j.placesFlag() + ", or lower the rate"
-			c.Text += fmt.Sprintf(": "+j.placesFlag()+" held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+		if j.waitsForSessionSlots() {
+			c.Remedy = "raise " + j.sessionSlotsFlag() + ", or lower the rate"
+			c.Text += fmt.Sprintf(": "+j.sessionSlotsFlag()+" held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
 			break
 		}
 		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
-		c.Remedy = j.quiet(quieter)
+		c.Remedy = j.lateRemedy(quieter)
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
 	}
 	// If the server did not keep up, the backlog says so.
@@ -86,7 +86,7 @@ func (j *judge) slots() (metrics.Check, bool) {
 	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests were due",
 		metrics.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
 	rate, paced := j.rate()
-	held := paced && !fine(rate) || j.Truth.HeldBack() || j.waitsForPlaces() // which another check or note says
+	held := paced && !fine(rate) || j.Truth.HeldBack() || j.waitsForSessionSlots() // which another check or note says
 	return c, !held && c.Figure > 0
 }
 
@@ -129,7 +129,7 @@ func (j *judge) little() (metrics.Check, bool) {
 	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part), Remedy: "find out why the server ends its answers late"}
 	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
 	if h.Unread > h.Mean/2 {
-		c.Remedy = j.quiet(quieter)
+		c.Remedy = j.lateRemedy(quieter)
 	}
 	if h.Unread > 0 {
 		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(metrics.Milliseconds(h.Unread)))

@@ -216,7 +216,7 @@ func (j *judge) noteShared() string {
 // noteVouched says why the selftest proves nothing here.
 func (j *judge) noteVouched() string {
 	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
-	_, found := j.vouched()
+	_, found := j.selftestCoverage()
 	switch {
 	case v == nil || found:
 		return ""

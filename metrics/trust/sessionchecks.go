@@ -29,7 +29,7 @@ func (j *judge) turns() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	later := &j.Sessions.Later
-	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit, Remedy: j.quiet(quieter)}
+	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit, Remedy: j.lateRemedy(quieter)}
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
 	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure), metrics.Milliseconds(metrics.LateTurn), showMS(p99))
@@ -146,9 +146,9 @@ func (j *judge) reused() (share float64, known bool) {
 	return share, !math.IsNaN(share)
 }
 
-// waitsForPlaces reports that sessions waited for places more than turns for slots.
-func (j *judge) waitsForPlaces() bool {
-	return j.Sessions != nil && j.Sessions.Parts.Places > j.Sessions.Parts.Slots
+// waitsForSessionSlots reports that sessions waited for session slots more than turns for slots.
+func (j *judge) waitsForSessionSlots() bool {
+	return j.Sessions != nil && j.Sessions.Parts.SessionSlots > j.Sessions.Parts.Slots
 }
 
 // noteSessions notes what a reader of the sessions' numbers should know.
@@ -161,10 +161,10 @@ func (j *judge) noteSessions(n *notes) {
 	n.kept(j.cutSessions())
 	n.kept(j.gapsKept())
 	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not", metrics.Counted(s.Earlier, "session"))
-	places, total := s.Parts.Places, s.Parts.Total()
-	n.add(percent(places, total) > placesNoted, "sessions waited for one of the places of %s, for %s on average (%s of the job time): "+
+	waited, total := s.Parts.SessionSlots, s.Parts.Total()
+	n.add(percent(waited, total) > sessionSlotsNoted, "sessions waited for a session slot of %s, %s on average (%s of the job time): "+
 		"a slow server delays their arrival, so read latencies from when turns were due",
-		j.placesFlag(), showMS(metrics.Milliseconds(places/time.Duration(max(s.Completed, 1)))), showPercent(percent(places, total)))
+		j.sessionSlotsFlag(), showMS(metrics.Milliseconds(waited/time.Duration(max(s.Completed, 1)))), showPercent(percent(waited, total)))
 	if reused, known := j.reused(); known && reused < reusedNoted {
 		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the cache is too small for the sessions in progress, "+
 			"or a router sends their turns to different servers", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused)))

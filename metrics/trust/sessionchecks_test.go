@@ -77,7 +77,7 @@ var sessionFaults = []fault{
 		s.Header.Config.Backend = "openai-responses"
 	}, "(limit 64.0 %)"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
-		talks(s).Parts.Places = time.Second
+		talks(s).Parts.SessionSlots = time.Second
 		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
 	}, "sessions/s scheduled: --max-sessions held sessions back, for 18000 ms on average"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
@@ -119,8 +119,8 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		"a cut session":             {func(of *metrics.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
 		"a vanished gap":            {func(of *metrics.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
 		"sessions from the warm-up": {func(of *metrics.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
-		"places": {func(of *metrics.Sessions) { of.Parts.Places = 25 * time.Second },
-			"sessions waited for one of the places of --max-sessions, for 250 ms on average (20.0 % of the job time): a slow server delays their arrival, so read latencies from when turns were due"},
+		"places": {func(of *metrics.Sessions) { of.Parts.SessionSlots = 25 * time.Second },
+			"sessions waited for a session slot of --max-sessions, 250 ms on average (20.0 % of the job time): a slow server delays their arrival, so read latencies from when turns were due"},
 		"little reuse": {func(of *metrics.Sessions) {
 			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 39, Reused: 39, Reusable: 80}}
 		}, "the server had 39.0 % of the prompt tokens in its prefix cache, 48.8 % of what it could reuse: the cache is too small for the sessions in progress, or a router sends their turns to different servers"},
@@ -137,11 +137,11 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a half of what can be reused is noted: %q", s.Trust.Notes)
 	}
-	talks(s).Parts.Places = 1010 * time.Millisecond // of 101 s
+	talks(s).Parts.SessionSlots = 1010 * time.Millisecond // of 101 s
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a hundredth of the job time is noted: %q", s.Trust.Notes)
 	}
-	s.Sessions.Parts.Places += 10 * time.Millisecond
+	s.Sessions.Parts.SessionSlots += 10 * time.Millisecond
 	if Judge(s); len(s.Trust.Notes) != 1 {
 		t.Errorf("notes %q", s.Trust.Notes)
 	}
@@ -180,7 +180,7 @@ func conversed(sessions int, change func(r *metrics.Record)) *metrics.Summary {
 		ready := time.Duration(i) * time.Second
 		for turn := range 3 {
 			r := &metrics.Record{Index: i, Turn: turn, Due: ready, Slot: ready, Sent: ready, In: 100, InAsked: 100, Out: 20, OutAsked: 20,
-				Step: &metrics.Step{Turns: 3, Ready: ready, Place: time.Duration(i) * time.Second, Reusable: -1}}
+				Step: &metrics.Step{Turns: 3, Ready: ready, SessionSlot: time.Duration(i) * time.Second, Reusable: -1}}
 			if turn > 0 {
 				r.Step.Waits, r.Step.Gap, r.Step.History = []int{turn - 1}, 100*msec, 50
 				r.Due, r.Slot, r.Sent = ready+100*msec, ready+100*msec, ready+100*msec

@@ -58,8 +58,8 @@ func (j *judge) sharded(remedy string) string {
 	return remedy
 }
 
-// placesFlag is the flag that bounds the sessions in progress: --max-sessions has two names.
-func (j *judge) placesFlag() string {
+// sessionSlotsFlag is the flag that bounds the sessions in progress: --max-sessions has two names.
+func (j *judge) sessionSlotsFlag() string {
 	if j.flag("multi-turn-concurrency") > 0 {
 		return "--multi-turn-concurrency"
 	}

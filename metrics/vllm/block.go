@@ -50,7 +50,7 @@ var (
 )
 
 // rows are the part's rows whose values are known.
-func (p *part) rows(s *metrics.Summary, v Version) (rows []Row) {
+func (p *section) rows(s *metrics.Summary, v Version) (rows []Row) {
 	if p.metric != "" {
 		rows = p.statistics(s, v)
 	}
@@ -79,7 +79,7 @@ func positions(s *metrics.Summary) (rows []Row) {
 }
 
 // statistics are the rows of the part's metric, if the run reports it.
-func (p *part) statistics(s *metrics.Summary, v Version) []Row {
+func (p *section) statistics(s *metrics.Summary, v Version) []Row {
 	percentiles := s.Header.Config.Percentiles
 	if v.before(choosesMetrics) {
 		percentiles = []float64{99}

@@ -132,7 +132,7 @@ func (b *BlockReader) set(label, value string) bool {
 func (b *BlockReader) setStatistic(label string, v float64) bool {
 	which, rest, _ := strings.Cut(label, " ")
 	name, isMS := strings.CutSuffix(rest, " (ms)")
-	of := slices.IndexFunc(parts, func(p part) bool { return p.label == name && name != "" })
+	of := slices.IndexFunc(parts, func(p section) bool { return p.label == name && name != "" })
 	if of < 0 || !isMS {
 		return false
 	}

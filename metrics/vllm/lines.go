@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A line is one of vLLM's numbers: its label in the block, its key in the result file, and its
+// A blockLine is one of vLLM's numbers: its label in the block, its key in the result file, and its
 // place in a Summary.
-type line struct {
+type blockLine struct {
 	label string // in the block, without its colon
 	key   string // in the result file; "" if it is not there
 	span         // the releases whose blocks have the line
@@ -32,7 +32,7 @@ type line struct {
 }
 
 // totals are the first part of the block, in order, for each release that changed it.
-var totals = []line{
+var totals = []blockLine{
 	{label: firstLabel, key: "completed", at: func(s *metrics.Summary) any { return &s.Completed }},
 	{label: "Failed requests", key: "failed", span: since(11, 1), at: func(s *metrics.Summary) any { return &s.Failed }},
 	{label: "Maximum request concurrency", span: since(10, 1), hidden: func(v float64) bool { return v == 0 },
@@ -61,13 +61,13 @@ var totals = []line{
 }
 
 // unprinted are numbers that only the result file has.
-var unprinted = []line{
+var unprinted = []blockLine{
 	{key: "total_input_sequences", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.Carried.Inputs }},
 }
 
 // keyedLines are the totals that a result file may have.
-func keyedLines() (lines []*line) {
-	for _, list := range [][]line{totals, unprinted} {
+func keyedLines() (lines []*blockLine) {
+	for _, list := range [][]blockLine{totals, unprinted} {
 		for i := range list {
 			lines = append(lines, &list[i])
 		}
@@ -75,7 +75,7 @@ func keyedLines() (lines []*line) {
 	return lines
 }
 
-var probes = []line{
+var probes = []blockLine{
 	{label: "Probe requests completed", key: "probe_completed", at: func(s *metrics.Summary) any { return &probesOf(s).Completed }},
 	{label: "Probe requests failed", key: "probe_failed", at: func(s *metrics.Summary) any { return &probesOf(s).Failed }},
 	{label: "Median probe E2EL (ms)", key: "probe_median_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Median }},
@@ -83,7 +83,7 @@ var probes = []line{
 	{label: "Max probe E2EL (ms)", key: "probe_max_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Max }},
 }
 
-var speculation = []line{
+var speculation = []blockLine{
 	{label: "Acceptance rate (%)", key: "spec_decode_acceptance_rate", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceRate }},
 	{label: "Acceptance length", key: "spec_decode_acceptance_length", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceLength }},
 	{label: "Drafts", key: "spec_decode_num_drafts", at: func(s *metrics.Summary) any { return &speculationOf(s).Drafts }},
@@ -94,7 +94,7 @@ var speculation = []line{
 // position begins the label of the acceptance at a position of a draft.
 const position = "Position "
 
-var diffusion = []line{
+var diffusion = []blockLine{
 	{label: "Committed throughput (tok/s)", key: "diffusion_committed_throughput", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedThroughput }},
 	{label: "Denoising steps per canvas", key: "diffusion_steps_per_canvas", at: func(s *metrics.Summary) any { return &diffusionOf(s).StepsPerCanvas }},
 	{label: "Committed per denoising step", key: "diffusion_committed_per_step", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedPerStep }},
@@ -131,7 +131,7 @@ func diffusionOf(s *metrics.Summary) *metrics.Diffusion {
 }
 
 // get is the number in s, NaN if unknown, and whether it is whole.
-func (l *line) get(s *metrics.Summary) (v float64, whole bool) {
+func (l *blockLine) get(s *metrics.Summary) (v float64, whole bool) {
 	switch at := l.at(s).(type) {
 	case *int:
 		v, whole = float64(*at), true
@@ -147,7 +147,7 @@ func (l *line) get(s *metrics.Summary) (v float64, whole bool) {
 }
 
 // set stores the number in s, NaN if unknown.
-func (l *line) set(s *metrics.Summary, v float64) {
+func (l *blockLine) set(s *metrics.Summary, v float64) {
 	count := int64(-1)
 	if v >= 0 && v < math.MaxInt {
 		count = int64(v)
@@ -163,7 +163,7 @@ func (l *line) set(s *metrics.Summary, v float64) {
 }
 
 // text is what the block prints; "" for no line.
-func (l *line) text(s *metrics.Summary) string {
+func (l *blockLine) text(s *metrics.Summary) string {
 	v, whole := l.get(s)
 	switch {
 	case math.IsNaN(v) || l.hidden != nil && l.hidden(v):
@@ -174,12 +174,12 @@ func (l *line) text(s *metrics.Summary) string {
 	return decimal(v)
 }
 
-// A part is a section of the block with one title: lines, or the statistics of a metric. A part
+// A section is the lines of the block with one title: single numbers, or the statistics of a metric. A section
 // without rows is left out.
-type part struct {
+type section struct {
 	title string
 	span
-	lines  []line
+	lines  []blockLine
 	metric string                      // one of metrics.Metrics
 	label  string                      // label in the block
 	there  func(*metrics.Summary) bool // reports whether a Summary has the part; nil for all
@@ -187,7 +187,7 @@ type part struct {
 }
 
 // parts are all sections that any release prints, in order.
-var parts = []part{
+var parts = []section{
 	{lines: totals},
 	{title: "Probe Requests", span: since(27, 0), lines: probes,
 		there: func(s *metrics.Summary) bool { return s.Probes != nil && s.Probes.Completed != 0 }},
@@ -206,9 +206,9 @@ var parts = []part{
 // labelled and keyed are all lines by their labels and by their keys.
 var labelled, keyed = indexed()
 
-func indexed() (labelled, keyed map[string]*line) {
-	labelled, keyed = map[string]*line{}, map[string]*line{}
-	for _, lines := range [][]line{totals, unprinted, probes, speculation, diffusion} {
+func indexed() (labelled, keyed map[string]*blockLine) {
+	labelled, keyed = map[string]*blockLine{}, map[string]*blockLine{}
+	for _, lines := range [][]blockLine{totals, unprinted, probes, speculation, diffusion} {
 		for i := range lines {
 			if lines[i].label != "" {
 				labelled[lines[i].label] = &lines[i]

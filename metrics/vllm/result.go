@@ -35,7 +35,7 @@ func (d *object) put(s *metrics.Summary, keys ...string) {
 }
 
 // putAll is put for all lines of a section.
-func (d *object) putAll(s *metrics.Summary, lines []line) {
+func (d *object) putAll(s *metrics.Summary, lines []blockLine) {
 	for i := range lines {
 		d.put(s, lines[i].key)
 	}

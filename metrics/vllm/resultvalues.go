@@ -56,7 +56,7 @@ func (f *resultFile) hasKey(key string) bool {
 }
 
 func (f *resultFile) sections(s *metrics.Summary) {
-	for _, lines := range [][]line{probes, speculation, diffusion} {
+	for _, lines := range [][]blockLine{probes, speculation, diffusion} {
 		for i := range lines {
 			if f.has(lines[0].key) {
 				lines[i].set(s, f.number(lines[i].key))

@@ -35,7 +35,7 @@ var (
 	sessionParts = []jobPart{
 		{"mean_think_ms", func(p *metrics.JobParts) *time.Duration { return &p.Think }},
 		{"mean_tool_ms", func(p *metrics.JobParts) *time.Duration { return &p.Tool }},
-		{"mean_places_ms", func(p *metrics.JobParts) *time.Duration { return &p.Places }},
+		{"mean_places_ms", func(p *metrics.JobParts) *time.Duration { return &p.SessionSlots }},
 		{"mean_slots_ms", func(p *metrics.JobParts) *time.Duration { return &p.Slots }},
 		{"mean_job_lag_ms", func(p *metrics.JobParts) *time.Duration { return &p.Lag }},
 		{"mean_prefill_ms", func(p *metrics.JobParts) *time.Duration { return &p.Prefill }},

@@ -22,21 +22,21 @@ type benchmark struct {
 }
 
 // smallerIsBetter writes the latencies for customSmallerIsBetter.
-func smallerIsBetter(w io.Writer, runs []*run) error {
+func smallerIsBetter(w io.Writer, runs []*runRow) error {
 	return benchmarks(w, runs, func(m *compare.Metric) bool { return !m.Higher })
 }
 
 // biggerIsBetter writes the throughputs for customBiggerIsBetter.
-func biggerIsBetter(w io.Writer, runs []*run) error {
+func biggerIsBetter(w io.Writer, runs []*runRow) error {
 	return benchmarks(w, runs, func(m *compare.Metric) bool { return m.Higher })
 }
 
 // benchmarks writes the wanted metrics, of which no two have the same name.
-func benchmarks(w io.Writer, runs []*run, wanted func(*compare.Metric) bool) error {
+func benchmarks(w io.Writer, runs []*runRow, wanted func(*compare.Metric) bool) error {
 	all := []benchmark{} // null is no array
 	named := names(runs)
 	for _, name := range metrics.Distinct(named) {
-		var repeats []*run
+		var repeats []*runRow
 		for i, r := range runs {
 			if named[i] == name {
 				repeats = append(repeats, r)
@@ -71,7 +71,7 @@ func newBenchmark(name string, m *compare.Metric, values []float64) benchmark {
 }
 
 // valuesOf are the known values of a metric.
-func valuesOf(runs []*run, name string) (values []float64) {
+func valuesOf(runs []*runRow, name string) (values []float64) {
 	for _, r := range runs {
 		if v, known := r.Numbers[name]; known {
 			values = append(values, v)

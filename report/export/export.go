@@ -20,7 +20,7 @@ import (
 )
 
 // ofRuns are the formats of runs, by their names.
-var ofRuns = map[string]func(io.Writer, []*run) error{
+var ofRuns = map[string]func(io.Writer, []*runRow) error{
 	"csv": runsCSV, "smaller-is-better": smallerIsBetter, "bigger-is-better": biggerIsBetter,
 }
 
@@ -29,7 +29,7 @@ var ofRequests = map[string]func(io.Writer) table{"requests-csv": newCSV, "reque
 
 // A table takes requests one after the other. Close ends it, and leaves the writer open.
 type table interface {
-	add(r *request) error
+	add(r *requestRow) error
 	io.Closer
 }
 
@@ -43,7 +43,7 @@ type Files struct {
 	Stdout io.Writer // takes what goes to the file "-"
 
 	named  []file
-	runs   []*run
+	runs   []*runRow
 	tables []table
 	filled map[string]bool // ids of runs with requests
 	broken error           // why a request could not be written

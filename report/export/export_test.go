@@ -25,7 +25,7 @@ const ms = time.Millisecond
 // its chunks, one that failed and one of the warm-up.
 func recorded(gap time.Duration) []*metrics.Record {
 	done := &metrics.Record{ID: "r-0", Adapter: "sql", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
-		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", Place: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
+		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", SessionSlot: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
 		In:   7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
 		Payload: &metrics.Payload{Images: 2, Audio: 1.5, Inputs: 3, Bytes: 4096}, Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
 	for i := range 3 {
@@ -154,7 +154,7 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 	request := *recorded(ms)[0]
 	request.Step = nil
 	single.Add(&request)
-	table := func(runs ...*run) [][]string {
+	table := func(runs ...*runRow) [][]string {
 		var text bytes.Buffer
 		if err := runsCSV(&text, runs); err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 // Parquet has the columns and the values of CSV, and the lists besides.
 func TestParquetIsAsCSV(t *testing.T) {
 	file := strings.NewReader(written(t, "requests-parquet"))
-	rows, err := parquet.Read[request](file, file.Size())
+	rows, err := parquet.Read[requestRow](file, file.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,11 +281,11 @@ func TestBenchmarksAreAsDocumented(t *testing.T) {
 
 func TestOneLoadNeedsNoName(t *testing.T) {
 	sums := summaries(func(*metrics.Header, *metrics.Record) {})[:2]
-	if got := names([]*run{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"", ""}) {
+	if got := names([]*runRow{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"", ""}) {
 		t.Errorf("%q", got)
 	}
 	sums[1].Header.Config.RequestRate = 20
-	if got := names([]*run{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"request-rate 10", "request-rate 20"}) {
+	if got := names([]*runRow{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"request-rate 10", "request-rate 20"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -408,7 +408,7 @@ func TestMetadataIsToldFromOtherColumns(t *testing.T) {
 		{Key: "model", Value: "=1+1"}, {Key: "", Value: "-5"}, {Key: "p99_ttft_ms", Value: "+a"}, {Key: "-x", Value: "\tb"}, {Key: "metadata.remark", Value: "c"}, {Key: "remark", Value: "d"},
 	}}}
 	var text bytes.Buffer
-	if err := runsCSV(&text, []*run{newRun(metrics.NewCollector(h).Summary(1))}); err != nil {
+	if err := runsCSV(&text, []*runRow{newRun(metrics.NewCollector(h).Summary(1))}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&text).ReadAll()
@@ -447,7 +447,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 	}
 	names, _ := columns()
 	names = append(names, "itl_ms", "waits", "verdict", "remark")
-	for _, c := range slices.Concat(told, measured, ofSessions) {
+	for _, c := range slices.Concat(identityColumns, measured, ofSessions) {
 		names = append(names, c.name)
 	}
 	for _, name := range slices.Concat(names, formats()) {
@@ -468,7 +468,7 @@ func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
 			metrics.KV{Key: "target", Value: "mine"}, metrics.KV{Key: "verdict", Value: "good"}, metrics.KV{Key: "metadata.target", Value: "x"})
 	}
 	sums[2].Header.Config.Metadata = append(sums[2].Header.Config.Metadata, metrics.KV{Key: "random_input_len", Value: "said"})
-	var runs []*run
+	var runs []*runRow
 	for _, s := range sums {
 		runs = append(runs, newRun(s))
 	}

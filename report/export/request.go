@@ -14,11 +14,11 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// A request is a row of a table of requests. Times are seconds from the start of its run, for a
+// A requestRow is a row of a table of requests. Times are seconds from the start of its run, for a
 // shard by the shard's clock. Latencies follow the definitions of the run, as in its block; only
 // completed requests have them. Unknown optional values are null, in CSV an empty field. CSV has no
 // lists.
-type request struct {
+type requestRow struct {
 	Run       string `parquet:"run,dict"`
 	Target    string `parquet:"target,optional,dict"`
 	Shard     int64  `parquet:"shard"`
@@ -75,7 +75,7 @@ type request struct {
 	SessionTurns int64    `parquet:"session_turns,optional"`
 	Agent        string   `parquet:"agent,optional,dict"`
 	Waits        []int64  `parquet:"waits,list"`
-	Place        *float64 `parquet:"place_s,optional"`
+	SessionSlot  *float64 `parquet:"place_s,optional"`
 	Ready        *float64 `parquet:"ready_s,optional"`
 	Gap          *float64 `parquet:"gap_ms,optional"`
 	ToolGap      bool     `parquet:"tool_gap,optional"`
@@ -86,9 +86,9 @@ type request struct {
 	Answered     int64    `parquet:"answered_tokens,optional"`
 }
 
-func newRequest(h *metrics.Header, r *metrics.Record) *request {
+func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 	r, _ = h.Counted(r).Possible()
-	row := &request{
+	row := &requestRow{
 		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID, Adapter: r.Adapter,
 		Phase: string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status), Error: r.Error,
 		Finish: r.Finish, Attempts: int64(max(r.Attempts, 1)),
@@ -128,9 +128,9 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 }
 
 // step fills the columns of a request that was due at a time in its session.
-func (row *request) step(s *metrics.Step, due time.Duration) {
+func (row *requestRow) step(s *metrics.Step, due time.Duration) {
 	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.Session, int64(s.Turns), s.Agent, s.Tool
-	row.Place, row.Ready, row.Gap = new(s.Place.Seconds()), new(s.Ready.Seconds()), new(metrics.Milliseconds(s.Gap))
+	row.SessionSlot, row.Ready, row.Gap = new(s.SessionSlot.Seconds()), new(s.Ready.Seconds()), new(metrics.Milliseconds(s.Gap))
 	row.History, row.Answered = new(int64(s.History)), int64(s.Answered)
 	for _, turn := range s.Waits {
 		row.Waits = append(row.Waits, int64(turn))
@@ -153,7 +153,7 @@ func happened(at time.Duration) *float64 {
 
 // columns are the columns of the table that are no lists, by their fields in a request.
 func columns() (names []string, fields []int) {
-	row := reflect.TypeFor[request]()
+	row := reflect.TypeFor[requestRow]()
 	for i := range row.NumField() {
 		if row.Field(i).Type.Kind() != reflect.Slice {
 			name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
@@ -178,7 +178,7 @@ func newCSV(w io.Writer) table {
 	return t
 }
 
-func (t *csvTable) add(r *request) error {
+func (t *csvTable) add(r *requestRow) error {
 	t.cells = t.cells[:0]
 	row := reflect.ValueOf(r).Elem()
 	for _, i := range t.fields {
@@ -215,7 +215,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // A parquetTable writes the rows in groups, since a group is in memory until it is full.
 type parquetTable struct {
-	*parquet.GenericWriter[request]
+	*parquet.GenericWriter[requestRow]
 	values, most int // in the group, about
 }
 
@@ -223,14 +223,14 @@ type parquetTable struct {
 const groupValues = 4 << 20
 
 func newParquet(w io.Writer) table {
-	return &parquetTable{GenericWriter: parquet.NewGenericWriter[request](w, parquet.Compression(&parquet.Zstd)), most: groupValues}
+	return &parquetTable{GenericWriter: parquet.NewGenericWriter[requestRow](w, parquet.Compression(&parquet.Zstd)), most: groupValues}
 }
 
-func (t *parquetTable) add(r *request) error {
-	if _, err := t.Write([]request{*r}); err != nil {
+func (t *parquetTable) add(r *requestRow) error {
+	if _, err := t.Write([]requestRow{*r}); err != nil {
 		return err
 	}
-	if t.values += reflect.TypeFor[request]().NumField() + len(r.ITL) + len(r.Waits); t.values < t.most {
+	if t.values += reflect.TypeFor[requestRow]().NumField() + len(r.ITL) + len(r.Waits); t.values < t.most {
 		return nil
 	}
 	t.values = 0

@@ -14,8 +14,8 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// A run is what the formats of runs need to know about one.
-type run struct {
+// A runRow is what the formats of runs need to know about one.
+type runRow struct {
 	*compare.Run
 	header  *metrics.Header
 	origin  metrics.Origin
@@ -27,8 +27,8 @@ type run struct {
 	sessions *metrics.Sessions
 }
 
-func newRun(s *metrics.Summary) *run {
-	r := &run{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: s.Sessions, metrics: latencies(s)}
+func newRun(s *metrics.Summary) *runRow {
+	r := &runRow{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: s.Sessions, metrics: latencies(s)}
 	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
@@ -67,62 +67,66 @@ func latencies(s *metrics.Summary) []compare.Metric {
 // A column is a column of the table of runs. An unknown value is empty.
 type column struct {
 	name string
-	of   func(*run) string
+	of   func(*runRow) string
 }
 
-// told are the columns that say what a run was.
-var told = []column{
-	{"run", func(r *run) string { return r.header.Run }},
-	{"began", func(r *run) string { return moment(r.header.Epoch) }},
-	{"file", func(r *run) string { return r.origin.File }},
-	{"number", func(r *run) string { return position(r.origin.Number) }},
-	{"group", func(r *run) string { return r.header.Group }},
-	{"target", func(r *run) string { return r.header.TargetName() }},
-	{"server_start", func(r *run) string { return r.Start }},
-	{"label", func(r *run) string { return r.header.Config.Label }},
-	{"model", func(r *run) string { return r.header.Config.Model }},
-	{"dataset", func(r *run) string { return r.Asked["dataset-name"] }},
-	{"num_prompts", func(r *run) string { return r.Asked["num-prompts"] }},
-	{"request_rate", func(r *run) string { return r.Asked["request-rate"] }},
-	{"max_concurrency", func(r *run) string { return r.Asked["max-concurrency"] }},
+// identityColumns are the columns that say what a run was.
+var identityColumns = []column{
+	{"run", func(r *runRow) string { return r.header.Run }},
+	{"began", func(r *runRow) string { return moment(r.header.Epoch) }},
+	{"file", func(r *runRow) string { return r.origin.File }},
+	{"number", func(r *runRow) string { return position(r.origin.Number) }},
+	{"group", func(r *runRow) string { return r.header.Group }},
+	{"target", func(r *runRow) string { return r.header.TargetName() }},
+	{"server_start", func(r *runRow) string { return r.Start }},
+	{"label", func(r *runRow) string { return r.header.Config.Label }},
+	{"model", func(r *runRow) string { return r.header.Config.Model }},
+	{"dataset", func(r *runRow) string { return r.Asked["dataset-name"] }},
+	{"num_prompts", func(r *runRow) string { return r.Asked["num-prompts"] }},
+	{"request_rate", func(r *runRow) string { return r.Asked["request-rate"] }},
+	{"max_concurrency", func(r *runRow) string { return r.Asked["max-concurrency"] }},
 }
 
 // measured are the columns with numbers that are no latencies.
 var measured = []column{
-	{"completed", func(r *run) string { return count(r.Completed) }},
-	{"failed", func(r *run) string { return count(r.Failed) }},
-	{"duration_s", func(r *run) string { return known(r.seconds) }},
-	{"input_tokens", func(r *run) string { return count(r.Input) }},
-	{"output_tokens", func(r *run) string { return count(r.Output) }},
-	{"requests_per_s", func(r *run) string { return r.number("request_throughput") }},
-	{"good_requests_per_s", func(r *run) string { return r.number("goodput") }},
-	{"output_tokens_per_s", func(r *run) string { return r.number("output_throughput") }},
-	{"total_tokens_per_s", func(r *run) string { return r.number("total_throughput") }},
+	{"completed", func(r *runRow) string { return count(r.Completed) }},
+	{"failed", func(r *runRow) string { return count(r.Failed) }},
+	{"duration_s", func(r *runRow) string { return known(r.seconds) }},
+	{"input_tokens", func(r *runRow) string { return count(r.Input) }},
+	{"output_tokens", func(r *runRow) string { return count(r.Output) }},
+	{"requests_per_s", func(r *runRow) string { return r.number("request_throughput") }},
+	{"good_requests_per_s", func(r *runRow) string { return r.number("goodput") }},
+	{"output_tokens_per_s", func(r *runRow) string { return r.number("output_throughput") }},
+	{"total_tokens_per_s", func(r *runRow) string { return r.number("total_throughput") }},
 }
 
 // ofSessions are the columns about sessions, for tables in which a run has some.
 var ofSessions = []column{
-	{"sessions", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Begun) }) }},
-	{"sessions_completed", func(r *run) string {
+	{"sessions", func(r *runRow) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Begun) })
+	}},
+	{"sessions_completed", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Completed) })
 	}},
-	{"sessions_broken", func(r *run) string {
+	{"sessions_broken", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
 	}},
-	{"sessions_cut", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) }) }},
-	{"turns_unsent", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) }) }},
-	{"sessions_per_s", func(r *run) string { return r.number("session_throughput") }},
-	{"good_sessions_per_s", func(r *run) string { return r.number("session_goodput") }},
-	{"cached_share", func(r *run) string {
+	{"sessions_cut", func(r *runRow) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) }) }},
+	{"turns_unsent", func(r *runRow) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) })
+	}},
+	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},
+	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }},
+	{"cached_share", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.CachedShare()) })
 	}},
-	{"reused_share", func(r *run) string {
+	{"reused_share", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.ReusedShare()) })
 	}},
 }
 
 // ofSessions is a number of the run's sessions, empty without sessions.
-func (r *run) ofSessions(number func(*metrics.Sessions) string) string {
+func (r *runRow) ofSessions(number func(*metrics.Sessions) string) string {
 	if r.sessions == nil {
 		return ""
 	}
@@ -132,7 +136,7 @@ func (r *run) ofSessions(number func(*metrics.Sessions) string) string {
 // runsCSV writes a row for each run. The flags in which the loads of the runs differ and the keys
 // of --metadata, including a sweep's arm and repeat, stand between the description and the
 // numbers.
-func runsCSV(w io.Writer, runs []*run) error {
+func runsCSV(w io.Writer, runs []*runRow) error {
 	table := runsTable(runs)
 	rows := [][]string{nil}
 	for _, c := range table {
@@ -149,7 +153,7 @@ func runsCSV(w io.Writer, runs []*run) error {
 }
 
 // runsTable are the columns of the table of runs. No two have the same name.
-func runsTable(runs []*run) []column {
+func runsTable(runs []*runRow) []column {
 	var keys, names []string
 	for _, r := range runs {
 		for _, kv := range r.header.Config.Metadata {
@@ -160,15 +164,15 @@ func runsTable(runs []*run) []column {
 		}
 	}
 	numbers := slices.Clone(measured)
-	if slices.ContainsFunc(runs, func(r *run) bool { return r.sessions != nil }) {
+	if slices.ContainsFunc(runs, func(r *runRow) bool { return r.sessions != nil }) {
 		numbers = append(numbers, ofSessions...)
 	}
 	for _, name := range metrics.Distinct(names) {
-		numbers = append(numbers, column{name + "_ms", func(r *run) string { return r.number(name) }})
+		numbers = append(numbers, column{name + "_ms", func(r *runRow) string { return r.number(name) }})
 	}
-	numbers = append(numbers, column{"verdict", func(r *run) string { return r.verdict }}, column{"remark", func(r *run) string { return strings.Join(r.remarks, "; ") }})
+	numbers = append(numbers, column{"verdict", func(r *runRow) string { return r.verdict }}, column{"remark", func(r *runRow) string { return strings.Join(r.remarks, "; ") }})
 	taken := map[string]bool{}
-	for _, c := range slices.Concat(told, numbers) {
+	for _, c := range slices.Concat(identityColumns, numbers) {
 		taken[c.name] = true
 	}
 	// other adds a column, whose name has a prefix if it is empty or another column has it.
@@ -181,17 +185,17 @@ func runsTable(runs []*run) []column {
 		others = append(others, c)
 	}
 	for _, key := range metrics.Distinct(keys) {
-		other("metadata.", column{key, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
+		other("metadata.", column{key, func(r *runRow) string { return metrics.Value(r.header.Config.Metadata, key) }})
 	}
 	for _, flag := range varied(runs) {
-		other("flag.", column{strings.ReplaceAll(flag, "-", "_"), func(r *run) string { return r.Asked[flag] }})
+		other("flag.", column{strings.ReplaceAll(flag, "-", "_"), func(r *runRow) string { return r.Asked[flag] }})
 	}
-	return slices.Concat(told, others, numbers)
+	return slices.Concat(identityColumns, others, numbers)
 }
 
 // varied are the flags in which the loads of the runs differ and that no column of told has, in
 // order. A result block says nothing of its flags, and does not count.
-func varied(runs []*run) (flags []string) {
+func varied(runs []*runRow) (flags []string) {
 	values := map[string]map[string]bool{}
 	for _, r := range runs {
 		for name := range r.Asked {
@@ -215,7 +219,7 @@ func varied(runs []*run) (flags []string) {
 }
 
 // number is a number of the run, empty where it is not known.
-func (r *run) number(name string) string {
+func (r *runRow) number(name string) string {
 	v, there := r.Numbers[name]
 	if !there {
 		return ""
@@ -265,7 +269,7 @@ var same = []string{"seed", "cores", "host", "client", "definitions"}
 
 // names are names of the runs, by what distinguishes them: empty for all if there is one load. Runs
 // that repeat each other share a name.
-func names(runs []*run) []string {
+func names(runs []*runRow) []string {
 	all := make([]map[string]string, len(runs))
 	values := map[string]map[string]bool{}
 	for i, r := range runs {

@@ -78,8 +78,8 @@ const mostJobs = 40
 
 // jobParts has a bar for each completed session, from the shortest at the bottom to the longest, or
 // for so many equal groups of them: what their job time is made of, on average.
-func jobParts(r Run, all []session) Chart {
-	all = slices.DeleteFunc(slices.Clone(all), func(s session) bool { return s.turns < s.of || s.failed })
+func jobParts(r Run, all []sessionBar) Chart {
+	all = slices.DeleteFunc(slices.Clone(all), func(s sessionBar) bool { return s.turns < s.of || s.failed })
 	n := min(len(all), mostJobs)
 	c := Chart{Name: "job-parts", Title: "Job times and their parts", Note: "Parts are along the path of turns that the end of a session waited for.",
 		X: Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Share of sessions with a shorter job (%)", Max: 100}}

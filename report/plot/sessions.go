@@ -20,13 +20,13 @@ const (
 
 // The palette's colors of the parts of a session that no request has.
 const (
-	placeColor  = 6
-	personColor = 2
-	toolColor   = 4
+	sessionSlotColor = 6
+	personColor      = 2
+	toolColor        = 4
 )
 
-// A session is one of several turns.
-type session struct {
+// A sessionBar is one of several turns.
+type sessionBar struct {
 	key        sessionKey
 	begun, end time.Duration
 	turns, of  int  // that are there, and that it has
@@ -42,7 +42,7 @@ type sessionKey struct {
 func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Step.Early} }
 
 // sessions are the measured sessions of several turns, the shortest first.
-func sessions(r Run) (all []session) {
+func sessions(r Run) (all []sessionBar) {
 	at := map[sessionKey]int{}
 	for rec := range r.Measured() {
 		if rec.Step == nil {
@@ -52,19 +52,19 @@ func sessions(r Run) (all []session) {
 		if !known {
 			i = len(all)
 			at[keyOf(rec)] = i
-			all = append(all, session{key: keyOf(rec), begun: rec.Due, of: rec.Step.Turns})
+			all = append(all, sessionBar{key: keyOf(rec), begun: rec.Due, of: rec.Step.Turns})
 		}
 		s := &all[i]
 		s.begun, s.end, s.turns = min(s.begun, rec.Due), max(s.end, rec.End), s.turns+1
 		s.failed = s.failed || rec.Class != metrics.OK
 	}
-	slices.SortStableFunc(all, func(a, b session) int { return cmp.Compare(a.end-a.begun, b.end-b.begun) })
+	slices.SortStableFunc(all, func(a, b sessionBar) int { return cmp.Compare(a.end-a.begun, b.end-b.begun) })
 	return all
 }
 
 // some of the sessions, at even steps from the shortest to the longest, and fewer if they have many
 // turns; and how many turns of each there is space for.
-func some(all []session) (shown []session, each int) {
+func some(all []sessionBar) (shown []sessionBar, each int) {
 	turns := 0
 	for _, s := range all {
 		turns += s.turns
@@ -78,11 +78,11 @@ func some(all []session) (shown []session, each int) {
 
 // sessionTimeline has a row for each agent of some sessions, from when each session was due. It has
 // no Series if no session has several turns.
-func sessionTimeline(r Run, all []session) Chart {
+func sessionTimeline(r Run, all []sessionBar) Chart {
 	shown, each := some(all)
 	rows := map[sessionKey]*sessionRows{}
 	for _, s := range shown {
-		rows[s.key] = &sessionRows{session: s}
+		rows[s.key] = &sessionRows{sessionBar: s}
 	}
 	for rec := range r.Measured() {
 		if rec.Step == nil {
@@ -112,7 +112,7 @@ func sessionTimeline(r Run, all []session) Chart {
 
 // sessionRows are the turns of a session by agent, the agents in the order in which they began.
 type sessionRows struct {
-	session
+	sessionBar
 	name   string
 	agents []string
 	bars   map[string][]turnBar
@@ -122,8 +122,8 @@ type sessionRows struct {
 
 // A turnBar is when one turn was ready, due, sent, and so on, from the session's beginning.
 type turnBar struct {
-	place, ready, due, sent, first, last time.Duration
-	tool, failed                         bool
+	sessionSlot, ready, due, sent, first, last time.Duration
+	tool, failed                               bool
 }
 
 func (s *sessionRows) take(r *metrics.Record, most int) {
@@ -139,35 +139,35 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 		}
 		s.agents = append(s.agents, r.Step.Agent)
 	}
-	b := turnBar{place: r.Step.Place, ready: r.Step.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Step.Tool}
+	b := turnBar{sessionSlot: r.Step.SessionSlot, ready: r.Step.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Step.Tool}
 	if len(r.Step.Waits) == 0 {
 		b.ready = r.Due
 	} else {
-		b.place = 0
+		b.sessionSlot = 0
 	}
 	if b.failed = r.Class != metrics.OK; b.failed {
 		b.last = r.End
 	}
-	for _, at := range []*time.Duration{&b.place, &b.ready, &b.due, &b.sent, &b.first, &b.last} {
+	for _, at := range []*time.Duration{&b.sessionSlot, &b.ready, &b.due, &b.sent, &b.first, &b.last} {
 		*at -= s.begun
 	}
 	s.bars[r.Step.Agent] = append(bars, b)
 }
 
 // A gantt are the series of bars about sessions.
-type gantt struct{ place, person, tool, queue, prefill, decode, failed *Series }
+type gantt struct{ sessionSlot, person, tool, queue, prefill, decode, failed *Series }
 
 func newGantt(thick float64) gantt {
 	bars := func(name string, color int) *Series {
 		return &Series{Name: name, Style: Bars, Color: color, Thick: thick}
 	}
-	return gantt{bars("waits for a place", placeColor), bars("person's gap", personColor), bars("tool's gap", toolColor),
+	return gantt{bars("waits for a session slot", sessionSlotColor), bars("person's gap", personColor), bars("tool's gap", toolColor),
 		bars("queue (client)", queueColor), bars("prefill", waitColor), bars("decode", decodeColor), bars("failed", failedColor)}
 }
 
 // put puts the series that have bars on a chart.
 func (g gantt) put(c *Chart) {
-	for _, s := range []*Series{g.place, g.person, g.tool, g.queue, g.prefill, g.decode, g.failed} {
+	for _, s := range []*Series{g.sessionSlot, g.person, g.tool, g.queue, g.prefill, g.decode, g.failed} {
 		if len(s.X) > 0 {
 			c.Series = append(c.Series, *s)
 		}
@@ -180,7 +180,7 @@ func (g gantt) stack(row float64, p metrics.JobParts) {
 	for _, part := range []struct {
 		bars *Series
 		took time.Duration
-	}{{g.prefill, p.Prefill}, {g.decode, p.Decode}, {g.person, p.Think}, {g.tool, p.Tool}, {g.place, p.Places}, {g.queue, p.Slots + p.Lag}} {
+	}{{g.prefill, p.Prefill}, {g.decode, p.Decode}, {g.person, p.Think}, {g.tool, p.Tool}, {g.sessionSlot, p.SessionSlots}, {g.queue, p.Slots + p.Lag}} {
 		part.bars.span(row, at, at+part.took)
 		at += part.took
 	}
@@ -197,8 +197,8 @@ func (g gantt) draw(c *Chart, s *sessionRows) {
 				gap = g.tool
 			}
 			gap.span(row, b.ready, b.due)
-			g.place.span(row, b.due, b.place)
-			g.queue.span(row, max(b.due, b.place), b.sent)
+			g.sessionSlot.span(row, b.due, b.sessionSlot)
+			g.queue.span(row, max(b.due, b.sessionSlot), b.sent)
 			if b.failed {
 				g.failed.span(row, b.sent, b.last)
 				continue

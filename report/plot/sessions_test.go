@@ -31,7 +31,7 @@ func (k talk) records() (all []metrics.Record) {
 		ready, due := begun, begun
 		for turn := range k.turns + i {
 			r := metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: due, In: 100 * (turn + 1), Out: 11, Status: 200,
-				Step: &metrics.Step{Session: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, Place: begun + 20*ms, Tool: turn == 2}}
+				Step: &metrics.Step{Session: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, SessionSlot: begun + 20*ms, Tool: turn == 2}}
 			if turn == 0 {
 				r.Step.Gap, due = 0, begun+20*ms
 			} else {

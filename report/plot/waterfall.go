@@ -9,7 +9,7 @@ import (
 )
 
 // spanColors are the palette's colors of spans, by metrics.Span. The server's are as in the timeline.
-var spanColors = []int{queueColor, failedColor, 5, 7, placeColor, waitColor, personColor, waitColor, decodeColor, 8}
+var spanColors = []int{queueColor, failedColor, 5, 7, sessionSlotColor, waitColor, personColor, waitColor, decodeColor, 8}
 
 // Of the charts of spans.
 const (

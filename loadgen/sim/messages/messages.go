@@ -21,8 +21,8 @@ type Handler struct {
 	Chat http.Handler
 }
 
-// asked are the members of a request that differ from a chat's.
-type asked struct {
+// messagesBody are the members of a request that differ from a chat's.
+type messagesBody struct {
 	System    json.RawMessage `json:"system"`
 	Messages  []message       `json:"messages"`
 	MaxTokens *int            `json:"max_tokens"`
@@ -34,7 +34,7 @@ type asked struct {
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var fields map[string]json.RawMessage
-	var a asked
+	var a messagesBody
 	raw, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = json.Unmarshal(raw, &fields)
@@ -71,7 +71,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // chat is the request as a chat's. fields are all of its members.
-func (a *asked) chat(fields map[string]json.RawMessage) (map[string]any, error) {
+func (a *messagesBody) chat(fields map[string]json.RawMessage) (map[string]any, error) {
 	chat := map[string]any{}
 	for name, value := range fields {
 		switch name {
@@ -122,8 +122,8 @@ type message struct {
 	Content json.RawMessage // a text or a list of blocks
 }
 
-// A block is a part of a message.
-type block struct {
+// A contentBlock is a part of a message.
+type contentBlock struct {
 	Type      string
 	Text      string
 	ID        string
@@ -142,7 +142,7 @@ func (m *message) chat() (all []any, err error) {
 	if len(m.Content) == 0 || m.Content[0] != '[' {
 		return []any{map[string]any{"role": m.Role, "content": m.Content}}, nil
 	}
-	var blocks []block
+	var blocks []contentBlock
 	if err := json.Unmarshal(m.Content, &blocks); err != nil {
 		return nil, fmt.Errorf("`content` must be a text or a list of blocks")
 	}

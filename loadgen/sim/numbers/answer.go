@@ -21,7 +21,7 @@ type usage struct {
 }
 
 // answer writes the answer, with embeddings of that many dimensions unless the request sets it.
-func (a *asked) answer(w http.ResponseWriter, u *usage, dimensions int) {
+func (a *requestBody) answer(w http.ResponseWriter, u *usage, dimensions int) {
 	dimensions = cmp.Or(a.Dimensions, dimensions)
 	switch {
 	case strings.HasSuffix(a.path, "rerank"):
@@ -43,7 +43,7 @@ func (a *asked) answer(w http.ResponseWriter, u *usage, dimensions int) {
 var objects = map[string]string{"score": "score", "data": "pooling", "embedding": "embedding"}
 
 // listed writes a list with what each sequence gets under a key.
-func (a *asked) listed(w http.ResponseWriter, u *usage, key string, of func(i int) any) {
+func (a *requestBody) listed(w http.ResponseWriter, u *usage, key string, of func(i int) any) {
 	data := make([]map[string]any, len(a.sequences))
 	for i := range data {
 		data[i] = map[string]any{"index": i, "object": objects[key], key: of(i)}
@@ -52,7 +52,7 @@ func (a *asked) listed(w http.ResponseWriter, u *usage, key string, of func(i in
 }
 
 // ranked writes the documents, the best first.
-func (a *asked) ranked(w http.ResponseWriter, u *usage) {
+func (a *requestBody) ranked(w http.ResponseWriter, u *usage) {
 	type result struct {
 		Index    int      `json:"index"`
 		Document document `json:"document"`
@@ -70,7 +70,7 @@ func (a *asked) ranked(w http.ResponseWriter, u *usage) {
 }
 
 // raw writes the vectors as bytes, with the rest of the answer in a header, or without it.
-func (a *asked) raw(w http.ResponseWriter, u *usage, dimensions int) {
+func (a *requestBody) raw(w http.ResponseWriter, u *usage, dimensions int) {
 	if a.Encoding == "bytes" {
 		w.Header().Set("Metadata", string(mustJSON(map[string]any{"object": "list", "model": a.Model, "usage": u})))
 	}
@@ -81,7 +81,7 @@ func (a *asked) raw(w http.ResponseWriter, u *usage, dimensions int) {
 }
 
 // draw is a generator that follows from the text of a sequence.
-func (a *asked) draw(i int) *rand.Rand {
+func (a *requestBody) draw(i int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write(a.sequences[i].prompt)
 	h.Write(a.sequences[i].messages)
@@ -89,10 +89,10 @@ func (a *asked) draw(i int) *rand.Rand {
 }
 
 // score is how well a pair fits, from 0 to 1.
-func (a *asked) score(i int) float64 { return a.draw(i).Float64() }
+func (a *requestBody) score(i int) float64 { return a.draw(i).Float64() }
 
 // vector is the embedding of a sequence, of length 1.
-func (a *asked) vector(i, dimensions int) []float32 {
+func (a *requestBody) vector(i, dimensions int) []float32 {
 	r, sum := a.draw(i), 0.0
 	v := make([]float32, dimensions)
 	for k := range v {

@@ -61,7 +61,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ask sends the sequences of a, all at once, and waits for their answers. What ends one of them by a
 // panic ends the request so.
-func (h *Handler) ask(r *http.Request, a *asked) []*reply {
+func (h *Handler) ask(r *http.Request, a *requestBody) []*reply {
 	replies := make([]*reply, len(a.sequences))
 	ended := make(chan any, len(replies))
 	var all sync.WaitGroup
@@ -125,8 +125,8 @@ type sequence struct {
 	messages json.RawMessage
 }
 
-// An asked is a request.
-type asked struct {
+// A requestBody is a request.
+type requestBody struct {
 	Model      string          `json:"model"`
 	Input      json.RawMessage `json:"input"`
 	Modality   string          `json:"modality"` // of an Input for Infinity; empty for text
@@ -144,7 +144,7 @@ type asked struct {
 }
 
 // read reads a request.
-func read(r *http.Request) (*asked, error) {
+func read(r *http.Request) (*requestBody, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the body: %v", err)
@@ -152,7 +152,7 @@ func read(r *http.Request) (*asked, error) {
 	if len(body) > maxBody {
 		return nil, fmt.Errorf("the body is longer than %d MiB", maxBody>>20)
 	}
-	a := &asked{path: r.URL.Path}
+	a := &requestBody{path: r.URL.Path}
 	if err := json.Unmarshal(body, a); err != nil {
 		return nil, fmt.Errorf("the body does not fit: %v", err)
 	}
@@ -174,7 +174,7 @@ func read(r *http.Request) (*asked, error) {
 }
 
 // embed takes the sequences of an input: a text, token ids, or a list of one of these.
-func (a *asked) embed() error {
+func (a *requestBody) embed() error {
 	switch {
 	case a.Messages != nil:
 		a.sequences = []sequence{{messages: a.Messages}}
@@ -198,7 +198,7 @@ func (a *asked) embed() error {
 }
 
 // rank takes a pair of the query and each document.
-func (a *asked) rank() error {
+func (a *requestBody) rank() error {
 	if a.Query == "" || len(a.Documents) == 0 {
 		return fmt.Errorf("`query` and `documents` must be given")
 	}
@@ -209,7 +209,7 @@ func (a *asked) rank() error {
 }
 
 // compare takes pairs of the texts on both sides; one text on the left goes with all on the right.
-func (a *asked) compare() error {
+func (a *requestBody) compare() error {
 	left, right := a.Text1, a.Text2
 	if len(left) == 1 {
 		for range len(right) - 1 {
@@ -226,7 +226,7 @@ func (a *asked) compare() error {
 }
 
 // pair adds two texts that the model reads together.
-func (a *asked) pair(one, other string) {
+func (a *requestBody) pair(one, other string) {
 	a.sequences = append(a.sequences, sequence{prompt: mustJSON(one + " " + other)})
 }
 

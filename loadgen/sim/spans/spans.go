@@ -125,8 +125,8 @@ func (l *Log) Err() error {
 	return l.err
 }
 
-// A line is a request in a log. Its instants are milliseconds since Received.
-type line struct {
+// A logLine is a request in a log. Its instants are milliseconds since Received.
+type logLine struct {
 	ID         string    `json:"id,omitempty"`
 	Received   time.Time `json:"received"`
 	Queued     float64   `json:"queued_ms"`
@@ -152,9 +152,9 @@ type spans struct {
 	Generation float64 `json:"generation"`
 }
 
-func newLine(r *Request) line {
+func newLine(r *Request) logLine {
 	since := func(at time.Time) float64 { return Milliseconds(at.Sub(r.Received)) }
-	return line{
+	return logLine{
 		ID: r.ID, Received: r.Received.UTC(),
 		Queued: since(r.Queued), Scheduled: since(r.Scheduled), FirstToken: since(r.FirstToken),
 		Wrote: since(r.Wrote), LastToken: since(r.LastToken), LastWrote: since(r.LastWrote), Ended: since(r.Ended),

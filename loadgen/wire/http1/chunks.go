@@ -13,11 +13,11 @@ const (
 	maxFraming = 16 << 10 // see chunks.surplus
 )
 
-// A part says what comes next in a chunked body.
-type part int
+// A chunkPart says what comes next in a chunked body.
+type chunkPart int
 
 const (
-	sizeLine part = iota
+	sizeLine chunkPart = iota
 	data
 	dataEnd // the CRLF after data
 	trailers
@@ -26,7 +26,7 @@ const (
 // chunks take the framing out of a body in chunks (RFC 9112, section 7.1). It is as strict as
 // net/http, and fails in the same words. The zero value is before the first chunk.
 type chunks struct {
-	next    part
+	next    chunkPart
 	left    uint64 // bytes of data that are still to come
 	line    []byte // the start of a line, or of the trailers, from earlier bytes
 	surplus int64  // bytes of framing beyond what is usual: see RFC 9112, section 7.1.1
