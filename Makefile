@@ -55,7 +55,7 @@ pictures: build ## record testdata/pictures and draw docs/pictures from it; need
 	bin/servebench run --base-url $$(cat bin/pictures/url) --num-prompts 100 --request-rate 10 --random-input-len 512 --random-output-len 32 -o testdata/pictures/run.jsonl && \
 	PATH="$$PWD/bin:$$PATH" servebench sweep testdata/pictures/sweep.yaml -o bin/pictures/sweep && \
 	cp bin/pictures/sweep/records.jsonl testdata/pictures/sweep.jsonl && \
-	$(GO) test ./report/front -run Pictures -update
+	$(GO) test ./report/overview -run Pictures -update
 e2e: ## load a real inference server, which it downloads and builds
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts

@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen/adapters"
+	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -32,7 +32,7 @@ func adapted(t *testing.T) *Plan {
 	t.Cleanup(server.Close)
 	return &Plan{
 		Server:   Server{Handler: server, Tokenizer: "stub-32000"},
-		Workload: Workload{NumPrompts: 60, Seed: 3, Random: dataset.Random{InputLen: 8, OutputLen: 2}, Adapters: adapters.Choice{Names: names}},
+		Workload: Workload{NumPrompts: 60, Seed: 3, Random: dataset.Random{InputLen: 8, OutputLen: 2}, Adapters: lora.Choice{Names: names}},
 		Traffic:  Traffic{RequestRate: 200},
 	}
 }
@@ -194,7 +194,7 @@ func TestAnUnlistedAdapterOfAnAPIWithoutShortRequestsIsNoError(t *testing.T) {
 			io.WriteString(w, `{"data": [{"id": "m"}]}`)
 		}))
 		var talk said
-		p := &Plan{Server: Server{Backend: api, BaseURL: server.URL, Model: "m"}, Workload: Workload{Adapters: adapters.Choice{Names: []string{"a"}}}}
+		p := &Plan{Server: Server{Backend: api, BaseURL: server.URL, Model: "m"}, Workload: Workload{Adapters: lora.Choice{Names: []string{"a"}}}}
 		b := &target{Plan: p.complete(), observer: &talk}
 		b.config = b.Config()
 		err := b.connect()

@@ -9,14 +9,14 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/loadgen/sim/board"
+	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 )
 
 // powered is a plan of six requests, one each 700 ms, on a server in memory that takes 100 ms for each
 // of its tokens, on a board of 100 W that takes 600 W under load. The server reports both.
-func powered(t *testing.T, b *board.Board, name string, out int) *Plan {
+func powered(t *testing.T, b *gpupower.Board, name string, out int) *Plan {
 	t.Helper()
 	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 100 * time.Millisecond}, Board: b})
 	if err != nil {
@@ -40,7 +40,7 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 1e-5*want }
 
 func TestEnergyIsWhatTheServerTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := powered(t, board.New(100, 600), "", 3)
+		plan := powered(t, gpupower.New(100, 600), "", 3)
 		plan.Keep.Requests = true
 		sums, err := plan.Run(t.Context(), nil)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 // answers.
 func TestTargetsShareEnergyByBusyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := board.New(100, 600)
+		b := gpupower.New(100, 600)
 		plan := &Plan{Targets: []*Plan{powered(t, b, "a", 3), powered(t, b, "b", 6)}, Watch: Watch{GPU: "http://handler"}}
 		sums, err := plan.Run(t.Context(), nil)
 		if err != nil || len(sums) != 2 {
@@ -113,7 +113,7 @@ func TestTargetsShareEnergyByBusyTime(t *testing.T) {
 // another.
 func TestTargetsOnTheirOwnGPUsShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := board.New(100, 600), board.New(10, 60)
+		one, two := gpupower.New(100, 600), gpupower.New(10, 60)
 		plan := &Plan{Targets: []*Plan{powered(t, one, "a", 3), powered(t, two, "b", 3)}}
 		for i, p := range plan.Targets {
 			p.Watch.OwnGPU = true
@@ -144,7 +144,7 @@ func TestCompareFindsATenthMoreEnergy(t *testing.T) {
 	side := func(watts float64) (runs []*metrics.Summary) {
 		for seed := range 6 {
 			synctest.Test(t, func(t *testing.T) {
-				plan := powered(t, board.New(watts/6, watts), "", 3)
+				plan := powered(t, gpupower.New(watts/6, watts), "", 3)
 				plan.Workload.Seed = int64(seed)
 				plan.Traffic.Burstiness = 1
 				sums, err := plan.Run(t.Context(), nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/multimodal"
-	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -144,7 +144,7 @@ type Workload struct {
 	Sessions Sessions
 
 	// Adapters are the LoRA adapters that requests ask for in place of the model.
-	Adapters adapters.Choice
+	Adapters lora.Choice
 
 	// SkipTemplate sends prompts without the chat template.
 	SkipTemplate   bool

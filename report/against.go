@@ -9,18 +9,18 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // AgainstFormats are the formats of blocks of documents next to runs: text, Markdown and JSON.
-var AgainstFormats = map[string]func(io.Writer, []*against.Block) error{
-	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}), "json": against.Write,
+var AgainstFormats = map[string]func(io.Writer, []*published.Block) error{
+	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}), "json": published.Write,
 }
 
 // againstAlone writes the tables with nothing before them.
-func againstAlone(shown screen.Screen) func(io.Writer, []*against.Block) error {
-	return func(w io.Writer, blocks []*against.Block) error {
+func againstAlone(shown screen.Screen) func(io.Writer, []*published.Block) error {
+	return func(w io.Writer, blocks []*published.Block) error {
 		var b bytes.Buffer
 		if err := Against(&b, blocks, shown); err != nil {
 			return err
@@ -48,9 +48,9 @@ type Document struct {
 }
 
 // Documents are the tables of blocks: one for each document, and for what it states.
-func Documents(blocks []*against.Block) (all []Document) {
+func Documents(blocks []*published.Block) (all []Document) {
 	type kind struct{ document, stated, here string }
-	kinds, of := metrics.By(blocks, func(b *against.Block) kind { return kind{b.Document, b.Stated(), b.Here()} })
+	kinds, of := metrics.By(blocks, func(b *published.Block) kind { return kind{b.Document, b.Stated(), b.Here()} })
 	for _, k := range kinds {
 		d := Document{Title: "Against " + k.document, Means: ratioMeans(k.here), stated: k.stated, here: k.here,
 			Head: []string{"block", "runs", "number", "document (" + k.stated + ")", k.here, "ratio", "least … most"}}
@@ -63,7 +63,7 @@ func Documents(blocks []*against.Block) (all []Document) {
 }
 
 // add adds the rows and the notes of a block.
-func (d *Document) add(b *against.Block) {
+func (d *Document) add(b *published.Block) {
 	for i := range b.Numbers {
 		n := &b.Numbers[i]
 		here, ends := decimal(n.Here), ""
@@ -83,7 +83,7 @@ func (d *Document) add(b *against.Block) {
 // Against writes a table for each document, with a line for each number of each of its blocks: the
 // document, the runs, and the ratio. On a screen that is a terminal it is text, elsewhere Markdown. It
 // writes nothing without blocks.
-func Against(w io.Writer, blocks []*against.Block, shown screen.Screen) error {
+func Against(w io.Writer, blocks []*published.Block, shown screen.Screen) error {
 	for _, d := range Documents(blocks) {
 		if err := tableOf(w, d.grid(shown), shown, screen.Clean(d.Title), d.Marked != ""); err != nil {
 			return err

@@ -4,22 +4,22 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // besides are two blocks of a document next to runs: of one run, and of several.
-func besides() []*against.Block {
-	return []*against.Block{
-		{Document: "doc.md", Number: 2, Runs: "without", Count: 3, Numbers: []against.Number{
+func besides() []*published.Block {
+	return []*published.Block{
+		{Document: "doc.md", Number: 2, Runs: "without", Count: 3, Numbers: []published.Number{
 			{Name: "duration", Unit: "s", Document: 103.7, Here: 10.41, Least: 10.4, Most: 10.55, Ratio: 10.41 / 103.7},
 			{Name: "p99_ttft", Unit: "ms", Document: 35.52, Here: 74.38, Least: 71.2, Most: 80, Ratio: 74.38 / 35.52, Few: true},
 		}, Notes: []string{"the loads differ: 100 prompts here, 1000 in the document; 215 prompt tokens a request here, 210 in the document"}},
-		{Document: "doc.md", Number: 1, Runs: "with, target a", Count: 1, Numbers: []against.Number{
+		{Document: "doc.md", Number: 1, Runs: "with, target a", Count: 1, Numbers: []published.Number{
 			{Name: "output_throughput", Unit: "tok/s", Document: 12, Here: 1500, Least: 1500, Most: 1500, Ratio: 125},
 			{Name: "mean_tpot", Unit: "ms", Document: 16.33, Here: 0.1, Least: 0.1, Most: 0.1, Ratio: 0.1 / 16.33},
 		}},
-		{Document: "other.md", Number: 1, GPU: "H100", Model: "m", Runs: "server", Count: 1, Simulated: true, Numbers: []against.Number{
+		{Document: "other.md", Number: 1, GPU: "H100", Model: "m", Runs: "server", Count: 1, Simulated: true, Numbers: []published.Number{
 			{Name: "mean_tpot", Unit: "ms", Document: 2, Here: 30, Least: 30, Most: 30, Ratio: 15},
 		}},
 	}

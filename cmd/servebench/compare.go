@@ -16,8 +16,8 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
@@ -146,7 +146,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	if b := against.Of(old, new); b != nil && !judges(c) {
+	if b := published.Of(old, new); b != nil && !judges(c) {
 		return nextTo(c.out, b, c)
 	}
 	if c.counted = compare.Recount(old, new); c.counted != "" {
@@ -351,15 +351,15 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 }
 
 // nextTo writes a document's block next to runs.
-func nextTo(out io.Writer, b *against.Block, c *compareCommand) error {
+func nextTo(out io.Writer, b *published.Block, c *compareCommand) error {
 	write := func(w io.Writer, format string) error {
-		return report.AgainstFormats[format](w, []*against.Block{b})
+		return report.AgainstFormats[format](w, []*published.Block{b})
 	}
 	if err := writeFiles(c.writes, write); err != nil {
 		return err
 	}
 	if shown := screen.Of(out); shown.IsTerminal() && c.format == "text" {
-		return report.Against(out, []*against.Block{b}, shown)
+		return report.Against(out, []*published.Block{b}, shown)
 	}
 	return write(out, c.format)
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 )
 
 // One command for each document puts every block of it next to a simulated server. The profiles were
@@ -27,7 +27,7 @@ func TestEveryBlockOfTheSeedsHasItsSimulation(t *testing.T) {
 		if want := "servebench sweep " + file + " --simulate"; headerCommand(t, file) != want {
 			t.Errorf("the header of %s says %q, want %q", file, headerCommand(t, file), want)
 		}
-		blocks, err := against.ReadFolder(folder)
+		blocks, err := published.ReadFolder(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestEveryBlockOfTheSeedsHasItsSimulation(t *testing.T) {
 }
 
 // near checks the ratios of a block's means, and that the numbers of a block are all there.
-func near(t *testing.T, name string, b *against.Block) {
+func near(t *testing.T, name string, b *published.Block) {
 	t.Helper()
 	limits := map[string]float64{"mean_ttft": 0.25, "mean_tpot": 0.1, "mean_itl": 0.2}
 	if !b.Simulated || len(b.Numbers) < 7 {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -223,7 +223,7 @@ func (g *adapterFlags) resolve(*argv.Flags) error {
 		if !(exponent >= 0 && exponent <= 100) {
 			return fmt.Errorf("argument --lora-zipf-exponent: %v: it must be from 0 to 100", exponent)
 		}
-		c.Weights = adapters.Zipf(len(c.Names), exponent)
+		c.Weights = lora.Zipf(len(c.Names), exponent)
 	}
 	if err := c.Check(); err != nil {
 		flag := "--lora-modules"

@@ -161,7 +161,7 @@ var meetings = map[string]func(s *metrics.Summary){
 		s.Failed, s.Classes = 100, map[metrics.Class]int{metrics.Overflow: 100}
 	},
 	"no places": func(s *metrics.Summary) {
-		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Parts: metrics.JobParts{Places: time.Hour}}
+		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Parts: metrics.JobParts{SessionSlots: time.Hour}}
 		s.Truth.Pace = metrics.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
 	},
 	"no slots": func(s *metrics.Summary) {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/export"
-	"github.com/servebench/servebench/report/front"
 	"github.com/servebench/servebench/report/html"
+	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
 )
@@ -23,7 +23,7 @@ type reportFiles struct {
 	title        string // of the page
 	limits       gateFlags
 	runs         []html.Run
-	documents    []*against.Block // of the sweeps among the runs
+	documents    []*published.Block // of the sweeps among the runs
 
 	hgrmDir string
 	writes  export.Files
@@ -67,7 +67,7 @@ func (p *reportFiles) takeDocuments(name string) error {
 	if info, err := os.Stat(name); !p.wanted() || err != nil || !info.IsDir() {
 		return nil
 	}
-	blocks, err := against.ReadFolder(name)
+	blocks, err := published.ReadFolder(name)
 	p.documents = append(p.documents, blocks...)
 	return err
 }
@@ -98,7 +98,7 @@ func (p *reportFiles) drawEach() error {
 		return fmt.Errorf("--svg: %w", err)
 	}
 	var errs []error
-	for name, picture := range front.Pictures(html.Plain(p.runs), p.runs[0].Version, p.title) {
+	for name, picture := range overview.Pictures(html.Plain(p.runs), p.runs[0].Version, p.title) {
 		errs = append(errs, write(filepath.Join(p.folder, name), picture))
 	}
 	return errors.Join(errs...)

@@ -18,8 +18,8 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 )
@@ -137,7 +137,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
 	f.Group("Power: what its GPU takes", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Board, "", board.Parse), "gpu-power", "`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with some, as 90,650")
+		f.Var(argv.Parsed(&o.Board, "", gpupower.Parse), "gpu-power", "`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with some, as 90,650")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen/sim/medium"
+	"github.com/servebench/servebench/loadgen/sim/mediatokens"
 )
 
 // The marks of the chat template, in the manner of ChatML: a message is a start, its role, its
@@ -124,7 +124,7 @@ func (m *message) text() (text string, media []int, p *problem) {
 		if json.Unmarshal(raw, &part) != nil {
 			return "", nil, badRequest("messages", "`content` must be a text or a list of parts")
 		}
-		tokens, seen, err := medium.Part(raw)
+		tokens, seen, err := mediatokens.Part(raw)
 		switch {
 		case err != nil:
 			return "", nil, badRequest("messages", "%v", err)

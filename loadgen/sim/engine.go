@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 )
 
@@ -16,7 +16,7 @@ type engine struct {
 	watch stopwatch
 	hold  int // hold back one token in so many; 0 for none
 	stats *stats
-	board *board.Board // nil for none
+	board *gpupower.Board // nil for none
 	nap   *sleep.Mode
 	trace func(Trace)
 	over  func(*sequence) // called in a dry run when a sequence has left the engine

@@ -25,10 +25,10 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen/sim/board"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/embeddings"
+	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/messages"
-	"github.com/servebench/servebench/loadgen/sim/numbers"
 	"github.com/servebench/servebench/loadgen/sim/responses"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
@@ -59,7 +59,7 @@ type Config struct {
 	SMs float64
 
 	// Board is the power of the GPU, which /metrics then reports as a DCGM exporter does; nil for none.
-	Board *board.Board
+	Board *gpupower.Board
 
 	MaxNumSeqs          int // requests in the batch at most; 256
 	MaxNumBatchedTokens int // tokens in a step at most; 2048
@@ -173,7 +173,7 @@ func New(cfg Config) (*Server, error) {
 	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
 	s.mux.Handle("POST /v1/audio/transcriptions", speech)
 	s.mux.Handle("POST /v1/audio/translations", speech)
-	vectors := &numbers.Handler{Completions: http.HandlerFunc(s.completions), Chat: http.HandlerFunc(s.chatCompletions), Dimensions: 1024}
+	vectors := &embeddings.Handler{Completions: http.HandlerFunc(s.completions), Chat: http.HandlerFunc(s.chatCompletions), Dimensions: 1024}
 	for _, path := range []string{"/v1/embeddings", "/embeddings", "/pooling", "/v1/rerank", "/rerank", "/v1/score", "/score"} {
 		s.mux.Handle("POST "+path, vectors)
 	}

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -170,7 +170,7 @@ func armsNamed(arms []Arm) (names []string) {
 }
 
 // against puts the plan's blocks of documents next to the runs so far. A block without a run is left out.
-func (r *result) against() (all []*against.Block) {
+func (r *result) against() (all []*published.Block) {
 	for _, a := range r.Plan.Against {
 		var runs []*metrics.Summary
 		for c, e := range r.all() {
@@ -187,7 +187,7 @@ func (r *result) against() (all []*against.Block) {
 			continue
 		}
 		for _, b := range a.Blocks {
-			all = append(all, against.New(b, a.said, runs))
+			all = append(all, published.New(b, a.said, runs))
 		}
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
@@ -115,7 +115,7 @@ func (r *result) write() error {
 		shown.WriteString("\n" + verdict.String())
 	}
 	if documents := r.against(); documents != nil {
-		if err := r.save(against.FileName, func(w io.Writer) error { return against.Write(w, documents) }); err != nil {
+		if err := r.save(published.FileName, func(w io.Writer) error { return published.Write(w, documents) }); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,7 @@
 package html
 
 import (
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/report"
 )
 
@@ -13,7 +13,7 @@ type document struct {
 }
 
 // documentsOf are the tables of documents.
-func documentsOf(blocks []*against.Block) (all []document) {
+func documentsOf(blocks []*published.Block) (all []document) {
 	for _, d := range report.Documents(blocks) {
 		one := document{Title: d.Title, Means: "Ratio: " + d.Means + ".", Table: &table{Head: d.Head}, Notes: d.Notes}
 		for _, texts := range d.Rows {

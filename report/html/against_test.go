@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 )
 
 func TestBlocksOfADocumentStandOnThePage(t *testing.T) {
-	blocks := []*against.Block{{Document: "doc.md", Number: 2, Runs: "<without>", Count: 2, Notes: []string{"the loads differ"},
-		Numbers: []against.Number{{Name: "mean_ttft", Unit: "ms", Document: 20, Here: 30, Least: 29, Most: 31, Ratio: 1.5}}}}
+	blocks := []*published.Block{{Document: "doc.md", Number: 2, Runs: "<without>", Count: 2, Notes: []string{"the loads differ"},
+		Numbers: []published.Number{{Name: "mean_ttft", Unit: "ms", Document: 20, Here: 30, Least: 29, Most: 31, Ratio: 1.5}}}}
 	h := metrics.Header{Config: metrics.Config{RequestRate: 10, Percentiles: []float64{99}}}
 	for name, of := range map[string][]Run{"one": {run(h, 20, 5, "")}, "two": {run(h, 20, 5, ""), run(h, 30, 5, "")}} {
 		var page strings.Builder

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report/front"
+	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -51,7 +51,7 @@ addEventListener("message", (e) => { document.documentElement.dataset.result = e
 func pageOf(t *testing.T, c plot.Chart) string {
 	t.Helper()
 	p := newPage()
-	p.front(&front.Front{Title: "one chart", Chart: &c})
+	p.front(&overview.Front{Title: "one chart", Chart: &c})
 	var b strings.Builder
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		t.Fatal(err)

@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
-	"github.com/servebench/servebench/report/front"
+	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -26,7 +26,7 @@ import (
 //go:embed page.html page.css page.js uplot
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent, "short": front.Verdict.Short}).ParseFS(files, "page.html"))
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent, "short": overview.Verdict.Short}).ParseFS(files, "page.html"))
 
 // A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
@@ -37,14 +37,14 @@ type Run struct {
 // Write writes a page about one or more runs. For several runs it has charts that compare them. If
 // title is empty, the runs provide it. Blocks of documents, which have runs next to them, get a table
 // and charts. Write labels the runs.
-func Write(w io.Writer, runs []Run, title string, documents ...*against.Block) error {
+func Write(w io.Writer, runs []Run, title string, documents ...*published.Block) error {
 	p := newPage()
 	p.Several = len(runs) > 1
 	plain := Plain(runs)
 	plot.Label(plain)
 	if p.Several {
 		chapters := plot.Comparison(plain)
-		p.front(front.Of(plain, chapters, title))
+		p.front(overview.Of(plain, chapters, title))
 		if err := p.compare(runs, plain, chapters); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func Write(w io.Writer, runs []Run, title string, documents ...*against.Block) e
 	for i, r := range runs {
 		chapters := plot.Single(plain[i], len(runs))
 		if !p.Several {
-			p.front(front.Of(plain, chapters, title))
+			p.front(overview.Of(plain, chapters, title))
 		}
 		if i == 0 {
 			p.Documents = documentsOf(documents)
@@ -84,7 +84,7 @@ func Plain(runs []Run) []plot.Run {
 }
 
 // front takes in the first screen. Its chart is on the page once.
-func (p *page) front(f *front.Front) {
+func (p *page) front(f *overview.Front) {
 	p.Front = f
 	if f.Chart != nil {
 		p.Charts = append(p.Charts, *f.Chart)
@@ -108,7 +108,7 @@ func asset(name string) string {
 
 // A page is the data of the template.
 type page struct {
-	Front              *front.Front
+	Front              *overview.Front
 	Table              *table // on the first screen; may be nil
 	Several            bool
 	Style, PlotStyle   template.CSS

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
-	"github.com/servebench/servebench/report/front"
+	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -20,8 +20,8 @@ const mostErrors = 10
 type section struct {
 	plot.Run
 	ID         string
-	Facts      []front.Fact
-	Verdict    *front.Verdict // nil if the run was not judged
+	Facts      []overview.Fact
+	Verdict    *overview.Verdict // nil if the run was not judged
 	Block      string
 	Truth      string
 	Sessions   string
@@ -39,7 +39,7 @@ type fact struct{ Name, Value string }
 
 // section is what the page says about a run.
 func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*section, error) {
-	s := &section{Run: r, Facts: front.Facts(r.Summary), Verdict: front.Judged(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
+	s := &section{Run: r, Facts: overview.Facts(r.Summary), Verdict: overview.Judged(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
 	var block, truth, sessions, adapters, window, waterfall strings.Builder
 	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary), report.Window(&window, r.Summary, v), report.Waterfall(&waterfall, r.Summary)); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report"
-	"github.com/servebench/servebench/report/front"
+	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -26,8 +26,8 @@ type row struct {
 // A cell is text, a link to the section Target, or an interval that is drawn.
 type cell struct {
 	Text, Target string
-	Span         *front.Span
-	Tone         front.Tone
+	Span         *overview.Span
+	Tone         overview.Tone
 }
 
 // percent is a share as an attribute of SVG.
@@ -37,7 +37,7 @@ func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 func (c cell) Wide() float64 { return c.Span.To - c.Span.From }
 
 // shown makes cells of a table. In full, it includes the rows that may be omitted.
-func shown(t *front.Table, full bool) *table {
+func shown(t *overview.Table, full bool) *table {
 	all := &table{Head: t.Head, Note: t.Note}
 	for _, r := range t.Rows {
 		if r.More && !full {
@@ -84,7 +84,7 @@ func tabulate(plain []plot.Run) *table {
 }
 
 func verdictCell(r *plot.Run) cell {
-	v := front.Judged(r.Summary)
+	v := overview.Judged(r.Summary)
 	if v == nil {
 		return cell{}
 	}
@@ -99,7 +99,7 @@ type versus struct {
 	Reasons, Notes []string
 }
 
-func newVersus(f *front.Front) *versus {
+func newVersus(f *overview.Front) *versus {
 	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes, Legend: strings.Join(report.Legend(f.Versus), "; ")}
 	if f.Versus.Gate != "{}" {
 		v.Gate = f.Versus.Gate

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/against"
+	"github.com/servebench/servebench/metrics/published"
 )
 
 // againstNumbers are the numbers of which Against makes charts, by their names.
@@ -14,7 +14,7 @@ var againstNumbers = []string{"output_throughput", "mean_ttft", "p99_ttft", "mea
 
 // Against has a chart for some numbers of the blocks of documents, with both the document and the runs,
 // and a chart of all ratios. It has no charts without blocks.
-func Against(blocks []*against.Block) []Chapter {
+func Against(blocks []*published.Block) []Chapter {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func Against(blocks []*against.Block) []Chapter {
 }
 
 // places are the names of blocks along an axis.
-func places(blocks []*against.Block) (names []string) {
+func places(blocks []*published.Block) (names []string) {
 	documents := metrics.Distinct(documentsOf(blocks))
 	for _, b := range blocks {
 		name := fmt.Sprintf("%d: %s", b.Number, b.Runs)
@@ -40,7 +40,7 @@ func places(blocks []*against.Block) (names []string) {
 	return names
 }
 
-func documentsOf(blocks []*against.Block) (names []string) {
+func documentsOf(blocks []*published.Block) (names []string) {
 	for _, b := range blocks {
 		names = append(names, b.Document)
 	}
@@ -48,11 +48,11 @@ func documentsOf(blocks []*against.Block) (names []string) {
 }
 
 // both is a number of the blocks and of the runs.
-func both(blocks []*against.Block, name string) Chart {
+func both(blocks []*published.Block, name string) Chart {
 	document, here := Series{Name: "document", Style: Path, Color: Neutral}, Series{Name: blocks[0].Here(), Style: Path, Color: 0}
 	label := ""
 	for i, b := range blocks {
-		at := slices.IndexFunc(b.Numbers, func(n against.Number) bool { return n.Name == name })
+		at := slices.IndexFunc(b.Numbers, func(n published.Number) bool { return n.Name == name })
 		if at < 0 {
 			continue
 		}
@@ -70,7 +70,7 @@ func both(blocks []*against.Block, name string) Chart {
 }
 
 // ratios are the ratios of all numbers, a row of dots for each block.
-func ratios(blocks []*against.Block) Chart {
+func ratios(blocks []*published.Block) Chart {
 	c := Chart{Name: "against-ratios", Title: "Ratio of the runs to the document", Note: "A document's block is one run, so no ratio has a verdict.",
 		X: Axis{Title: "Blocks of the document", Scale: Category, Names: places(blocks)}, Y: Axis{Title: "Ratio"},
 		Limits: []Limit{{Name: "document", At: 1}}}

@@ -1,0 +1,180 @@
+package overview
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A Table has names in its first column and numbers in the others.
+type Table struct {
+	Head []string
+	// Drawn is the column with drawn intervals; 0 without one.
+	Drawn int
+	Rows  []Row
+	Note  string // of what a mark in a cell means; may be empty
+}
+
+// A Row is a line of a Table.
+type Row struct {
+	Heading string // of the rows below; such a row has no Cells
+	Cells   []string
+	Span    *Span // of the drawn column; may be nil
+	Tone    Tone  // of the last cell
+	More    bool  // the row may be omitted to save space
+}
+
+// middles has a row for each condition, with the medians over its repeats.
+func middles(runs []plot.Run) *Table {
+	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms", "verdict"}}
+	for _, c := range plot.Conditions(runs) {
+		row := Row{Cells: []string{c.Name()}}
+		for _, of := range []func(*metrics.Summary) float64{
+			func(s *metrics.Summary) float64 { return s.RequestThroughput },
+			func(s *metrics.Summary) float64 { return s.OutputThroughput },
+			func(s *metrics.Summary) float64 { return s.TTFT.Median() },
+			func(s *metrics.Summary) float64 { return s.TTFT.Percentile(99) },
+			func(s *metrics.Summary) float64 { return s.TPOT.Median() },
+		} {
+			row.Cells = append(row.Cells, decimal(c.Middle(of)))
+		}
+		if slices.ContainsFunc(c.Runs, func(r plot.Run) bool { return fewTTFT(r.Summary) }) {
+			row.Cells[4] += few
+			t.Note = fewMeans
+		}
+		word, tone := ofRuns(c.Runs)
+		row.Cells, row.Tone = append(row.Cells, word), tone
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// few marks a percentile of too few samples.
+const few = "*"
+
+// fewMeans explains few.
+var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
+
+// fewTTFT says whether the P99 of TTFT rests on too few samples.
+func fewTTFT(s *metrics.Summary) bool { return fewOf(&s.TTFT, 99) }
+
+// fewOf says whether a percentile rests on too few samples. The samples of a result block are not
+// known.
+func fewOf(d *metrics.Distribution, percentile float64) bool {
+	size := metrics.TailSize{Percentile: percentile, N: d.Len()}
+	return size.N > 0 && size.Few()
+}
+
+// ofRuns is the verdict on repeats in a few words.
+func ofRuns(runs []plot.Run) (string, Tone) {
+	verdicts := believable(runs)
+	switch {
+	case verdicts == nil:
+		return "", Open
+	case len(runs) == 1, verdicts[0].Tone() == Good:
+		return verdicts[0].Word, verdicts[0].Tone()
+	}
+	n := 0
+	for _, r := range runs {
+		if r.Trust != nil && string(r.Trust.Verdict) == verdicts[0].Word {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d %s", n, len(runs), verdicts[0].Word), verdicts[0].Tone()
+}
+
+// slowdowns has a row for each target that ran alone and with others; it is nil without such a
+// target. For several repeats it has medians, and the geometric mean of the slowdowns.
+func slowdowns(runs []plot.Run) *Table {
+	var sums []*metrics.Summary
+	for _, r := range runs {
+		sums = append(sums, r.Summary)
+	}
+	var targets []string
+	effects := map[string][]compare.Sharing{}
+	groups := compare.Groups(sums)
+	for i := range groups {
+		if len(groups[i].Shared) < 2 {
+			continue
+		}
+		for _, e := range groups[i].Interference().Effects {
+			if e.Alone != nil {
+				targets = append(targets, e.Target)
+				effects[e.Target] = append(effects[e.Target], e)
+			}
+		}
+	}
+	if targets == nil {
+		return nil
+	}
+	t := &Table{Head: []string{"target"}}
+	for _, m := range shownMeasures() {
+		t.Head = append(t.Head, measureNames[m.Name]+" alone", "together", "slowdown")
+	}
+	for _, target := range metrics.Distinct(targets) {
+		row := Row{Cells: []string{target}}
+		pair := compare.Paired{Target: target, Effects: effects[target]}
+		for _, m := range shownMeasures() {
+			slowdown, _, _ := pair.Slowdown(m)
+			row.Cells = append(row.Cells, decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Alone) })),
+				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Shared) })), times(slowdown))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// measureNames are the measures of interference on the first screen, with short names.
+var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms", "output_throughput": "tok/s"}
+
+func shownMeasures() []compare.Measure {
+	return slices.DeleteFunc(slices.Clone(compare.Measures), func(m compare.Measure) bool { return measureNames[m.Name] == "" })
+}
+
+// middle is the median of a number over the repeats.
+func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {
+	var values []float64
+	for i := range effects {
+		values = append(values, of(&effects[i]))
+	}
+	slices.Sort(values)
+	return metrics.Median(values)
+}
+
+// said is the name of a number for readers, with its unit: median_ttft is Median TTFT, ms.
+func said(name, unit string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		switch word {
+		case "ttft", "ttfo", "tpot", "itl", "e2el":
+			words[i] = strings.ToUpper(word)
+		}
+	}
+	text := strings.Join(words, " ")
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if unit != "" {
+		text += ", " + unit
+	}
+	return text
+}
+
+// decimal is a number with as many digits as the block gives, a dash where it is unknown.
+func decimal(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return metrics.Readable(v, 2)
+}
+
+// times is a ratio.
+func times(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return metrics.Readable(v, 2) + " ×"
+}
