@@ -28,7 +28,7 @@ func (t *target) align(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		t.step(Step{Kind: NotAligned, Model: t.config.Model, Err: err})
+		t.event(Event{Kind: NotAligned, Model: t.config.Model, Err: err})
 		return nil
 	}
 	if len(ids) == first.Turns[0].PromptLen {
@@ -39,7 +39,7 @@ func (t *target) align(ctx context.Context) error {
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
 		return nil
 	}
-	t.step(Step{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
+	t.event(Event{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
 	var all []*dataset.Conversation
 	var turns []*dataset.Turn
 	for c, err := range t.source {

@@ -13,8 +13,8 @@ import (
 // quick. Record may lag by some thousands of requests before the load waits for it. Embed Quiet to
 // implement only some methods.
 type Observer interface {
-	// Step reports what a target does before and after its load.
-	Step(Step)
+	// Event reports what a target does before and after its load.
+	Event(Event)
 
 	// Remark reports a useful line; a warning begins with "WARNING: ". Target is empty if the run
 	// has one target, or if the line is about all of them.
@@ -34,9 +34,9 @@ type Observer interface {
 	Done(*Result)
 }
 
-// A Step is something that a target does before or after its load.
-type Step struct {
-	Kind StepKind
+// An Event is something that a target does before or after its load.
+type Event struct {
+	Kind EventKind
 
 	// Target is empty if the run has one target.
 	Target string
@@ -65,27 +65,27 @@ type Step struct {
 	Err error
 }
 
-// A StepKind says which Step it is.
-type StepKind int
+// An EventKind says which Event it is.
+type EventKind int
 
 // The steps of a target, in their order. A run skips those that the plan does not ask for.
 const (
-	FindingModel     StepKind = iota // asks the server for its models
-	FoundModel                       // took the first of them
-	NotAligned                       // cannot use the server's /tokenize
-	Aligning                         // cuts prompts to length with the server's tokenizer
-	Prepared                         // knows everything that it will send
-	Rehearsing                       // makes the first request, and sends it if there is a ready check
-	Ready                            // the server answered it
-	WarmingUp                        // sends requests before the clock starts
-	WarmedUp                         // those requests have ended
-	Starting                         // is about to begin the load
-	StartingProfiler                 // asks the server to profile the load
-	StartedProfiler                  // the server profiles
-	Announced                        // knows what it will send, and when
-	StoppingProfiler                 // asks the server to write its profile
-	StoppedProfiler                  // the server has written it
-	RepeatDone                       // all load tests of a repeat are done
+	FindingModel     EventKind = iota // asks the server for its models
+	FoundModel                        // took the first of them
+	NotAligned                        // cannot use the server's /tokenize
+	Aligning                          // cuts prompts to length with the server's tokenizer
+	Prepared                          // knows everything that it will send
+	Rehearsing                        // makes the first request, and sends it if there is a ready check
+	Ready                             // the server answered it
+	WarmingUp                         // sends requests before the clock starts
+	WarmedUp                          // those requests have ended
+	Starting                          // is about to begin the load
+	StartingProfiler                  // asks the server to profile the load
+	StartedProfiler                   // the server profiles
+	Announced                         // knows what it will send, and when
+	StoppingProfiler                  // asks the server to write its profile
+	StoppedProfiler                   // the server has written it
+	RepeatDone                        // all load tests of a repeat are done
 )
 
 // A Loading is a load that has begun.
@@ -154,7 +154,7 @@ type Result struct {
 // Quiet is an Observer that ignores everything.
 type Quiet struct{}
 
-func (Quiet) Step(Step)                     {}
+func (Quiet) Event(Event)                    {}
 func (Quiet) Remark(target, text string)    {}
 func (Quiet) Loading(Loading) (over func()) { return func() {} }
 func (Quiet) Draining(Draining)             {}
@@ -168,11 +168,11 @@ type gate struct {
 	over bool
 }
 
-func (g *gate) Step(s Step) {
+func (g *gate) Event(s Event) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if !g.over {
-		g.Observer.Step(s)
+		g.Observer.Event(s)
 	}
 }
 

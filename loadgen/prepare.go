@@ -37,7 +37,7 @@ func (t *target) prepare(ctx context.Context) error {
 	if err := t.unlessStopped(ctx, t.align); err != nil {
 		return err
 	}
-	t.step(Step{Kind: Prepared})
+	t.event(Event{Kind: Prepared})
 	return nil
 }
 

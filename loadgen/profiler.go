@@ -14,14 +14,14 @@ func (t *target) startProfiler(ctx context.Context) {
 	if !t.Traffic.Profile || t.Shard.Index > 0 {
 		return
 	}
-	t.step(Step{Kind: StartingProfiler})
+	t.event(Event{Kind: StartingProfiler})
 	t.profiling = true
 	if err := t.server.StartProfile(ctx); err != nil {
 		t.say("WARNING: %s; the run goes on without a profile%s", t.Server.Secrets.Mask(err.Error()), profilerAdvice(err))
 		return
 	}
 	t.profiled = true
-	t.step(Step{Kind: StartedProfiler})
+	t.event(Event{Kind: StartedProfiler})
 }
 
 // stopProfiler asks the server to write its profile, which may take long. It also does so for an
@@ -31,7 +31,7 @@ func (t *target) stopProfiler(ctx context.Context) {
 		return
 	}
 	t.profiling = false
-	t.step(Step{Kind: StoppingProfiler})
+	t.event(Event{Kind: StoppingProfiler})
 	patient := t.server.With(t.server.Transport, t.Limits.Total)
 	if err := patient.StopProfile(context.WithoutCancel(ctx)); err != nil {
 		if t.profiled { // else it has been reported
@@ -39,7 +39,7 @@ func (t *target) stopProfiler(ctx context.Context) {
 		}
 		return
 	}
-	t.step(Step{Kind: StoppedProfiler})
+	t.event(Event{Kind: StoppedProfiler})
 }
 
 // profilerAdvice says what to do if a server has no profiler.

@@ -32,7 +32,7 @@ func (t *target) findModel(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
-	t.step(Step{Kind: FindingModel})
+	t.event(Event{Kind: FindingModel})
 	var models []openai.Model
 	err := t.reach(ctx, func() (err error) { models, err = t.server.Models(ctx); return err })
 	switch {
@@ -46,7 +46,7 @@ func (t *target) findModel(ctx context.Context) error {
 	first := models[0]
 	t.config.Model = cmp.Or(first.Root, first.ID)
 	t.served = cmp.Or(t.Server.ServedName, first.ID)
-	t.step(Step{Kind: FoundModel, Model: t.config.Model, ID: first.ID})
+	t.event(Event{Kind: FoundModel, Model: t.config.Model, ID: first.ID})
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (t *target) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.step(Step{Kind: Rehearsing})
+	t.event(Event{Kind: Rehearsing})
 	if t.Traffic.ReadyCheck > 0 {
 		if err := t.checkReady(ctx, first); err != nil {
 			return err
@@ -33,9 +33,9 @@ func (t *target) rehearse(ctx context.Context) error {
 		}
 	}
 	if n := t.Shard.Share(t.Traffic.Warmups); n > 0 {
-		t.step(Step{Kind: WarmingUp, Count: n})
+		t.event(Event{Kind: WarmingUp, Count: n})
 		t.warmUps(ctx, first, n)
-		t.step(Step{Kind: WarmedUp})
+		t.event(Event{Kind: WarmedUp})
 	}
 	return ctx.Err()
 }
@@ -63,7 +63,7 @@ func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 		rec := t.once(limited, first)
 		switch {
 		case rec.Class == metrics.OK:
-			t.step(Step{Kind: Ready})
+			t.event(Event{Kind: Ready})
 			return nil
 		case rec.Class != metrics.Cancelled:
 			last, refused = rec.Error, rec.Class == metrics.Status

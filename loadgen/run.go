@@ -105,7 +105,7 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 			break
 		}
 	}
-	r.observer.Step(Step{Kind: RepeatDone, Plan: r.Plan, Count: len(r.done) - first})
+	r.observer.Event(Event{Kind: RepeatDone, Plan: r.Plan, Count: len(r.done) - first})
 	return err
 }
 

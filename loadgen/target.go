@@ -63,10 +63,10 @@ func (t *target) say(format string, args ...any) {
 	t.observer.Remark(t.Target, fmt.Sprintf(format, args...))
 }
 
-// step passes a step to the observer.
-func (t *target) step(s Step) {
+// event passes a event to the observer.
+func (t *target) event(s Event) {
 	s.Target, s.Plan = t.Target, t.Plan
-	t.observer.Step(s)
+	t.observer.Event(s)
 }
 
 // named puts the target's name before an error.

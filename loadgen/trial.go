@@ -147,9 +147,9 @@ func (tr *trial) prime(ctx context.Context, t *target) (load engine.Load, err er
 		return load, t.named(err)
 	}
 	t.lasts = t.header.Began() + load.Lasts
-	t.step(Step{Kind: Starting})
+	t.event(Event{Kind: Starting})
 	t.startProfiler(ctx)
-	t.step(Step{Kind: Announced, Config: t.header.Config, Probes: t.probing()})
+	t.event(Event{Kind: Announced, Config: t.header.Config, Probes: t.probing()})
 	return load, nil
 }
 

@@ -65,7 +65,7 @@ func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed
 		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Error))
 	}
 	woke.FirstToken = sent + rec.TTFT()
-	if rec.Whole {
+	if rec.Unstreamed {
 		woke.FirstToken = sent + rec.E2EL()
 	}
 	t.woke = woke

@@ -132,7 +132,7 @@ func weekTarget(t *testing.T, line lines, n int) *target {
 		t.Fatal(err)
 	}
 	b.config = b.Config()
-	b.aim()
+	b.setEncoder()
 	b.recorder = newRecorder(&b.Keep, nil)
 	return b
 }

@@ -17,7 +17,7 @@ func adapted(n int) []*Record {
 		if r.Adapter = []string{"sql", "", "chat", "sql", "math"}[i%5]; i%7 == 3 {
 			r.Class, r.Error = Status, "no"
 		}
-		r.Whole = i%11 == 5
+		r.Unstreamed = i%11 == 5
 	}
 	return records
 }

@@ -42,10 +42,10 @@ func (u CacheUse) plus(other CacheUse) CacheUse {
 // add counts a completed request.
 func (u *CacheUse) add(r *Record) {
 	tokens := CacheTokens{Prompt: r.In, Cached: min(r.Cached, r.In)}
-	if r.Step.Reusable >= 0 {
+	if r.Session.Reusable >= 0 {
 		u.Planned += r.InAsked
-		u.Reusable += r.Step.Reusable
-		tokens.Reused, tokens.Reusable = tokens.Cached, r.Step.Reusable
+		u.Reusable += r.Session.Reusable
+		tokens.Reused, tokens.Reusable = tokens.Cached, r.Session.Reusable
 	}
 	if r.Uncached {
 		u.Zeros++

@@ -28,23 +28,23 @@ type Collector struct {
 	MaxKept      int  // bytes for both together; beyond it both are dropped; 0: no limit
 	Cap          int  // exact values kept of each latency; 0 means the limits above
 
-	header      *Header
-	trace       Trace
-	sum         Summary // counts and distributions so far
-	good        int
-	timeline    timeline
-	witness     witness
-	sessions    sessionCollector
-	adapters    adapters
-	processes   processes // that were sampled
-	meter       cost.Meter
-	foreign     bool // AddOutcome was called: the Truth is unknown
-	evened      int  // completed requests with unknown single chunk times
-	refused     int  // requests whose times are impossible
-	firstErrors []firstError
-	scratch     []float64
-	kept        int  // bytes that Outcomes and the Trace took
-	shed        bool // and were dropped
+	header       *Header
+	trace        Trace
+	sum          Summary // counts and distributions so far
+	good         int
+	timeline     timeline
+	witness      witness
+	sessions     sessionCollector
+	adapters     adapters
+	processes    processes // that were sampled
+	meter        cost.Meter
+	foreign      bool // AddOutcome was called: the Truth is unknown
+	gapsLost     int  // completed requests with unknown single chunk times
+	refused      int  // requests whose times are impossible
+	firstErrors  []firstError
+	scratch      []float64
+	kept         int  // bytes that Outcomes and the Trace took
+	traceDropped bool // and were dropped
 }
 
 // NewCollector makes a Collector for a run. It keeps the header and does not change it.
@@ -62,20 +62,20 @@ func (c *Collector) Add(r *Record) {
 	if !possible && r.Phase != WarmUp {
 		c.refused++
 	}
-	if c.KeepTrace && !c.shed {
+	if c.KeepTrace && !c.traceDropped {
 		if packed := c.trace.Records.pack(r); c.room(len(packed)) {
 			c.trace.Records.add(packed)
 		}
 	}
 	c.witness.backlog.add(r)
 	if r.Phase == WarmUp {
-		c.addStep(r, true)
+		c.addTurn(r, true)
 		return
 	}
 	o := r.outcome(c.scratch[:0])
 	c.scratch = o.ITL
 	kept := good(&o, c.header.Config.Goodput)
-	c.addStep(r, kept)
+	c.addTurn(r, kept)
 	c.adapters.add(r.Adapter, &o, kept, c.requestCap())
 	c.sum.Resent.add(r)
 	if r.Phase == Main {
@@ -93,9 +93,9 @@ func (c *Collector) Add(r *Record) {
 	c.witness.add(r, c.requestCap())
 }
 
-// addStep adds a record to the sessions, if it has a Step. kept says that it kept all SLOs.
-func (c *Collector) addStep(r *Record, kept bool) {
-	if r.Step != nil {
+// addTurn adds a record to the sessions, if it has a Session. kept says that it kept all SLOs.
+func (c *Collector) addTurn(r *Record, kept bool) {
+	if r.Session != nil {
 		a := c.asked()
 		c.sessions.add(r, kept, &a)
 	}
@@ -147,7 +147,7 @@ func (c *Collector) FirstLate() (time.Duration, bool) {
 
 // Gapless reports that ITL lacks the gaps of some completed request, because only its first and its
 // last chunk are known.
-func (c *Collector) Gapless() bool { return c.evened > 0 }
+func (c *Collector) Gapless() bool { return c.gapsLost > 0 }
 
 // AddOutcome adds a request that was measured elsewhere. It does not keep o.ITL. The Summary then
 // has no Truth, which needs Records.
@@ -196,10 +196,10 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.sum.TotalOutput += o.Out
 	c.sum.Carried.add(o.Carried)
 	c.putE2EL(o.Latency, o.Queue)
-	if !o.Whole {
+	if !o.Unstreamed {
 		c.put(&c.sum.TTFT, o.TTFT)
 	}
-	if !o.Whole && o.Out > 1 {
+	if !o.Unstreamed && o.Out > 1 {
 		c.put(&c.sum.TPOT, o.tpot())
 	}
 	if good(&o, c.header.Config.Goodput) {
@@ -220,7 +220,7 @@ func (c *Collector) addAnswer(o *Outcome, gone int) {
 	s := answer{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
 	if gone > 0 {
 		s.gaps, s.even = int32(gone), true
-		c.evened++
+		c.gapsLost++
 	}
 	if c.timeline.answers == nil && c.timeline.folded == nil {
 		c.timeline.answers = make([]answer, 0, c.expected())
@@ -275,7 +275,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	s.inOnePiece()
 	s.pooled()
-	if c.KeepTrace && !c.shed {
+	if c.KeepTrace && !c.traceDropped {
 		// Samples of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = new(c.trace) // a pointer into c would keep all of c
@@ -310,7 +310,7 @@ func (c *Collector) warnings() []string {
 			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.clamped, "value")))
 		}
 	}
-	if c.timeline.folded != nil || c.evened > 0 {
+	if c.timeline.folded != nil || c.gapsLost > 0 {
 		approximate = append(approximate, "peak output token throughput", "peak concurrent requests")
 	}
 	if approximate != nil {

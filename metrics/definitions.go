@@ -76,7 +76,7 @@ func (d Definitions) Of(r *Record, chat bool) *Record {
 	if t := r.Until032; t != nil {
 		older.In, older.Out, older.Until032 = t.In, t.Out, nil
 	}
-	if r.Whole && r.Payload != nil && r.Payload.Inputs > 0 {
+	if r.Unstreamed && r.Payload != nil && r.Payload.Inputs > 0 {
 		if d == Definitions029 && r.FirstByte > 0 {
 			older.Last = r.FirstByte
 		}

@@ -197,11 +197,11 @@ type totals struct {
 	Busy     time.Duration `json:"busy,omitempty"`      // from Sent to End, of all requests
 	InFlight int           `json:"in_flight,omitempty"` // most requests at once
 
-	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
-	Tokens  steps    `json:"tokens"`            // when they came
-	Started steps    `json:"started"`           // requests, when they were sent
-	Ended   steps    `json:"ended"`
-	Backlog *backlog `json:"backlog,omitempty"` // nil in older streams
+	Seconds *buckets   `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
+	Tokens  timeSeries `json:"tokens"`            // when they came
+	Started timeSeries `json:"started"`           // requests, when they were sent
+	Ended   timeSeries `json:"ended"`
+	Backlog *backlog   `json:"backlog,omitempty"` // nil in older streams
 
 	Sessions *sessionTotals `json:"sessions,omitempty"` // nil without sessions
 	Adapters []Adapter      `json:"adapters,omitempty"`
@@ -397,7 +397,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.sum.Carried.add(&other.sum.Carried)
 	c.good += other.good
-	c.evened += other.evened
+	c.gapsLost += other.gapsLost
 	c.refused += other.refused
 	for class, n := range other.sum.Classes {
 		c.sum.Classes[class] += n

@@ -37,7 +37,7 @@ type excerpt struct {
 	part     Part
 	busy     buckets // from the window's start
 	output   int     // tokens that came inside
-	tokens   steps
+	tokens   timeSeries
 	inFlight inFlight
 	outputs  map[*Adapter]int // likewise; of no adapter, by nil
 }
@@ -68,7 +68,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
 		e.witness.addStart(r)
 	}
-	if r.Class == OK && !r.Whole && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
+	if r.Class == OK && !r.Unstreamed && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
 		if row := e.adapters.of(r.Adapter); row != nil {
 			row.TTFT.Add(r.TTFT().Seconds())

@@ -104,7 +104,7 @@ func (f *inFlight) any() (sum time.Duration) {
 
 // A flights counts starts and ends separately, in steps of the same width. In one sum they would
 // cancel out within a wide step.
-type flights struct{ starts, ends steps }
+type flights struct{ starts, ends timeSeries }
 
 // add ignores a request if one of its times is nonsense.
 func (f *flights) add(start, end time.Duration) {

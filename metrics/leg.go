@@ -19,7 +19,7 @@ type leg struct {
 }
 
 func legOf(r *Record) leg {
-	step := r.Step
+	step := r.Session
 	l := leg{
 		turn: r.Turn, waits: step.Waits, end: r.End, server: r.End - r.Sent, lag: r.Lag(), queue: max(r.Due, r.Slot) - r.Due,
 		gap: r.Due - step.Ready, tool: step.Tool, early: r.Sent < step.Ready, exists: true,

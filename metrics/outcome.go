@@ -8,19 +8,19 @@ import (
 // statistics of a run are computed from Outcomes. Start is on any clock that the run's outcomes
 // share.
 type Outcome struct {
-	Index   int // position in the dataset
-	Success bool
-	In      int       // prompt tokens
-	Out     int       // output tokens
-	Start   float64   // when it was sent
-	TTFT    float64   // also kept for a failed request that had chunks
-	TTFO    float64   // infinite without output, 0 if unknown
-	Whole   bool      // the answer was not streamed, and TTFT is its Latency
-	ITL     []float64 // between successive chunks; kept likewise
-	Latency float64   // E2EL
-	Queue   float64   // waiting for a slot before Start; NaN if unknown
-	Text    string    // empty for a failed request
-	Error   string
+	Index      int // position in the dataset
+	Success    bool
+	In         int       // prompt tokens
+	Out        int       // output tokens
+	Start      float64   // when it was sent
+	TTFT       float64   // also kept for a failed request that had chunks
+	TTFO       float64   // infinite without output, 0 if unknown
+	Unstreamed bool      // the answer was not streamed, and TTFT is its Latency
+	ITL        []float64 // between successive chunks; kept likewise
+	Latency    float64   // E2EL
+	Queue      float64   // waiting for a slot before Start; NaN if unknown
+	Text       string    // empty for a failed request
+	Error      string
 
 	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil if the server does not say
 
@@ -53,7 +53,7 @@ func (r *Record) outcome(itl []float64) Outcome {
 	}
 	o := Outcome{
 		Index: r.Index, Success: r.Class == OK,
-		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Whole: r.Whole, ITL: itl,
+		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Unstreamed: r.Unstreamed, ITL: itl,
 		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
 		Carried: r.Payload,
 	}

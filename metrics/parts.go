@@ -117,7 +117,7 @@ func (c *slicer) take(r *Record) {
 		c.slices[c.at(at)].Output += tokens
 	}
 	c.put(3, r.done(), r.E2EL())
-	if r.Whole {
+	if r.Unstreamed {
 		return
 	}
 	c.put(0, r.Chunks.First(), r.TTFT())
@@ -245,10 +245,10 @@ func (a *adapters) add(name string, o *Outcome, good bool, most int) {
 		return
 	}
 	row.E2EL.Add(o.Latency)
-	if !o.Whole {
+	if !o.Unstreamed {
 		row.TTFT.Add(o.TTFT)
 	}
-	if !o.Whole && o.Out > 1 {
+	if !o.Unstreamed && o.Out > 1 {
 		row.TPOT.Add(o.tpot())
 	}
 	a.kept++

@@ -12,8 +12,8 @@
 // A Summary can also be read from the output of other tools. It then quotes what is printed there:
 // unknown numbers are NaN, unknown counts are -1.
 //
-// This package imports no other package of servebench. The packages below it import only those above them
-// in this list:
+// This package imports only metrics/cost and metrics/gpu of servebench. The packages below it import only those
+// above them in this list:
 //
 //	metrics
 //	metrics/pyjson   JSON as Python writes it
@@ -95,8 +95,8 @@ type Record struct {
 	// byte of the answer. These are not retries.
 	Reconnects int   `json:"anew,omitempty"`
 	Phase      Phase `json:"phase,omitempty"`
-	// Step says where the request stands in its session; nil if sessions have one request.
-	Step *Step `json:"step,omitempty"`
+	// Session says where the request stands in its session; nil if sessions have one request.
+	Session *Turn `json:"step,omitempty"`
 
 	// Adapter is the LoRA adapter that the request asked for in place of the model; empty for none.
 	Adapter string `json:"adapter,omitempty"`
@@ -135,9 +135,9 @@ type Record struct {
 	Chunks Stamps `json:"chunks,omitzero"`
 	// Blank are the arrivals of the other chunks with choices: a chat's role, its end.
 	Blank Stamps `json:"blank,omitzero"`
-	// Whole says that the answer was not streamed. Its end is then the only one of Chunks, and it has no
+	// Unstreamed says that the answer was not streamed. Its end is then the only one of Chunks, and it has no
 	// TTFT, TPOT or ITL: TTFT is its E2EL.
-	Whole bool `json:"whole,omitempty"`
+	Unstreamed bool `json:"whole,omitempty"`
 	// Late marks the Chunks that shared a read with a later chunk while we read late: they have
 	// the other's stamp, and may have arrived that much earlier.
 	Late Marks `json:"late,omitempty"`
@@ -265,7 +265,7 @@ func (r *Record) TTFO() (latency time.Duration, there bool) {
 	if r.Reasoned {
 		first = r.FirstOutput
 	}
-	if first == 0 || r.Whole {
+	if first == 0 || r.Unstreamed {
 		return 0, false
 	}
 	return first - r.Sent, true
@@ -274,7 +274,7 @@ func (r *Record) TTFO() (latency time.Duration, there bool) {
 // TPOT is the time per output token after the first, (E2EL − TTFT) / (Out − 1), as vLLM's client
 // defines it. It is 0 if there is no second token, or no stream.
 func (r *Record) TPOT() time.Duration {
-	if r.Out < 2 || r.Chunks.Len() == 0 || r.Whole {
+	if r.Out < 2 || r.Chunks.Len() == 0 || r.Unstreamed {
 		return 0
 	}
 	return (r.E2EL() - r.TTFT()) / time.Duration(r.Out-1)
@@ -318,7 +318,7 @@ func (r *Record) Shift(d time.Duration) {
 	}
 	r.Chunks.shift(d)
 	r.Blank.shift(d)
-	r.Step = r.Step.shifted(d)
+	r.Session = r.Session.shifted(d)
 }
 
 // final is when the last noticed event came.
@@ -347,10 +347,10 @@ func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 		if r.Phase == Main && !yield("lag", r.Lag()) {
 			return
 		}
-		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !r.Whole && !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !r.Unstreamed && !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
 			return
 		}
-		if r.Out > 1 && !r.Whole && !yield("tpot", r.TPOT()) {
+		if r.Out > 1 && !r.Unstreamed && !yield("tpot", r.TPOT()) {
 			return
 		}
 		for gap := range r.Chunks.Gaps() {

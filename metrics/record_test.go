@@ -65,7 +65,7 @@ func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 
 // The first answer came whole, the second was streamed: they must not be in one distribution.
 func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
-	whole := &Record{Run: "r", Sent: 100 * msec, In: 7, Out: 40, Whole: true, Last: 900 * msec, FirstContent: 900 * msec, End: 900 * msec, Wrote: 101 * msec}
+	whole := &Record{Run: "r", Sent: 100 * msec, In: 7, Out: 40, Unstreamed: true, Last: 900 * msec, FirstContent: 900 * msec, End: 900 * msec, Wrote: 101 * msec}
 	whole.Chunks.Append(whole.Last)
 	streamed := sentAt(1000, 1200, 1300)
 	c := NewCollector(&Header{Run: "r", Config: Config{Goodput: []SLO{{"tpot", 5}}}})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Records are Records in memory, packed: some 80 bytes a request, 30 for its Step, and what its stamps
+// Records are Records in memory, packed: some 80 bytes a request, 30 for its Session, and what its stamps
 // and its texts take. They have no Asked, which nothing that is made of them needs. The zero value is
 // empty.
 type Records struct {
@@ -127,8 +127,8 @@ func (p *Records) pack(r *Record) []byte {
 	for _, flag := range p.parts.flags {
 		part(*flag)
 	}
-	if part(r.Step != nil) {
-		b = r.Step.pack(b, p, r.Due)
+	if part(r.Session != nil) {
+		b = r.Session.pack(b, p, r.Due)
 	}
 	if rare := (rareParts{r.WithOutput, r.Until032, r.TokensPerChunk, r.Server, r.Payload}); part(rare.any()) {
 		b = binary.AppendUvarint(b, uint64(len(p.rare)))
@@ -188,7 +188,7 @@ func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
 		*flag = part()
 	}
 	if part() {
-		r.Step = u.step(p, r.Due)
+		r.Session = u.step(p, r.Due)
 	}
 	if part() {
 		rare := p.rare[u.uint()]
@@ -197,7 +197,7 @@ func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
 	}
 }
 
-// parts are the fields of a Record by their kinds, except its Step and rareParts, in the order in
+// parts are the fields of a Record by their kinds, except its Session and rareParts, in the order in
 // which they are packed. Successive moments are close to each other.
 type parts struct {
 	moments []*time.Duration
@@ -219,7 +219,7 @@ func partsOf(r *Record) parts {
 		names: []*string{&r.Run, &r.Target, &r.Adapter, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
 		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reply, &r.Reasoning},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late), (*[]byte)(&r.Calls)},
-		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached, &r.Reasoned, &r.Whole},
+		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached, &r.Reasoned, &r.Unstreamed},
 	}
 }
 

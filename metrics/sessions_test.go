@@ -19,7 +19,7 @@ func turn(index, number, turns int, ready, gap, slot, sent, first, end int, wait
 	r := &Record{
 		Index: index, Turn: number, In: 100 * (number + 1), InAsked: 100 * (number + 1), Out: 2, OutAsked: 2,
 		Due: time.Duration(ready+gap) * msec, Slot: time.Duration(slot) * msec, Sent: time.Duration(sent) * msec, End: time.Duration(end) * msec,
-		Step: &Step{Turns: turns, Waits: waits, Ready: time.Duration(ready) * msec, Gap: time.Duration(gap) * msec},
+		Session: &Turn{Turns: turns, Waits: waits, Ready: time.Duration(ready) * msec, Gap: time.Duration(gap) * msec},
 	}
 	r.Chunks.Append(time.Duration(first) * msec)
 	r.Chunks.Append(r.End)
@@ -37,11 +37,11 @@ func tree() []*Record {
 		turn(0, 3, 4, 900, 100, 1000, 1001, 1101, 1201, 1, 2),
 	}
 	for i, r := range records {
-		r.Step.SessionSlot = 4 * msec
-		r.Step.At, r.Step.Took = new(time.Duration(100*i)*msec), 300*msec
+		r.Session.SessionSlot = 4 * msec
+		r.Session.At, r.Session.Took = new(time.Duration(100*i)*msec), 300*msec
 	}
-	records[1].Step.Tool = true
-	records[3].Step.History, records[3].In = 300, 410
+	records[1].Session.Tool = true
+	records[3].Session.History, records[3].In = 300, 410
 	return records
 }
 
@@ -110,7 +110,7 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 			waits = []int{i - 1}
 		}
 		r := turn(0, i, 10, 1000*i, 10, 1000*i+10, 1000*i+10, 1000*i+20+i, 1000*i+500, waits...)
-		r.Cached, r.Step.Reusable = 50*i, 100*i
+		r.Cached, r.Session.Reusable = 50*i, 100*i
 		records = append(records, r)
 	}
 	records[9].Class = Reset
@@ -150,8 +150,8 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 
 // What a server says nothing about is unknown, unless it only leaves out a 0.
 func TestUnknownCachedTokensAreLeftOut(t *testing.T) {
-	unknown := &Step{Reusable: -1}
-	told, zero, silent := &Record{In: 100, Cached: 40, Step: unknown}, &Record{In: 100, Uncached: true, Step: unknown}, &Record{In: 50, Step: unknown}
+	unknown := &Turn{Reusable: -1}
+	told, zero, silent := &Record{In: 100, Cached: 40, Session: unknown}, &Record{In: 100, Uncached: true, Session: unknown}, &Record{In: 50, Session: unknown}
 	for _, c := range []struct {
 		name    string
 		records []*Record
@@ -220,7 +220,7 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 
 func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	first, second := turn(0, 0, 2, 0, 0, 0, 0, 100, 200), turn(0, 1, 2, 200, 1800, 2000, 2000, 2100, 2200, 0)
-	first.Phase, first.Step.Early, second.Step.Early = WarmUp, true, true
+	first.Phase, first.Session.Early, second.Session.Early = WarmUp, true, true
 	h := &Header{WarmUp: time.Second}
 	single := turn(0, 0, 1, 1500, 0, 1510, 1511, 1600, 1700) // the same index, in the measured part
 	s := sessionsOf(t, h, 2, first, single, second)
@@ -231,7 +231,7 @@ func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	if s.MeanInFlight != (1.2+0.189)/2 || s.PeakInFlight != 2 {
 		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
 	}
-	single.Step = nil
+	single.Session = nil
 	if collected(h, []*Record{single}).Summary(2).Sessions != nil {
 		t.Error("sessions without steps")
 	}
@@ -255,23 +255,23 @@ func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
 	ends := map[int]time.Duration{}
 	for i := range turns {
 		r := &Record{Index: index, Turn: i, In: 1 + random.IntN(900), InAsked: 1 + random.IntN(900), Cached: random.IntN(3) * 10, Out: 1 + random.IntN(5), OutAsked: random.IntN(5)}
-		r.Step = &Step{Turns: turns, Early: early, Ready: from, SessionSlot: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
+		r.Session = &Turn{Turns: turns, Early: early, Ready: from, SessionSlot: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
 		for wait := range i {
 			if random.IntN(3) == 0 {
-				r.Step.Waits = append(r.Step.Waits, wait)
+				r.Session.Waits = append(r.Session.Waits, wait)
 			}
 		}
 		unsent := false
-		for k, wait := range r.Step.Waits {
+		for k, wait := range r.Session.Waits {
 			end, answered := ends[wait]
-			if unsent = unsent || !answered; k == 0 || end > r.Step.Ready {
-				r.Step.Ready = end
+			if unsent = unsent || !answered; k == 0 || end > r.Session.Ready {
+				r.Session.Ready = end
 			}
 		}
 		if unsent {
 			continue
 		}
-		r.Due = r.Step.Ready + r.Step.Gap
+		r.Due = r.Session.Ready + r.Session.Gap
 		r.Slot = r.Due + some(50*msec)*time.Duration(random.IntN(2))
 		r.Sent = r.Slot + some(2*msec)
 		at := r.Sent + some(300*msec)
@@ -284,7 +284,7 @@ func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
 			r.Phase = WarmUp
 		}
 		if random.IntN(3) > 0 {
-			r.Step.At, r.Step.Took = new(from+time.Duration(i)*time.Second), some(time.Second)
+			r.Session.At, r.Session.Took = new(from+time.Duration(i)*time.Second), some(time.Second)
 		}
 		switch random.IntN(25) {
 		case 0:
@@ -327,7 +327,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 		for i := range 40 {
 			all := job(random, i, time.Duration(random.Int64N(9e9)))
 			records = append(records, all...)
-			if len(all) == 0 || all[0].Step.Early || len(all) < all[0].Step.Turns || slices.ContainsFunc(all, func(r *Record) bool { return r.Class != OK }) {
+			if len(all) == 0 || all[0].Session.Early || len(all) < all[0].Session.Turns || slices.ContainsFunc(all, func(r *Record) bool { return r.Class != OK }) {
 				continue
 			}
 			from, to := all[0].Due, all[0].End
@@ -437,7 +437,7 @@ func TestTotalsHaveTheSessions(t *testing.T) {
 // The answers of a turn that came whole have no first token in its row, even next to streams.
 func TestTurnsWithWholeAnswersHaveNoTTFT(t *testing.T) {
 	whole := turn(0, 0, 1, 0, 0, 0, 0, 100, 200)
-	whole.Whole, whole.Chunks, whole.FirstContent = true, Stamps{}, whole.End
+	whole.Unstreamed, whole.Chunks, whole.FirstContent = true, Stamps{}, whole.End
 	whole.Chunks.Append(whole.End)
 	rows := sessionsOf(t, &Header{}, 1, whole, turn(1, 0, 1, 0, 0, 0, 0, 100, 200)).Rows
 	if row := &rows[0]; row.Completed != 2 || row.TTFT.Len() != 1 || row.TTFT.Mean() != 100 || row.TPOT.Len() != 1 || row.E2EL.Len() != 2 {

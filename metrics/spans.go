@@ -139,7 +139,7 @@ func (r *Record) told() (queue, prefill, generation time.Duration, told bool) {
 	queue, one := span(r.Server.QueueMS)
 	prefill, two := span(r.Server.TTFTMS)
 	generation, three := span(r.Server.GenerationMS)
-	if !r.Whole {
+	if !r.Unstreamed {
 		generation, three = 0, true
 	}
 	return queue, prefill, generation, one && two && three

@@ -59,14 +59,14 @@ func TestTheSpansOfARequest(t *testing.T) {
 		},
 		"whole": {
 			func(r *Record) {
-				r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+				r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
 				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec},
 		},
 		"whole, and its server reports all": {
 			func(r *Record) {
-				r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+				r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
 				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0), GenerationMS: new(60.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 20 * msec, 10 * msec, 0, 60 * msec, 4 * msec},
@@ -78,7 +78,7 @@ func TestTheSpansOfARequest(t *testing.T) {
 		if !completed || got != c.want {
 			t.Errorf("a request %s: %v, %v; want %v", name, got, completed, c.want)
 		}
-		if got.Total() != r.End-r.Due || got.TTFT() != r.TTFT() && !r.Whole {
+		if got.Total() != r.End-r.Due || got.TTFT() != r.TTFT() && !r.Unstreamed {
 			t.Errorf("a request %s: %v in all, TTFT %v", name, got.Total(), got.TTFT())
 		}
 	}
@@ -161,7 +161,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		c := NewCollector(&Header{})
 		for range 4 {
 			r := waterfallRecord()
-			if change(r); r.Whole {
+			if change(r); r.Unstreamed {
 				c.header.Config.Whole = true
 			}
 			c.Add(r)
@@ -172,7 +172,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 	}
 	counted := &ServerTotals{Queue: TimeTotal{0.050, 5}, Prefill: TimeTotal{0.150, 5}, Generation: TimeTotal{0.250, 5}}
 	streamed, answered := func(*Record) {}, func(r *Record) {
-		r.Chunks, r.Whole = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+		r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
 	}
 	for name, c := range map[string]struct {
 		times   *ServerTotals

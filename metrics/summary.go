@@ -66,7 +66,7 @@ type Summary struct {
 	// be.
 	Mixed string
 
-	// Sessions are the figures of sessions; nil if no request has a Step, for a part of a run, and
+	// Sessions are the figures of sessions; nil if no request has a Session, for a part of a run, and
 	// unless they come from Records or a file of servebench.
 	Sessions *Sessions
 	// Adapters are the LoRA adapters that requests asked for, by name; nil for none. Requests without

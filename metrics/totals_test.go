@@ -114,11 +114,11 @@ func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
 }
 
 func TestMovedCountsGoToTheNearestStep(t *testing.T) {
-	var from steps
+	var from timeSeries
 	from.add(0, 3)
 	from.add(50*msec, 2)
 	for later, want := range map[time.Duration]int64{-msec: 0, 4 * msec: 0, 6 * msec: 1, -6 * msec: -1} {
-		var s steps
+		var s timeSeries
 		s.merge(&from, later)
 		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
 			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
@@ -141,7 +141,7 @@ func TestMovedSecondsGoToTheNearest(t *testing.T) {
 }
 
 func TestStepsOfDifferentWidthCountTogether(t *testing.T) {
-	var started, ended steps
+	var started, ended timeSeries
 	for i := range 5 {
 		started.add(time.Duration(10*i)*time.Second, 1)
 		ended.add(time.Duration(10*i+1)*time.Second, 1)

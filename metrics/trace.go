@@ -49,18 +49,18 @@ func (s *Sample) size() int {
 // room reports whether that many more bytes of requests and samples can be kept. If not, everything
 // kept so far is dropped: a part of the requests would say nothing true about the run.
 func (c *Collector) room(bytes int) bool {
-	if c.shed {
+	if c.traceDropped {
 		return false
 	}
 	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
-		c.shed, c.trace, c.sum.Outcomes, c.sum.Timings = true, Trace{}, nil, nil
+		c.traceDropped, c.trace, c.sum.Outcomes, c.sum.Timings = true, Trace{}, nil, nil
 	}
-	return !c.shed
+	return !c.traceDropped
 }
 
 // shedding is the warning about what was dropped.
 func (c *Collector) shedding() []string {
-	if !c.shed {
+	if !c.traceDropped {
 		return nil
 	}
 	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, charts, combined table of targets "+

@@ -274,7 +274,7 @@ var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 // Each answer that is not streamed has one chunk, whatever its length.
 func TestThePeakOfAnswersInOnePieceIsOfTheirTokens(t *testing.T) {
 	whole := func(end float64, out int) *Record {
-		return arrived(Record{Sent: 100 * time.Millisecond, Out: out, Whole: true}, end)
+		return arrived(Record{Sent: 100 * time.Millisecond, Out: out, Unstreamed: true}, end)
 	}
 	run := traced(Config{Whole: true, RequestRate: math.Inf(1)}, 4, whole(1100, 20), whole(1300, 30), whole(3500, 5))
 	if run.PeakOutput != 50 {

@@ -9,8 +9,8 @@ import (
 // a given number, and nothing for a token: at most 48 MiB of steps, 48 KiB of the backlog and a few
 // histograms.
 type witness struct {
-	truth    Truth // counts and distributions so far
-	tokens   steps // when tokens came
+	truth    Truth      // counts and distributions so far
+	tokens   timeSeries // when tokens came
 	inFlight inFlight
 	backlog  backlog // includes the warm-up's requests
 	expected int     // requests to make room for with the first; 0: unknown
@@ -39,13 +39,13 @@ func (w *witness) add(r *Record, most int) {
 	if r.Class == OK && r.Chunks.Len() > 0 {
 		w.truth.Counts.add(r)
 		w.truth.Prompts.add(r)
-		if !r.Whole {
+		if !r.Unstreamed {
 			w.truth.Delivery.add(r)
 		}
 		w.truth.Waterfall.Add(r)
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
-		if r.Out > 0 || !r.Whole { // an embedding has no tokens
+		if r.Out > 0 || !r.Unstreamed { // an embedding has no tokens
 			w.addTokens(r)
 		}
 	}
@@ -76,17 +76,17 @@ func (w *witness) addLatencies(r *Record, most int) {
 	if ttfo, there := r.TTFO(); there && t.Reasoning.Answers > 0 {
 		put(&t.TTFO, ttfo)
 	}
-	if r.FirstContent > 0 && !r.Whole {
+	if r.FirstContent > 0 && !r.Unstreamed {
 		put(&t.ContentTTFT, r.FirstContent-r.Sent)
 		if r.Out > 1 {
 			put(&t.ContentTPOT, (r.E2EL()-(r.FirstContent-r.Sent))/time.Duration(r.Out-1))
 		}
 	}
-	if r.Wrote > 0 && !r.Whole {
+	if r.Wrote > 0 && !r.Unstreamed {
 		put(&t.WrittenTTFT, first-r.Wrote)
 		put(&t.UndelayedTTFT, max(0, first-r.Sent-r.sendDelay()))
 	}
-	if !r.Whole {
+	if !r.Unstreamed {
 		put(&t.ScheduledTTFT, first-r.Due)
 	}
 	put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)

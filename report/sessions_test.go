@@ -32,13 +32,13 @@ func talks() *metrics.Summary {
 		for turn := range turns {
 			gap := time.Duration(turn%3) * 500 * ms
 			r := &metrics.Record{Index: i, Turn: turn, Due: ready + gap, In: 100 * (turn + 1), InAsked: 100 * (turn + 1), Out: 10, OutAsked: 10,
-				Step: &metrics.Step{Session: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, SessionSlot: place,
+				Session: &metrics.Turn{ID: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, SessionSlot: place,
 					At: new(due + time.Duration(turn)*400*ms), Took: 100 * ms, History: 100 * turn, Reusable: 96 * turn}}
 			r.Slot = max(r.Due, place) + 5*ms
 			r.Sent = r.Slot + time.Duration(i%7)*50*time.Microsecond
 			r.Cached, r.Uncached = 80*turn, turn == 0
 			if turn > 0 {
-				r.Step.Waits = []int{turn - 1}
+				r.Session.Waits = []int{turn - 1}
 			}
 			for j := range 10 {
 				r.Chunks.Append(r.Sent + time.Duration(40+10*turn+i%11+12*j)*ms)

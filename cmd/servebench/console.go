@@ -45,7 +45,7 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 
 // Step prints the lines of vLLM's client at a step, if the release has them. For several targets it
 // prints only the lines about a target.
-func (c *console) Step(s loadgen.Step) {
+func (c *console) Step(s loadgen.Event) {
 	out, _ := c.to(s.Target)
 	switch s.Kind {
 	case loadgen.FindingModel, loadgen.Prepared, loadgen.Rehearsing, loadgen.Ready, loadgen.Starting:
@@ -142,7 +142,7 @@ func (c *console) announceRate(out io.Writer, load *metrics.Config) {
 
 // unaligned says why /tokenize cannot be used, as vLLM's client does, with our error instead of
 // Python's exception.
-func (c *console) unaligned(s loadgen.Step) string {
+func (c *console) unaligned(s loadgen.Event) string {
 	f, _ := errors.AsType[*metrics.Failure](s.Err)
 	switch {
 	case !c.version.Since(33, 0):

@@ -165,9 +165,9 @@ func (o *options) plan() *loadgen.Plan {
 	return &p
 }
 
-// Step prints what vLLM's client prints at that step, and after a repeat what its targets did to
+// Event prints what vLLM's client prints at that step, and after a repeat what its targets did to
 // each other.
-func (e *experiment) Step(s loadgen.Step) {
+func (e *experiment) Event(s loadgen.Event) {
 	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
 		return

@@ -145,7 +145,7 @@ func TestTargetsWhoseRequestsWereDroppedAreNotCompared(t *testing.T) {
 			c.Add(&metrics.Record{Out: 1, Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second})
 			e.done = append(e.done, &loadgen.Result{Summary: c.Summary(3)})
 		}
-		e.Step(loadgen.Step{Kind: loadgen.RepeatDone, Count: len(e.done)})
+		e.Event(loadgen.Event{Kind: loadgen.RepeatDone, Count: len(e.done)})
 		blocks := strings.Count(out.String(), "Serving Benchmark Result")
 		if e.unwritten != nil || strings.Contains(out.String(), "All targets") != kept || blocks != map[bool]int{true: 0, false: 2}[kept] {
 			t.Errorf("kept: %v; %v, %s", kept, e.unwritten, &out)

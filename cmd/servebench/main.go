@@ -1,7 +1,8 @@
 // Command servebench is a load generator for LLM serving endpoints.
 //
-// Each verb is a file of this package and turns its flags into the structs of the other packages;
-// no package below this one knows a flag. Stdout has data, stderr has messages.
+// Each verb is a file of this package and turns its flags into the structs of the other packages.
+// Packages below this one parse no flag; remedies and messages name the flags to use. Stdout has
+// data, stderr has messages.
 package main
 
 import (

@@ -61,7 +61,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 		x.live.Chunks.Add(1)
 		x.tokens.add(chunk.Tokens, chunk.Content)
 	}
-	if rec.Whole {
+	if rec.Unstreamed {
 		rec.Chunks.Append(rec.Last)
 		x.live.Chunks.Add(1)
 	}

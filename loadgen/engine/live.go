@@ -95,7 +95,7 @@ func (l *Live) first(ttft time.Duration) {
 }
 
 func (l *Live) end(rec *metrics.Record) {
-	if rec.Chunks.Len() == 0 || rec.Whole {
+	if rec.Chunks.Len() == 0 || rec.Unstreamed {
 		l.silent.Add(1)
 	}
 	switch {

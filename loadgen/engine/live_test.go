@@ -26,7 +26,7 @@ func TestWholeAnswersThatEndedDoNotWait(t *testing.T) {
 		send := func(_ context.Context, epoch time.Time, _ *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
 			return func(func(Chunk, error) bool) {
 				time.Sleep(time.Second)
-				rec.Whole, rec.Last = true, time.Since(epoch)
+				rec.Unstreamed, rec.Last = true, time.Since(epoch)
 			}
 		}
 		var live Live

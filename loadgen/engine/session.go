@@ -162,10 +162,10 @@ func (s *liveSession) left(last bool) (over bool) {
 }
 
 // step is the place of a turn in its session.
-func (s *liveSession) step(turn int) *metrics.Step {
+func (s *liveSession) step(turn int) *metrics.Turn {
 	t := &s.Turns[turn]
-	step := &metrics.Step{
-		Session: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.stage.phase == metrics.WarmUp,
+	step := &metrics.Turn{
+		ID: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.stage.phase == metrics.WarmUp,
 		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn),
 		Took: dataset.Seconds(t.Took), SessionSlot: s.sessionSlot, Reusable: -1,
 	}

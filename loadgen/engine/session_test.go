@@ -152,14 +152,14 @@ func TestAStepSaysWhereARequestStands(t *testing.T) {
 		load := Load{Source: these(turns), Schedule: every(0), Delay: time.Second, Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1)}}
 		load.Reusable = func(_ *dataset.Conversation, turn int) int { asked = append(asked, turn); return 16 * turn }
 		ms := func(ms int) *time.Duration { return new(time.Duration(ms) * time.Millisecond) }
-		want := []metrics.Step{
-			{Session: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), SessionSlot: *ms(1000)},
-			{Session: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), SessionSlot: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
-			{Session: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), SessionSlot: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
-			{Session: "a", Turns: 4, Ready: *ms(6250), SessionSlot: *ms(1000), Waits: []int{0, 1, 2}, History: 120, Answered: 27, Reusable: 48},
+		want := []metrics.Turn{
+			{ID: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), SessionSlot: *ms(1000)},
+			{ID: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), SessionSlot: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
+			{ID: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), SessionSlot: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
+			{ID: "a", Turns: 4, Ready: *ms(6250), SessionSlot: *ms(1000), Waits: []int{0, 1, 2}, History: 120, Answered: 27, Reusable: 48},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
-			if got, want := asJSON(t, rec.Step), asJSON(t, want[rec.Turn]); got != want {
+			if got, want := asJSON(t, rec.Session), asJSON(t, want[rec.Turn]); got != want {
 				t.Errorf("turn %d: %s, want %s", rec.Turn, got, want)
 			}
 		}
@@ -196,8 +196,8 @@ func TestATurnIsDueFromTheLastByte(t *testing.T) {
 			if i > 0 {
 				due = all[i-1].Sent + 1001*time.Millisecond
 			}
-			if rec.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Step.Ready != due-time.Millisecond) {
-				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Due, rec.Queue(), rec.Lag(), rec.Step.Ready)
+			if rec.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Session.Ready != due-time.Millisecond) {
+				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Due, rec.Queue(), rec.Lag(), rec.Session.Ready)
 			}
 		}
 		// A slot that others wait for is free from then on, too.
@@ -235,7 +235,7 @@ func TestASessionOfTheWarmUpGoesOn(t *testing.T) {
 		})
 		var got []string
 		for rec := range r.Records(t.Context()) {
-			got = append(got, fmt.Sprintf("%s %v%v %v", rec.ID, rec.Phase, rec.Step.Early, rec.Due))
+			got = append(got, fmt.Sprintf("%s %v%v %v", rec.ID, rec.Phase, rec.Session.Early, rec.Due))
 		}
 		slices.Sort(got)
 		want := []string{
@@ -376,14 +376,14 @@ func TestTheWarmUpLeavesPlacesAtTheHandover(t *testing.T) {
 			WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(1, 0), chain(2, 0))},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
-			if rec.Phase == metrics.Main && rec.Step.SessionSlot != 3*time.Second {
-				t.Errorf("turn %d: session slot at %v, want 3s", rec.Turn, rec.Step.SessionSlot)
+			if rec.Phase == metrics.Main && rec.Session.SessionSlot != 3*time.Second {
+				t.Errorf("turn %d: session slot at %v, want 3s", rec.Turn, rec.Session.SessionSlot)
 			}
 		}
 		load = Load{Source: these(chain(1, 0)), Target: Target{Send: answer(time.Second, 0, 1)}, WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(3, 0.5))}}
 		var early []metrics.Phase
 		for _, rec := range collect(t, oneLoad(load)) {
-			if rec.Step != nil {
+			if rec.Session != nil {
 				early = append(early, rec.Phase)
 			}
 		}

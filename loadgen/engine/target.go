@@ -125,7 +125,7 @@ type Load struct {
 
 	// Reusable, if set, returns how many tokens of a prompt a prefix cache without limit has, −1 if
 	// it does not know. It is called just before each turn is sent, and is safe for concurrent use.
-	// Each Record then has a Step.
+	// Each Record then has a Session.
 	Reusable func(c *dataset.Conversation, turn int) int
 
 	// Stop ends the load at that time: a conversation that is due then or later, or gets its slot

@@ -67,7 +67,7 @@ func (d *dispatcher) turn(ctx context.Context, s *liveSession, turn int, due, sl
 	}
 	d.encodeAhead(s, turn)
 	rec := &metrics.Record{
-		Index: s.index, Turn: turn, Phase: d.phaseOf(s, due), Step: s.step(turn), Due: due, Slot: slot,
+		Index: s.index, Turn: turn, Phase: d.phaseOf(s, due), Session: s.step(turn), Due: due, Slot: slot,
 		InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen,
 	}
 	d.lookUp(s, turn, rec)
@@ -160,5 +160,5 @@ func (d *dispatcher) lookUp(s *liveSession, turn int, rec *metrics.Record) {
 	if d.load.Reusable == nil {
 		return
 	}
-	rec.Step.Reusable = d.load.Reusable(s.Conversation, turn)
+	rec.Session.Reusable = d.load.Reusable(s.Conversation, turn)
 }

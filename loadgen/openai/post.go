@@ -85,7 +85,7 @@ func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Reque
 		if err := o.gather(ctx, reply, whole, epoch, rec); err != nil {
 			return err
 		}
-		rec.Last, rec.Whole = rec.LastByte, true
+		rec.Last, rec.Unstreamed = rec.LastByte, true
 		return read(reply.Header, whole.Bytes())
 	})
 }

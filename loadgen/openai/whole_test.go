@@ -28,7 +28,7 @@ func (u unstreamed) RoundTrip(*http.Request) (*http.Response, error) {
 const wholeUsage = `"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":2}}`
 
 func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
-	counted := metrics.Record{In: 11, Out: 7, Cached: 8, OutReasoned: 2, Whole: true}
+	counted := metrics.Record{In: 11, Out: 7, Cached: 8, OutReasoned: 2, Unstreamed: true}
 	with := func(text, finish, calls, reply string) metrics.Record {
 		r := counted
 		r.Text, r.Finish, r.Reply = text, finish, reply
@@ -48,12 +48,12 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 		{"a call", "chat", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` + wholeUsage + `}`,
 			with("", "tool_calls", call, "")},
 		{"no usage", "chat", `{"choices":[{"message":{"content":"Hi"}}],"metrics":{"queue_time_ms":2}}`,
-			metrics.Record{Text: "Hi", Out: 1, Whole: true, Server: &metrics.ServerTimes{QueueMS: new(2.0)}}},
-		{"a transcription", "audio", `{"text":"Hi"}`, metrics.Record{Text: "Hi", Out: 1, Whole: true}},
+			metrics.Record{Text: "Hi", Out: 1, Unstreamed: true, Server: &metrics.ServerTimes{QueueMS: new(2.0)}}},
+		{"a transcription", "audio", `{"text":"Hi"}`, metrics.Record{Text: "Hi", Out: 1, Unstreamed: true}},
 		{"a response", "responses", `{"id":"resp_1","status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"So"}]},{"type":"message","content":[{"type":"output_text","text":"H"},{"type":"output_text","text":"i"}]}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("Hi", "completed", "", "resp_1")},
 		{"a message", "messages", `{"type":"message","content":[{"type":"thinking","thinking":"So"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"call_1","name":"get","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":7,"cache_read_input_tokens":8,"cache_creation_input_tokens":0}}`,
-			metrics.Record{In: 11, Out: 7, Cached: 8, Whole: true, Text: "Hi", Finish: "tool_use", Calls: json.RawMessage(call)}},
+			metrics.Record{In: 11, Out: 7, Cached: 8, Unstreamed: true, Text: "Hi", Finish: "tool_use", Calls: json.RawMessage(call)}},
 		{"a cut response with a call", "responses", `{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"function_call","call_id":"call_1","name":"get","arguments":"{}"}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("", "max_output_tokens", call, "resp_1")},
 	} {
@@ -64,7 +64,7 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 			if rec.Class != metrics.OK || rec.Chunks.Len() != 1 || rec.FirstContent == 0 || rec.E2EL() <= 0 {
 				t.Fatalf("%s: %s, %d chunks, content at %v, E2EL %v", rec.Class, rec.Error, rec.Chunks.Len(), rec.FirstContent, rec.E2EL())
 			}
-			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached, OutReasoned: rec.OutReasoned, Reply: rec.Reply, Calls: rec.Calls, Whole: rec.Whole, Server: rec.Server}
+			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached, OutReasoned: rec.OutReasoned, Reply: rec.Reply, Calls: rec.Calls, Unstreamed: rec.Unstreamed, Server: rec.Server}
 			if !cmp.Equal(c.want.Server, got.Server) {
 				t.Errorf("server's times %+v", got.Server)
 			}

@@ -36,7 +36,7 @@ type keeper struct {
 
 func (k *keeper) Done(r *loadgen.Result) { k.done = append(k.done, r.Summary) }
 
-func (k *keeper) Step(s loadgen.Step) {
+func (k *keeper) Event(s loadgen.Event) {
 	if s.Kind == loadgen.RepeatDone {
 		sharing.Keep(k.views, k.done[len(k.done)-s.Count:])
 	}

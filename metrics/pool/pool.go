@@ -146,7 +146,7 @@ func (c *Course) pay(s *metrics.Summary) (p Paid) {
 	type ttft struct{ sent, took time.Duration }
 	var all []ttft
 	for r := range s.Measured() {
-		if r.Class == metrics.OK && !r.Whole {
+		if r.Class == metrics.OK && !r.Unstreamed {
 			all = append(all, ttft{r.Sent, r.TTFT()})
 		}
 	}

@@ -106,7 +106,7 @@ func alike(a, b map[time.Duration]bool) bool {
 
 // take adds a request, whose clock began that much later than the first bin.
 func (c *series) take(r *metrics.Record, later time.Duration) {
-	if r.Chunks.Len() == 0 || r.Whole || r.Chunks.First() <= r.Sent {
+	if r.Chunks.Len() == 0 || r.Unstreamed || r.Chunks.First() <= r.Sent {
 		return
 	}
 	sent, first, last := r.Sent+later, r.Chunks.First()+later, r.Chunks.Last()+later

@@ -51,13 +51,13 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 
 // step appends where the request stands in its session. Its times count from Sent.
 func (l *appender) step(r *metrics.Record) {
-	s := r.Step
+	s := r.Session
 	if s == nil {
 		return
 	}
 	l.key(`"step":{`)
 	start := len(l.b)
-	l.text(`"session":`, s.Session)
+	l.text(`"session":`, s.ID)
 	l.number(`"turns":`, int64(s.Turns), 0)
 	l.text(`"agent":`, s.Agent)
 	if len(s.Waits) > 0 {
@@ -140,7 +140,7 @@ func (l *appender) counts(r *metrics.Record) {
 	l.number(`"in_asked":`, int64(r.InAsked), int64(r.In))
 	l.number(`"cached":`, int64(r.Cached), 0)
 	l.flag(`"uncached":`, r.Uncached)
-	l.flag(`"whole":`, r.Whole)
+	l.flag(`"whole":`, r.Unstreamed)
 	l.number(`"out":`, int64(r.Out), 0)
 	l.number(`"out_reasoned":`, int64(r.OutReasoned), 0)
 	l.number(`"out_asked":`, int64(r.OutAsked), int64(r.Out))

@@ -16,7 +16,7 @@ var (
 		{`"adapter":`, func(s *scanner, l *reqLine) { l.Adapter = s.name() }},
 		{`"payload":`, func(s *scanner, l *reqLine) { l.Payload = made(s, payloadFields) }},
 		{`"step":`, func(s *scanner, l *reqLine) {
-			l.Step = &stepPart{Step: new(metrics.Step)}
+			l.Step = &stepPart{Turn: new(metrics.Turn)}
 			object(s, stepFields, l.Step)
 		}},
 		{`"sent":`, func(s *scanner, l *reqLine) { l.Sent = s.duration() }},
@@ -44,7 +44,7 @@ var (
 		{`"in_asked":`, func(s *scanner, l *reqLine) { l.InAsked = s.number() }},
 		{`"cached":`, func(s *scanner, l *reqLine) { l.Cached = s.int() }},
 		{`"uncached":`, func(s *scanner, l *reqLine) { l.Uncached = s.true() }},
-		{`"whole":`, func(s *scanner, l *reqLine) { l.Whole = s.true() }},
+		{`"whole":`, func(s *scanner, l *reqLine) { l.Unstreamed = s.true() }},
 		{`"out":`, func(s *scanner, l *reqLine) { l.Out = s.int() }},
 		{`"out_reasoned":`, func(s *scanner, l *reqLine) { l.OutReasoned = s.int() }},
 		{`"out_asked":`, func(s *scanner, l *reqLine) { l.OutAsked = s.number() }},
@@ -70,7 +70,7 @@ var (
 		{`"gaps":`, func(s *scanner, b *blankPart) { b.Gaps = s.base64() }},
 	}
 	stepFields = []field[stepPart]{
-		{`"session":`, func(s *scanner, p *stepPart) { p.Session = s.string() }},
+		{`"session":`, func(s *scanner, p *stepPart) { p.ID = s.string() }},
 		{`"turns":`, func(s *scanner, p *stepPart) { p.Turns = s.int() }},
 		{`"agent":`, func(s *scanner, p *stepPart) { p.Agent = s.name() }},
 		{`"waits":`, func(s *scanner, p *stepPart) { p.Waits = s.ints() }},

@@ -40,13 +40,13 @@ type reqLine struct {
 	*metrics.Record
 }
 
-// A stepPart is the Step of a reqLine.
+// A stepPart is the Session of a reqLine.
 type stepPart struct {
 	Ready       number `json:"ready"` // usually Due less the Gap
 	At          number `json:"at"`    // usually missing
 	SessionSlot number `json:"place"` // usually 0: the start of the run
 
-	*metrics.Step
+	*metrics.Turn
 }
 
 // A blankPart is the blank chunks of a reqLine.
@@ -83,23 +83,23 @@ func (l *reqLine) complete() (err error) {
 	return err
 }
 
-// step fills in the Record's Step.
+// step fills in the Record's Session.
 func (l *reqLine) step() {
 	p, r := l.Step, l.Record
-	if r.Step = nil; p == nil {
+	if r.Session = nil; p == nil {
 		return
 	}
-	if r.Step = p.Step; r.Step == nil {
-		r.Step = &metrics.Step{} // it has none of the other members
+	if r.Session = p.Turn; r.Session == nil {
+		r.Session = &metrics.Turn{} // it has none of the other members
 	}
-	r.Step.Ready = r.Due - r.Step.Gap
+	r.Session.Ready = r.Due - r.Session.Gap
 	if p.Ready.there {
-		r.Step.Ready = l.at(p.Ready)
+		r.Session.Ready = l.at(p.Ready)
 	}
 	if p.At.there {
-		r.Step.At = new(l.at(p.At))
+		r.Session.At = new(l.at(p.At))
 	}
-	r.Step.SessionSlot = l.at(p.SessionSlot)
+	r.Session.SessionSlot = l.at(p.SessionSlot)
 }
 
 // at is a time on the clock of the run, 0 for none.

@@ -28,8 +28,8 @@ func anyRecord(random *rand.Rand) *metrics.Record {
 	if r.Late = slices.Clip(r.Late); len(r.Late) == 0 {
 		r.Late = nil
 	}
-	if r.Step != nil && len(r.Step.Waits) == 0 {
-		r.Step.Waits = nil
+	if r.Session != nil && len(r.Session.Waits) == 0 {
+		r.Session.Waits = nil
 	}
 	r.Last = r.Chunks.Last()    // as everywhere
 	r.LastByte, r.Reply = 0, "" // not in a stream
@@ -127,8 +127,8 @@ func TestALineHasTheStep(t *testing.T) {
 	r := arrived(metrics.Record{
 		Index: 4, Turn: 2, ID: "bench-4-t2", Attempts: 1, Due: 7 * time.Second, Slot: 7 * time.Second, Sent: 7*time.Second + 1000, End: 8 * time.Second,
 		In: 900, InAsked: 900, Cached: 640, Out: 1, OutAsked: 1, Status: 200, FirstContent: 8 * time.Second,
-		Step: &metrics.Step{
-			Session: "chat-4", Turns: 6, Waits: []int{0, 1}, Ready: 5 * time.Second, Gap: 2 * time.Second, At: new(6 * time.Second),
+		Session: &metrics.Turn{
+			ID: "chat-4", Turns: 6, Waits: []int{0, 1}, Ready: 5 * time.Second, Gap: 2 * time.Second, At: new(6 * time.Second),
 			Took: time.Second, SessionSlot: time.Second, History: 700, Reusable: 720,
 		},
 	}, 8000)
@@ -140,7 +140,7 @@ func TestALineHasTheStep(t *testing.T) {
 	}
 	p := newParser(maphash.MakeSeed(), false)
 	p.begin(1)
-	if _, got := p.request([]byte(want[:len(want)-1])); got == nil || !cmp.Equal(r.Step, got.Step) {
+	if _, got := p.request([]byte(want[:len(want)-1])); got == nil || !cmp.Equal(r.Session, got.Session) {
 		t.Errorf("read as %+v", got)
 	}
 }
@@ -149,7 +149,7 @@ func TestALineOfARequestIsNotAllocated(t *testing.T) {
 	r, line := testRecord("r", 7, 500), make([]byte, 0, 64<<10)
 	r.Text = ""
 	r.Late.Add(3, 7*msec)
-	r.Step = &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, At: new(msec), SessionSlot: msec}
+	r.Session = &metrics.Turn{ID: "s", Turns: 3, Waits: []int{0, 1}, At: new(msec), SessionSlot: msec}
 	if n := testing.AllocsPerRun(100, func() { line = appendReq(line[:0], lineHead{V: 2, Kind: kindReq, Run: "r"}, r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -19,10 +19,10 @@ func chats(shard int, later time.Duration) (records []*metrics.Record) {
 		for turn := range 2 {
 			r := arrived(metrics.Record{
 				Run: "r", Index: 2*i + shard, Turn: turn, Due: due, Slot: due, Sent: due, End: due + 250*msec, In: 100, InAsked: 100, Out: 1, OutAsked: 1, Attempts: 1, Status: 200,
-				Step: &metrics.Step{Turns: 2, Ready: due, SessionSlot: time.Duration(2*i+shard)*100*msec - later},
+				Session: &metrics.Turn{Turns: 2, Ready: due, SessionSlot: time.Duration(2*i+shard)*100*msec - later},
 			}, metrics.Milliseconds(due+200*msec))
 			if turn > 0 {
-				r.Step.Waits, r.Step.Gap, r.Step.Ready = []int{0}, 300*msec, due-300*msec
+				r.Session.Waits, r.Session.Gap, r.Session.Ready = []int{0}, 300*msec, due-300*msec
 			}
 			records = append(records, r)
 			due += 550 * msec

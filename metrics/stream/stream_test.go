@@ -187,10 +187,10 @@ func FuzzReadStream(f *testing.F) {
 		c := metrics.NewCollector(h)
 		r := testRecord("r", 0, 3)
 		r.TokensPerChunk = []int{0, 1, 2}
-		r.Step = &metrics.Step{Session: "a", Turns: 2, Waits: []int{0}, Gap: msec, At: new(msec), Took: msec, History: 7, Reusable: 5}
+		r.Session = &metrics.Turn{ID: "a", Turns: 2, Waits: []int{0}, Gap: msec, At: new(msec), Took: msec, History: 7, Reusable: 5}
 		c.Add(r)
 		whole := *r
-		whole.Index, whole.Step = 1, &metrics.Step{Turns: 1}
+		whole.Index, whole.Session = 1, &metrics.Turn{Turns: 1}
 		c.Add(&whole)
 		s := c.Summary(2)
 		noticed(s, 0)

@@ -180,9 +180,9 @@ func conversed(sessions int, change func(r *metrics.Record)) *metrics.Summary {
 		ready := time.Duration(i) * time.Second
 		for turn := range 3 {
 			r := &metrics.Record{Index: i, Turn: turn, Due: ready, Slot: ready, Sent: ready, In: 100, InAsked: 100, Out: 20, OutAsked: 20,
-				Step: &metrics.Step{Turns: 3, Ready: ready, SessionSlot: time.Duration(i) * time.Second, Reusable: -1}}
+				Session: &metrics.Turn{Turns: 3, Ready: ready, SessionSlot: time.Duration(i) * time.Second, Reusable: -1}}
 			if turn > 0 {
-				r.Step.Waits, r.Step.Gap, r.Step.History = []int{turn - 1}, 100*msec, 50
+				r.Session.Waits, r.Session.Gap, r.Session.History = []int{turn - 1}, 100*msec, 50
 				r.Due, r.Slot, r.Sent = ready+100*msec, ready+100*msec, ready+100*msec
 			}
 			for j := range 20 {
@@ -223,7 +223,7 @@ func TestTurnsOfARecordingAreChecked(t *testing.T) {
 	for want, change := range map[string]func(r *metrics.Record){
 		"order": func(r *metrics.Record) { // sent while the answer came
 			if r.Index == 7 && r.Turn == 2 {
-				r.Sent = r.Step.Ready - msec
+				r.Sent = r.Session.Ready - msec
 			}
 		},
 		"later turns": func(r *metrics.Record) { // each of them is late, and so little that no p99 shows it
@@ -233,7 +233,7 @@ func TestTurnsOfARecordingAreChecked(t *testing.T) {
 		},
 		"gaps": func(r *metrics.Record) {
 			if r.Turn > 0 {
-				r.Due, r.Slot, r.Sent = r.Step.Ready, r.Step.Ready, r.Step.Ready
+				r.Due, r.Slot, r.Sent = r.Session.Ready, r.Session.Ready, r.Session.Ready
 			}
 		},
 		"history": func(r *metrics.Record) {

@@ -15,7 +15,7 @@ func inOne(lag time.Duration) *metrics.Summary {
 		RequestRate: 100, Whole: true, Metrics: []string{"e2el"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {
-		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, Whole: true, Conn: metrics.Conn{New: true, Connect: 6 * msec}}
+		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, Unstreamed: true, Conn: metrics.Conn{New: true, Connect: 6 * msec}}
 		r.Slot, r.Sent = r.Due, r.Due+lag
 		r.Last = r.Sent + 240*msec
 		r.FirstContent, r.End = r.Last, r.Last

@@ -153,7 +153,7 @@ func (f *resultFile) pooled() ([]metrics.Outcome, error) {
 	}
 	outcomes := make([]metrics.Outcome, n)
 	for i := range outcomes {
-		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Whole: true, In: in[i], TTFT: latencies[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
+		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Unstreamed: true, In: in[i], TTFT: latencies[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
 	}
 	return outcomes, nil
 }

@@ -26,10 +26,10 @@ func chat() *metrics.Summary {
 			due := time.Duration(turn) * 600 * time.Millisecond
 			r := &metrics.Record{
 				Index: i, Turn: turn, Due: due, Slot: due, Sent: due, End: due + 300*time.Millisecond, In: 100, InAsked: 100, Cached: 80 * turn, Out: 2, OutAsked: 2,
-				Step: &metrics.Step{Turns: 2, Ready: due / 2, Gap: due / 2, At: &due, Took: time.Second, Reusable: 90 * turn},
+				Session: &metrics.Turn{Turns: 2, Ready: due / 2, Gap: due / 2, At: &due, Took: time.Second, Reusable: 90 * turn},
 			}
 			if turn > 0 {
-				r.Step.Waits, r.Step.History = []int{0}, 100
+				r.Session.Waits, r.Session.History = []int{0}, 100
 			}
 			if i == 2 && turn == 1 {
 				r.Class = metrics.Reset

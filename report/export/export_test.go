@@ -25,17 +25,17 @@ const ms = time.Millisecond
 // its chunks, one that failed and one of the warm-up.
 func recorded(gap time.Duration) []*metrics.Record {
 	done := &metrics.Record{ID: "r-0", Adapter: "sql", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
-		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", SessionSlot: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
-		In:   7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
+		Session: &metrics.Turn{ID: "s", Turns: 3, Agent: "main", SessionSlot: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
+		In:      7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
 		Payload: &metrics.Payload{Images: 2, Audio: 1.5, Inputs: 3, Bytes: 4096}, Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
 	for i := range 3 {
 		done.Chunks.Append(11*ms + time.Duration(i)*gap)
 	}
 	done.Last = done.Chunks.Last()
 	failed := &metrics.Record{Index: 1, Turn: 2, Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms, Class: metrics.Status, Status: 503, Error: "a, \"b\"\nc",
-		Step: &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, Tool: true, Ready: 2 * ms, Gap: 3 * ms, History: 9, Reusable: -1, Answered: 4}}
+		Session: &metrics.Turn{ID: "s", Turns: 3, Waits: []int{0, 1}, Tool: true, Ready: 2 * ms, Gap: 3 * ms, History: 9, Reusable: -1, Answered: 4}}
 	warm := *done
-	warm.Phase, warm.ID, warm.Index, warm.Step = metrics.WarmUp, "r-w", 2, nil
+	warm.Phase, warm.ID, warm.Index, warm.Session = metrics.WarmUp, "r-w", 2, nil
 	return []*metrics.Record{done, failed, &warm}
 }
 
@@ -141,7 +141,7 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 	for i := range 4 {
 		first, second := *recorded(ms)[0], *recorded(ms)[0]
 		first.Index, second.Index, second.Turn = i, i, 1
-		first.Step, second.Step = &metrics.Step{Turns: 2, Reusable: 0}, &metrics.Step{Turns: 2, Waits: []int{0}, Reusable: 5, Ready: 31 * ms}
+		first.Session, second.Session = &metrics.Turn{Turns: 2, Reusable: 0}, &metrics.Turn{Turns: 2, Waits: []int{0}, Reusable: 5, Ready: 31 * ms}
 		if i == 3 {
 			second.Class = metrics.Reset
 		}
@@ -152,7 +152,7 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 	}
 	single := metrics.NewCollector(&metrics.Header{Run: "single", Config: h.Config})
 	request := *recorded(ms)[0]
-	request.Step = nil
+	request.Session = nil
 	single.Add(&request)
 	table := func(runs ...*runRow) [][]string {
 		var text bytes.Buffer

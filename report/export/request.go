@@ -110,8 +110,8 @@ func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 			row.Sound = &p.Audio
 		}
 	}
-	if r.Step != nil {
-		row.step(r.Step, r.Due)
+	if r.Session != nil {
+		row.step(r.Session, r.Due)
 	}
 	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT, "e2el": &row.E2EL}
 	for name, d := range r.Latencies() {
@@ -128,8 +128,8 @@ func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 }
 
 // step fills the columns of a request that was due at a time in its session.
-func (row *requestRow) step(s *metrics.Step, due time.Duration) {
-	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.Session, int64(s.Turns), s.Agent, s.Tool
+func (row *requestRow) step(s *metrics.Turn, due time.Duration) {
+	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.ID, int64(s.Turns), s.Agent, s.Tool
 	row.SessionSlot, row.Ready, row.Gap = new(s.SessionSlot.Seconds()), new(s.Ready.Seconds()), new(metrics.Milliseconds(s.Gap))
 	row.History, row.Answered = new(int64(s.History)), int64(s.Answered)
 	for _, turn := range s.Waits {

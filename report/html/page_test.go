@@ -58,17 +58,17 @@ func talks(h metrics.Header, sessions, turns int) Run {
 		ready := due
 		for turn := range turns {
 			r := &metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: ready + time.Duration(turn%3*300+i%17*40)*time.Millisecond, In: 200 * (turn + 1), InAsked: 200 * (turn + 1), Out: 10, Status: 200,
-				Step: &metrics.Step{Session: fmt.Sprint("s-", i), Turns: turns, Ready: ready, Gap: time.Duration(turn%3*300+i%17*40) * time.Millisecond, Tool: turn%2 == 0,
+				Session: &metrics.Turn{ID: fmt.Sprint("s-", i), Turns: turns, Ready: ready, Gap: time.Duration(turn%3*300+i%17*40) * time.Millisecond, Tool: turn%2 == 0,
 					SessionSlot: due + time.Duration(i%3)*100*time.Millisecond, Reusable: 200 * turn, History: 200 * turn}}
 			if turn == 0 {
-				r.Due, r.Step.Gap = due, 0
+				r.Due, r.Session.Gap = due, 0
 			} else {
-				r.Step.Waits = []int{turn - 1}
+				r.Session.Waits = []int{turn - 1}
 			}
 			if i == sessions-1 && turn > 1 {
-				r.Step.Agent = fmt.Sprint("sub-agent ", turn%2+1)
+				r.Session.Agent = fmt.Sprint("sub-agent ", turn%2+1)
 			}
-			r.Slot = max(r.Due, r.Step.SessionSlot)
+			r.Slot = max(r.Due, r.Session.SessionSlot)
 			r.Sent, r.Cached, r.Uncached = r.Slot, 160*turn, turn == 0
 			at := r.Sent + time.Duration(50+10*turn+i%9)*time.Millisecond
 			for k := range 10 {

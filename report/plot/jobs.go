@@ -100,7 +100,7 @@ func jobParts(r Run, all []sessionBar) Chart {
 		c.Rows = append(c.Rows, name)
 	}
 	for rec := range r.Measured() {
-		if rec.Step == nil {
+		if rec.Session == nil {
 			continue
 		}
 		if i, is := group[keyOf(rec)]; is {

@@ -39,20 +39,20 @@ type sessionKey struct {
 	early bool // it began in the warm-up
 }
 
-func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Step.Early} }
+func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Session.Early} }
 
 // sessions are the measured sessions of several turns, the shortest first.
 func sessions(r Run) (all []sessionBar) {
 	at := map[sessionKey]int{}
 	for rec := range r.Measured() {
-		if rec.Step == nil {
+		if rec.Session == nil {
 			continue
 		}
 		i, known := at[keyOf(rec)]
 		if !known {
 			i = len(all)
 			at[keyOf(rec)] = i
-			all = append(all, sessionBar{key: keyOf(rec), begun: rec.Due, of: rec.Step.Turns})
+			all = append(all, sessionBar{key: keyOf(rec), begun: rec.Due, of: rec.Session.Turns})
 		}
 		s := &all[i]
 		s.begun, s.end, s.turns = min(s.begun, rec.Due), max(s.end, rec.End), s.turns+1
@@ -85,7 +85,7 @@ func sessionTimeline(r Run, all []sessionBar) Chart {
 		rows[s.key] = &sessionRows{sessionBar: s}
 	}
 	for rec := range r.Measured() {
-		if rec.Step == nil {
+		if rec.Session == nil {
 			continue
 		}
 		if of := rows[keyOf(rec)]; of != nil {
@@ -127,8 +127,8 @@ type turnBar struct {
 }
 
 func (s *sessionRows) take(r *metrics.Record, most int) {
-	s.name = r.Step.Session
-	bars, known := s.bars[r.Step.Agent]
+	s.name = r.Session.ID
+	bars, known := s.bars[r.Session.Agent]
 	if s.taken++; s.taken > most || !known && len(s.agents) == mostAgents {
 		s.left = true
 		return
@@ -137,10 +137,10 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 		if s.bars == nil {
 			s.bars = map[string][]turnBar{}
 		}
-		s.agents = append(s.agents, r.Step.Agent)
+		s.agents = append(s.agents, r.Session.Agent)
 	}
-	b := turnBar{sessionSlot: r.Step.SessionSlot, ready: r.Step.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Step.Tool}
-	if len(r.Step.Waits) == 0 {
+	b := turnBar{sessionSlot: r.Session.SessionSlot, ready: r.Session.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Session.Tool}
+	if len(r.Session.Waits) == 0 {
 		b.ready = r.Due
 	} else {
 		b.sessionSlot = 0
@@ -151,7 +151,7 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 	for _, at := range []*time.Duration{&b.sessionSlot, &b.ready, &b.due, &b.sent, &b.first, &b.last} {
 		*at -= s.begun
 	}
-	s.bars[r.Step.Agent] = append(bars, b)
+	s.bars[r.Session.Agent] = append(bars, b)
 }
 
 // A gantt are the series of bars about sessions.

@@ -31,11 +31,11 @@ func (k talk) records() (all []metrics.Record) {
 		ready, due := begun, begun
 		for turn := range k.turns + i {
 			r := metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: due, In: 100 * (turn + 1), Out: 11, Status: 200,
-				Step: &metrics.Step{Session: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, SessionSlot: begun + 20*ms, Tool: turn == 2}}
+				Session: &metrics.Turn{ID: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, SessionSlot: begun + 20*ms, Tool: turn == 2}}
 			if turn == 0 {
-				r.Step.Gap, due = 0, begun+20*ms
+				r.Session.Gap, due = 0, begun+20*ms
 			} else {
-				r.Step.Waits = []int{turn - 1}
+				r.Session.Waits = []int{turn - 1}
 			}
 			r.Slot = due + 5*ms
 			r.Sent = r.Slot
@@ -81,14 +81,14 @@ func bars(c *Chart, name string) (all []string) {
 func TestSessionTimelineHasTheTurnsAndWhatIsBetweenThem(t *testing.T) {
 	k := talk{sessions: 2, turns: 2, gap: 300 * ms, each: func(r *metrics.Record) {
 		if r.Index == 1 && r.Turn == 1 {
-			r.Step.Agent = "sub"
+			r.Session.Agent = "sub"
 			r.Class, r.Chunks, r.Last = metrics.Status, metrics.Stamps{}, 0
 		}
 	}}
 	run := k.run()
 	c := timelineOf(run)
 	for name, want := range map[string][]string{
-		"waits for a place": {"session s0 0–20", "session s1 0–20"},
+		"waits for a session slot": {"session s0 0–20", "session s1 0–20"},
 		"person's gap":      {"session s0 175–475", "session s1 sub 175–475"},
 		"tool's gap":        {"session s1 630–930"},
 		"queue (client)":    {"session s0 20–25", "session s0 475–480", "session s1 20–25", "session s1 930–935", "session s1 sub 475–480"},
@@ -121,7 +121,7 @@ func TestSessionTimelineIsBounded(t *testing.T) {
 		{talk{sessions: 1, turns: 1}, 1, 1, ""},
 		{talk{sessions: 100, turns: 1}, 24, 1018, "turns beyond 62 of a session"},
 		{talk{sessions: 10, turns: 400}, 6, 1500, "turns beyond 250 of a session"},
-		{talk{sessions: 3, turns: 9, each: func(r *metrics.Record) { r.Step.Agent = fmt.Sprint(r.Turn) }}, 15, 15, "agents beyond 5"},
+		{talk{sessions: 3, turns: 9, each: func(r *metrics.Record) { r.Session.Agent = fmt.Sprint(r.Turn) }}, 15, 15, "agents beyond 5"},
 	} {
 		c := timelineOf(k.run())
 		if n := len(bars(&c, "prefill")); n != k.bars || len(c.Rows) != k.rows || !strings.Contains(c.Note, k.left) || k.left == "" && strings.Contains(c.Note, "leaves out") {
@@ -150,7 +150,7 @@ func TestJobTimesHaveTheirParts(t *testing.T) {
 		"decode":            {"session 1 of 3 100–300", "session 2 of 3 150–450", "session 3 of 3 250–750"},
 		"person's gap":      {"session 1 of 3 300–600", "session 2 of 3 450–750", "session 3 of 3 750–1650"},
 		"tool's gap":        {"session 2 of 3 750–1050", "session 3 of 3 1650–1950"},
-		"waits for a place": {"session 1 of 3 600–620", "session 2 of 3 1050–1070", "session 3 of 3 1950–1970"},
+		"waits for a session slot": {"session 1 of 3 600–620", "session 2 of 3 1050–1070", "session 3 of 3 1950–1970"},
 		"queue (client)":    {"session 1 of 3 620–630", "session 2 of 3 1070–1085", "session 3 of 3 1970–1995"},
 	} {
 		if diff := cmp.Diff(want, bars(c, name)); diff != "" {
@@ -189,7 +189,7 @@ func TestManyJobTimesAreInGroups(t *testing.T) {
 func TestTurnsHaveALineByNumber(t *testing.T) {
 	k := talk{sessions: 2, turns: 4, each: func(r *metrics.Record) {
 		r.Cached, r.Uncached, r.InAsked = 50*r.Turn, r.Turn == 0, r.In
-		r.Step.Reusable = 80 * r.Turn
+		r.Session.Reusable = 80 * r.Turn
 		first := r.Sent + time.Duration(50+10*r.Turn)*ms
 		r.Chunks = metrics.Stamps{}
 		r.Chunks.Append(first)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Step says where a request stands in its session. Times are offsets from the start of the run.
-type Step struct {
-	// Session is the id of the session, empty if the dataset has none. Record.Index and Early
+// A Turn says where a request stands in its session. Times are offsets from the start of the run.
+type Turn struct {
+	// ID is the id of the session, empty if the dataset has none. Record.Index and Early
 	// distinguish sessions in any case.
-	Session string `json:"session,omitempty"`
+	ID string `json:"session,omitempty"`
 	// Turns is how many requests the whole session has.
 	Turns int `json:"turns"`
 	// Agent is who sent it, empty if the session has one agent.
@@ -49,7 +49,7 @@ type Step struct {
 }
 
 // shifted is s with all times moved by d; nil for nil. It shares the rest with s.
-func (s *Step) shifted(d time.Duration) *Step {
+func (s *Turn) shifted(d time.Duration) *Turn {
 	if s == nil {
 		return nil
 	}
@@ -63,8 +63,8 @@ func (s *Step) shifted(d time.Duration) *Step {
 }
 
 // pack appends s, whose record has that Due.
-func (s *Step) pack(b []byte, p *Records, due time.Duration) []byte {
-	b = append(binary.AppendUvarint(b, uint64(len(s.Session))), s.Session...)
+func (s *Turn) pack(b []byte, p *Records, due time.Duration) []byte {
+	b = append(binary.AppendUvarint(b, uint64(len(s.ID))), s.ID...)
 	b = binary.AppendUvarint(b, uint64(p.name(s.Agent)))
 	flags := uint64(len(s.Waits)) << 3
 	if s.Tool {
@@ -92,8 +92,8 @@ func (s *Step) pack(b []byte, p *Records, due time.Duration) []byte {
 }
 
 // step reads what pack appends.
-func (u *unpacker) step(p *Records, due time.Duration) *Step {
-	s := &Step{Session: string(u.bytes()), Agent: p.names[u.uint()]}
+func (u *unpacker) step(p *Records, due time.Duration) *Turn {
+	s := &Turn{ID: string(u.bytes()), Agent: p.names[u.uint()]}
 	flags := u.uint()
 	s.Tool, s.Early = flags&1 != 0, flags&4 != 0
 	for range flags >> 3 {
@@ -150,9 +150,9 @@ type asked struct {
 	most  int // values of a kind that are kept exactly
 }
 
-// add adds a record with a Step. good says that it kept all SLOs.
+// add adds a record with a Session. good says that it kept all SLOs.
 func (c *sessionCollector) add(r *Record, good bool, a *asked) {
-	step := r.Step
+	step := r.Session
 	c.any = true
 	if r.Phase != WarmUp {
 		c.addTurn(r, a)
@@ -202,19 +202,19 @@ func (c *sessionCollector) addTurn(r *Record, a *asked) {
 		row.Prompt += r.In
 		row.Cache.add(r)
 		c.sums.Cache.add(r)
-		if !r.Whole {
+		if !r.Unstreamed {
 			put(&row.TTFT, r.TTFT().Seconds())
 		}
 		put(&row.E2EL, r.E2EL().Seconds())
 		put(&row.ScheduledE2EL, (r.Sent + r.E2EL() - r.Due).Seconds())
-		if r.Out > 1 && !r.Whole {
+		if r.Out > 1 && !r.Unstreamed {
 			put(&row.TPOT, r.TPOT().Seconds())
 		}
 		for gap := range r.Chunks.Gaps() {
 			row.ITL.addRepeated(gap, 1)
 		}
 	}
-	step, later := r.Step, &c.sums.Later
+	step, later := r.Session, &c.sums.Later
 	if len(step.Waits) == 0 {
 		return
 	}
@@ -360,7 +360,7 @@ func (s *session) shift(d time.Duration) {
 }
 
 // result are the figures of what was added, for a run that took so many seconds. They are valid
-// until the next add; nil if no request had a Step. flights are the sessions in flight.
+// until the next add; nil if no request had a Session. flights are the sessions in flight.
 func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flights *inFlight) {
 	if !c.any {
 		return nil, nil
@@ -386,8 +386,8 @@ func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flig
 type sessionTotals struct {
 	*Sessions
 	Busy    time.Duration `json:"busy,omitempty"` // of all sessions in flight
-	Started steps         `json:"started"`
-	Ended   steps         `json:"stopped"`
+	Started timeSeries    `json:"started"`
+	Ended   timeSeries    `json:"stopped"`
 }
 
 // totals are the totals of all, with those sessions in flight; nil for nil.

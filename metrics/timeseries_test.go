@@ -11,7 +11,7 @@ import (
 func TestBusiestSecondIsThatOfEveryWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		var s steps
+		var s timeSeries
 		tokens := map[int64]int{} // by step
 		for range 500 {
 			at := time.Duration(random.Int64N(5e9)) - time.Second
@@ -34,7 +34,7 @@ func TestBusiestSecondIsThatOfEveryWindow(t *testing.T) {
 }
 
 func TestStepsWidenAndStayBounded(t *testing.T) {
-	var s steps
+	var s timeSeries
 	for i := range 10 {
 		s.add(time.Duration(i)*50*time.Millisecond, 1)
 	}
@@ -59,7 +59,7 @@ func TestStepsWidenAndStayBounded(t *testing.T) {
 }
 
 func TestNonsenseDoesNotBlurTheRest(t *testing.T) {
-	var s steps
+	var s timeSeries
 	s.add(time.Second, 1)
 	s.add(math.MaxInt64, 1)
 	if s.width() != 10*time.Millisecond {
@@ -68,7 +68,7 @@ func TestNonsenseDoesNotBlurTheRest(t *testing.T) {
 }
 
 func TestStepsBackwardsAreFewMoves(t *testing.T) {
-	var s steps
+	var s timeSeries
 	for i := range 100_000 {
 		s.add(-time.Duration(i)*10*time.Millisecond, 1)
 	}
@@ -177,7 +177,7 @@ func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
 }
 
 func TestStepsSurviveTheStream(t *testing.T) {
-	var s steps
+	var s timeSeries
 	for i := range 3 * mostOnWire {
 		s.add(time.Duration(i)*10*msec-time.Hour, i%3)
 	}
@@ -185,7 +185,7 @@ func TestStepsSurviveTheStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got steps
+	var got timeSeries
 	if err := got.UnmarshalJSON(text); err != nil || s.coarse != 0 {
 		t.Fatal(err, s.coarse)
 	}

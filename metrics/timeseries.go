@@ -22,19 +22,19 @@ var stepWidths = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second,
 }
 
-// A steps counts by time, in steps of equal width. When a run outgrows them they become wider, so
+// A timeSeries counts by time, in steps of equal width. When a run outgrows them they become wider, so
 // it never takes more than maxSteps: 10 ms up to 11.6 h, 20 ms up to 23 h, 100 ms up to 4.8 days,
 // 200 ms up to 9.7 days. It ignores times that even the widest steps cannot hold together with the
 // others.
-type steps struct {
+type timeSeries struct {
 	coarse int   // which of stepWidths
 	origin int64 // the first count's time in widths
 	counts []int32
 }
 
-func (s *steps) width() time.Duration { return stepWidths[s.coarse] }
+func (s *timeSeries) width() time.Duration { return stepWidths[s.coarse] }
 
-func (s *steps) add(at time.Duration, n int) {
+func (s *timeSeries) add(at time.Duration, n int) {
 	if !s.fits(at) {
 		return
 	}
@@ -47,10 +47,10 @@ func (s *steps) add(at time.Duration, n int) {
 }
 
 // fits reports whether the widest steps can hold a time together with the earlier ones.
-func (s *steps) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
+func (s *timeSeries) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
 
 // holds reports whether steps of that width can hold a time together with the earlier ones.
-func (s *steps) holds(at, width time.Duration) bool {
+func (s *timeSeries) holds(at, width time.Duration) bool {
 	first, last := int64(at), int64(at)
 	if n := len(s.counts); n > 0 {
 		first = min(first, s.origin*int64(s.width()))
@@ -60,7 +60,7 @@ func (s *steps) holds(at, width time.Duration) bool {
 }
 
 // reach makes room for step i.
-func (s *steps) reach(i int64) {
+func (s *timeSeries) reach(i int64) {
 	n := int64(len(s.counts))
 	if n == 0 {
 		s.origin = i
@@ -77,7 +77,7 @@ func (s *steps) reach(i int64) {
 }
 
 // widen switches to the next width, which must exist.
-func (s *steps) widen() {
+func (s *timeSeries) widen() {
 	factor := int64(stepWidths[s.coarse+1] / stepWidths[s.coarse])
 	origin := floorDiv(s.origin, factor)
 	var wide []int32
@@ -94,7 +94,7 @@ func (s *steps) widen() {
 
 // merge adds the counts of another, whose clock began that much later. Each goes into the step
 // where its middle then is.
-func (s *steps) merge(other *steps, later time.Duration) {
+func (s *timeSeries) merge(other *timeSeries, later time.Duration) {
 	for s.coarse < other.coarse {
 		s.widen()
 	}
@@ -107,7 +107,7 @@ func (s *steps) merge(other *steps, later time.Duration) {
 }
 
 // busiestSecond is the largest sum over any second that begins with a step.
-func (s *steps) busiestSecond() int {
+func (s *timeSeries) busiestSecond() int {
 	second := int(time.Second / s.width())
 	most, sum := 0, 0
 	for i, n := range s.counts {
@@ -165,7 +165,7 @@ type wireSteps struct {
 }
 
 // MarshalJSON writes at most mostOnWire counts, unless the widest steps have more.
-func (s steps) MarshalJSON() ([]byte, error) {
+func (s timeSeries) MarshalJSON() ([]byte, error) {
 	for len(s.counts) > mostOnWire && s.coarse < len(stepWidths)-1 {
 		s.widen() // does not change the original's counts
 	}
@@ -177,7 +177,7 @@ func (s steps) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (s *steps) UnmarshalJSON(data []byte) error {
+func (s *timeSeries) UnmarshalJSON(data []byte) error {
 	var w wireSteps
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *steps) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("steps from %d", w.Origin)
 	}
 	counts, err := unpacked[int32](w.Counts, maxSteps)
-	*s = steps{w.Width, w.Origin, counts}
+	*s = timeSeries{w.Width, w.Origin, counts}
 	return err
 }
 
