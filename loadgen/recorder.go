@@ -40,20 +40,18 @@ const (
 	Prompts      Detail = "prompts"  // everything, and what was sent: dataset file sends it again
 	Full         Detail = "full"     // everything else; so does the empty Detail
 	RequestsOnly Detail = "requests" // everything except the time of each token
-	Compact      Detail = "compact"  // histograms only, no requests
 )
 
 // A recorder writes a target's record stream and interval log. The zero value writes nothing.
 type recorder struct {
 	file   *spool.File
 	stream *stream.Writer // nil without a stream
-	keeps  bool           // the stream takes requests and samples
 	log    *intervals
 	before time.Duration // how long writing was blocked before the trial
 }
 
 func newRecorder(k *Keep, log *intervals) recorder {
-	r := recorder{file: k.Records, log: log, keeps: k.Records != nil && k.Detail != Compact}
+	r := recorder{file: k.Records, log: log}
 	if r.file != nil {
 		r.stream = stream.NewWriter(r.file)
 		r.stream.NoChunks = k.Detail == RequestsOnly
@@ -83,14 +81,14 @@ func (r *recorder) blocked() time.Duration { return r.behind() - r.before }
 
 // write adds a record to the stream.
 func (r *recorder) write(rec *metrics.Record) {
-	if r.keeps {
+	if r.stream != nil {
 		r.file.Try(func() error { return r.stream.Write(rec) })
 	}
 }
 
 // sample adds a sample to the stream.
 func (r *recorder) sample(s *metrics.Sample) {
-	if r.keeps {
+	if r.stream != nil {
 		r.file.Try(func() error { return r.stream.Sample(s) })
 	}
 }

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -126,43 +124,6 @@ func TestAdaptersOfShardsMerge(t *testing.T) {
 		}
 		if differs := got[i].same(sum); differs != "" {
 			t.Error(differs)
-		}
-	}
-}
-
-func TestAdaptersOfACompactStreamAreInItsEnd(t *testing.T) {
-	h := &Header{Compact: true, Config: Config{Goodput: []SLO{{"ttft", 500}}}}
-	c := NewCollector(h)
-	for _, r := range adapted(200) {
-		c.Add(r)
-	}
-	want := c.Summary(20)
-	end, err := want.End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := json.Marshal(end)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told End
-	read := NewCollector(h)
-	if err := errors.Join(json.Unmarshal(line, &told), read.Adopt(&told)); err != nil {
-		t.Fatal(err)
-	}
-	got := read.Summary(20)
-	if len(got.Adapters) != 3 {
-		t.Fatalf("%+v", got.Adapters)
-	}
-	for i := range got.Adapters {
-		a, b := &got.Adapters[i], &want.Adapters[i]
-		if a.Name != b.Name || a.Completed != b.Completed || a.Failed != b.Failed || a.Input != b.Input || a.Output != b.Output || a.Goodput != b.Goodput {
-			t.Errorf("%+v, want %+v", a, b)
-		}
-		for _, pair := range [][2]*Distribution{{&a.TTFT, &b.TTFT}, {&a.TPOT, &b.TPOT}, {&a.E2EL, &b.E2EL}} {
-			if x, y := pair[0].Median(), pair[1].Median(); pair[0].Len() != pair[1].Len() || math.Abs(x-y) > 2e-3*y || !pair[0].Approximate() {
-				t.Errorf("%s: the median of %d is %v, want %v of %d", a.Name, pair[0].Len(), x, y, pair[1].Len())
-			}
 		}
 	}
 }

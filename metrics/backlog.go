@@ -19,28 +19,23 @@ const (
 // Each bin begins at a multiple of its width, so the order in which requests are added does not
 // matter.
 type backlog struct {
-	Width  time.Duration `json:"width,omitempty"`  // of a bin
-	Origin int64         `json:"origin,omitempty"` // time of the first bin, in widths
-	Bins   []backlogBin  `json:"bins,omitempty"`   // backlogBins at most
+	Width  time.Duration // of a bin
+	Origin int64         // time of the first bin, in widths
+	Bins   []backlogBin  // backlogBins at most
 }
 
 // A backlogBin is one stretch of a backlog. Only a conversation's first turn counts as due, since
 // each later turn is due when the previous one ends; the conversation ends with its last turn.
 type backlogBin struct {
-	Began int           `json:"n,omitempty"` // conversations due
-	Ended int           `json:"e,omitempty"` // that ended
-	Took  time.Duration `json:"t,omitempty"` // sum from due to end, over the requests due then
+	Began int           // conversations due
+	Ended int           // that ended
+	Took  time.Duration // sum from due to end, over the requests due then
 }
 
 func (b *backlogBin) add(other backlogBin) {
 	b.Began += other.Began
 	b.Ended += other.Ended
 	b.Took += other.Took
-}
-
-// sound reports whether b, which was read from a file, could come from add.
-func (b *backlog) sound() bool {
-	return b != nil && b.Width >= backlogWidth && len(b.Bins) <= backlogBins && max(b.Origin, -b.Origin) <= int64(math.MaxInt64/b.Width)
 }
 
 // mean is how long a request took.

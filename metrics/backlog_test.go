@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -137,22 +136,6 @@ func TestBacklogOfTheWarmUp(t *testing.T) {
 	s := c.Summary(10)
 	if b := s.Truth.Backlog; !b.grows() || b.Over.From < 5*time.Second {
 		t.Errorf("%+v", b)
-	}
-}
-
-// A backlog that was read is taken only if it can be one.
-func TestUnsoundBacklogIsLeftOut(t *testing.T) {
-	for text, want := range map[string]bool{
-		`null`: false, `{}`: false, `{"width":1}`: false, `{"width":10000000}`: true, `{"width":10000000,"origin":-922337203685477}`: false,
-		`{"width":20000000,"origin":3,"bins":[{"n":1},{"e":1,"t":5}]}`: true,
-	} {
-		var b *backlog
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			t.Fatal(err)
-		}
-		if b.sound() != want {
-			t.Errorf("%s: %v", text, !want)
-		}
 	}
 }
 

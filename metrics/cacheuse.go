@@ -9,23 +9,23 @@ import (
 type CacheUse struct {
 	// Planned are the prompt tokens, by the dataset's count, of the requests whose Reusable is known,
 	// and Reusable how many of them a prefix cache without limit would have had.
-	Planned  int `json:"planned,omitempty"`
-	Reusable int `json:"reusable,omitempty"`
+	Planned  int
+	Reusable int
 
 	// Told are of the requests whose usage has cached tokens, and Silent of the others. Zeros are the
 	// requests whose usage says that the server found none.
-	Told   CacheTokens `json:"told,omitzero"`
-	Silent CacheTokens `json:"silent,omitzero"`
-	Zeros  int         `json:"zeros,omitempty"`
+	Told   CacheTokens
+	Silent CacheTokens
+	Zeros  int
 }
 
 // CacheTokens are the prompt tokens of some requests.
 type CacheTokens struct {
-	Prompt int `json:"prompt,omitempty"` // all, by the server's count
-	Cached int `json:"cached,omitempty"` // in the server's prefix cache
+	Prompt int // all, by the server's count
+	Cached int // in the server's prefix cache
 	// Reused are the Cached ones of the requests whose Reusable is known, and Reusable that many.
-	Reused   int `json:"reused,omitempty"`
-	Reusable int `json:"reusable,omitempty"`
+	Reused   int
+	Reusable int
 }
 
 func (t CacheTokens) plus(other CacheTokens) CacheTokens {

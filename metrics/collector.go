@@ -265,8 +265,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if s.Adapters = c.adapters.result(seconds, limited); limited {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
-	var flights *inFlight
-	s.Sessions, flights = c.sessions.result(seconds, c.asked())
+	s.Sessions = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.foreign {
@@ -287,10 +286,6 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	slices.SortStableFunc(s.Timings, func(a, b Timing) int { return a.Index - b.Index })
 	for _, e := range c.firstErrors {
 		s.FirstErrors = append(s.FirstErrors, e.Message)
-	}
-	if c.header.Compact {
-		s.totals = c.totals()
-		s.totals.Sessions, s.totals.Adapters = s.Sessions.totals(flights), s.Adapters
 	}
 	s.power = c.meter.Curve()
 	s.Warnings = c.warnings()

@@ -261,15 +261,9 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 	}
 	whole.header.Config.Backend = "openai-audio"
 	whole.KeepTrace = true
-	whole.header.Compact = true
 	s := whole.Summary(2)
 	if s.Carried != want || s.RTFx != 2.5 {
 		t.Errorf("%+v, RTFx %g", s.Carried, s.RTFx)
-	}
-	compact := NewCollector(&Header{})
-	compact.adoptTotals(s.totals)
-	if got := compact.Summary(2); got.Carried != want {
-		t.Errorf("of a compact stream: %+v", got.Carried)
 	}
 	if part := traced(Config{}, 10, records...).Within(Window{0, 10 * time.Second}); part.Carried != want {
 		t.Errorf("of a window: %+v", part.Carried)

@@ -7,12 +7,12 @@ import (
 // Connecting says how many completed requests opened a connection within their TTFT, and how long
 // its parts took.
 type Connecting struct {
-	Requests int           `json:"requests"` // that did
-	Of       int           `json:"of"`       // all completed
-	DNS      time.Duration `json:"dns,omitempty"`
-	Connect  time.Duration `json:"connect,omitempty"`
-	Proxy    time.Duration `json:"proxy,omitempty"`
-	TLS      time.Duration `json:"tls,omitempty"`
+	Requests int // that did
+	Of       int // all completed
+	DNS      time.Duration
+	Connect  time.Duration
+	Proxy    time.Duration
+	TLS      time.Duration
 }
 
 func (c Connecting) plus(other Connecting) Connecting {

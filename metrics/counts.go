@@ -2,26 +2,26 @@ package metrics
 
 // Counts says who counted the output tokens of completed requests.
 type Counts struct {
-	Of int `json:"of,omitempty"` // requests
+	Of int // requests
 	// Tokenizer are those that the client's tokenizer counted, because the server did not.
-	Tokenizer int `json:"tokenizer,omitempty"`
+	Tokenizer int
 	// Nobody are those that nobody counted: each counts as one token.
-	Nobody int `json:"nobody,omitempty"`
+	Nobody int
 
 	// Apart are requests of which the server counted another number of tokens, where vLLM's client does not
 	// look. Ours are the tokens that count in them, and Theirs the server's.
-	Apart  int `json:"apart,omitempty"`
-	Ours   int `json:"ours,omitempty"`
-	Theirs int `json:"theirs,omitempty"`
+	Apart  int
+	Ours   int
+	Theirs int
 
 	// NoInput are those with a prompt of which the server counted no token, and Lost the tokens that
 	// the dataset counted in them: no total has these.
-	NoInput int `json:"no_input,omitempty"`
-	Lost    int `json:"lost_input,omitempty"`
+	NoInput int
+	Lost    int
 
 	// Cached are the prompt tokens of all of them that the server found in its prefix cache, by its
 	// usage; 0 if it does not say.
-	Cached int `json:"cached,omitempty"`
+	Cached int
 }
 
 func (c Counts) plus(other Counts) Counts {

@@ -10,22 +10,22 @@ import (
 type Delivery struct {
 	// Of are requests with enough tokens to recognise a stream, and AtOnce those whose output came
 	// all at once, long after they were sent.
-	Of     int `json:"of,omitempty"`
-	AtOnce int `json:"at_once,omitempty"`
+	Of     int
+	AtOnce int
 
 	// Content are requests that got output, and Early those whose TTFT ended before the first
 	// output. Ahead is the sum of the differences.
-	Content int           `json:"content,omitempty"`
-	Early   int           `json:"early,omitempty"`
-	Ahead   time.Duration `json:"ahead,omitempty"`
+	Content int
+	Early   int
+	Ahead   time.Duration
 
 	// Surplus are requests with half as many chunks again as the server counted tokens. They have Chunks
 	// and Tokens together.
-	Surplus int `json:"surplus,omitempty"`
-	Chunks  int `json:"surplus_chunks,omitempty"`
-	Tokens  int `json:"surplus_tokens,omitempty"`
+	Surplus int
+	Chunks  int
+	Tokens  int
 	// Falling are requests whose usage fell from one chunk to a later one.
-	Falling int `json:"falling,omitempty"`
+	Falling int
 }
 
 // MeanAhead is by how much TTFT ended before the first output, on average over the requests that

@@ -15,11 +15,11 @@ const otherMessages = "(other messages)"
 // Failing says how requests failed. Its zero value has no requests; it is not safe for concurrent
 // use.
 type Failing struct {
-	Requests int `json:"requests"`
+	Requests int
 	// Statuses are the requests of class Status, by HTTP status.
-	Statuses map[int]int `json:"statuses,omitempty"`
+	Statuses map[int]int
 	// Messages are the requests by message; beyond 1000 different ones under "(other messages)".
-	Messages map[string]int `json:"messages"`
+	Messages map[string]int
 }
 
 // Add counts a request, which must have failed.
@@ -102,8 +102,8 @@ func (c *Collector) failing(class Class) *Failing {
 
 // A firstError is the message of a failed request, with the request's place in the dataset.
 type firstError struct {
-	Index   int    `json:"i"`
-	Message string `json:"error"`
+	Index   int
+	Message string
 }
 
 // maxFirstErrors is how many messages vLLM's client prints before its block.

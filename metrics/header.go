@@ -24,8 +24,6 @@ type Header struct {
 	ClockError  time.Duration `json:"clock_error,omitempty"`
 	// Host is the name of a shard's machine.
 	Host string `json:"host,omitempty"`
-	// Compact says that the stream holds no requests: its end line has everything.
-	Compact bool `json:"compact,omitempty"`
 	// Target is the name of the target, empty if there is only one.
 	Target string `json:"target,omitempty"`
 	// Group is an id that the runs of one experiment on several targets share.

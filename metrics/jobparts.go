@@ -8,13 +8,13 @@ import (
 // that ended last to the last of the turns that it waited for, and so on to a first turn. They add
 // up to the job time.
 type JobParts struct {
-	Think        time.Duration `json:"think,omitempty"`   // gaps of persons
-	Tool         time.Duration `json:"tool,omitempty"`    // gaps of tools
-	SessionSlots time.Duration `json:"places,omitempty"`  // waiting for a session slot
-	Slots        time.Duration `json:"slots,omitempty"`   // waiting for slots
-	Lag          time.Duration `json:"lag,omitempty"`     // our own lateness, also before gaps
-	Prefill      time.Duration `json:"prefill,omitempty"` // the server, from Sent to the first chunk
-	Decode       time.Duration `json:"decode,omitempty"`  // the server, from there to End
+	Think        time.Duration // gaps of persons
+	Tool         time.Duration // gaps of tools
+	SessionSlots time.Duration // waiting for a session slot
+	Slots        time.Duration // waiting for slots
+	Lag          time.Duration // our own lateness, also before gaps
+	Prefill      time.Duration // the server, from Sent to the first chunk
+	Decode       time.Duration // the server, from there to End
 }
 
 // Gaps are the gaps of both kinds.

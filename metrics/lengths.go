@@ -10,18 +10,18 @@ import (
 // An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
 // zero value has no requests.
 type Lengths struct {
-	Of      int `json:"of"`                // requests that were compared
-	Short   int `json:"short,omitempty"`   // with fewer tokens than requested
-	Missing int `json:"missing,omitempty"` // tokens that all the short ones lack together
-	Long    int `json:"long,omitempty"`    // with more
-	Extra   int `json:"extra,omitempty"`   // tokens that all the long ones have too many
+	Of      int // requests that were compared
+	Short   int // with fewer tokens than requested
+	Missing int // tokens that all the short ones lack together
+	Long    int // with more
+	Extra   int // tokens that all the long ones have too many
 	// Cut are the short ones that ended for their length, as the server says, and CutBy the tokens that
 	// these lack together.
-	Cut     int            `json:"cut,omitempty"`
-	CutBy   int            `json:"cut_by,omitempty"`
-	Unsure  int            `json:"unsure,omitempty"`  // others, whose length nobody knows
-	Over    int            `json:"over,omitempty"`    // of Unsure, by the tokenizer
-	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
+	Cut     int
+	CutBy   int
+	Unsure  int            // others, whose length nobody knows
+	Over    int            // of Unsure, by the tokenizer
+	Reasons map[string]int // the short ones by their finish reason
 }
 
 // merge adds the requests of other.

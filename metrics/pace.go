@@ -6,8 +6,8 @@ import (
 
 // Ramp is the burst that opens a run whose requests are all due at once.
 type Ramp struct {
-	Requests int           `json:"requests"`       // that waited for no slot
-	Took     time.Duration `json:"took,omitempty"` // until the last of them was sent
+	Requests int           // that waited for no slot
+	Took     time.Duration // until the last of them was sent
 }
 
 // Held is how long completed requests held their slot after their last chunk. By Little's law it is
@@ -23,11 +23,11 @@ type Held struct {
 
 // Pace compares the time over which requests were sent with the time over which they were due.
 type Pace struct {
-	Requests int           `json:"requests"`
-	Due      time.Duration `json:"due,omitempty"`   // from the first to the last
-	Sent     time.Duration `json:"sent,omitempty"`  // likewise
-	Queue    time.Duration `json:"queue,omitempty"` // over all requests: why they were late
-	Lag      time.Duration `json:"lag,omitempty"`   // likewise
+	Requests int
+	Due      time.Duration // from the first to the last
+	Sent     time.Duration // likewise
+	Queue    time.Duration // over all requests: why they were late
+	Lag      time.Duration // likewise
 }
 
 // The tolerance within which a rate counts as kept. An open loop that does not reach its rate has

@@ -154,20 +154,20 @@ func spreadOf(values []float64) Spread {
 // An Adapter has the figures of the measured requests that asked for one LoRA adapter. Latencies are
 // of completed requests, and approximate once the run's are.
 type Adapter struct {
-	Name      string `json:"name"`
-	Completed int    `json:"completed,omitempty"` // requests
-	Failed    int    `json:"failed,omitempty"`    // requests
-	Input     int    `json:"input,omitempty"`     // prompt tokens of completed requests
-	Output    int    `json:"output,omitempty"`    // output tokens of completed requests
-	Good      int    `json:"good,omitempty"`      // completed requests that met every SLO
+	Name      string
+	Completed int // requests
+	Failed    int // requests
+	Input     int // prompt tokens of completed requests
+	Output    int // output tokens of completed requests
+	Good      int // completed requests that met every SLO
 
-	RequestThroughput float64 `json:"-"` // completed requests a second
-	OutputThroughput  float64 `json:"-"` // tokens a second
-	Goodput           float64 `json:"-"` // good requests a second; NaN without an SLO
+	RequestThroughput float64 // completed requests a second
+	OutputThroughput  float64 // tokens a second
+	Goodput           float64 // good requests a second; NaN without an SLO
 
-	TTFT Distribution `json:"-"`
-	TPOT Distribution `json:"-"`
-	E2EL Distribution `json:"-"`
+	TTFT Distribution
+	TPOT Distribution
+	E2EL Distribution
 }
 
 // otherAdapters is the name of the Adapter with the requests to all adapters but the first hundred.
@@ -303,21 +303,4 @@ func (a *adapters) result(seconds float64, limited bool) []Adapter {
 		all = append(all, one)
 	}
 	return all
-}
-
-// adopt takes over the adapters of an end line.
-func (a *adapters) adopt(all []Adapter, e *End) error {
-	for name, d := range adapterLatencies(all) {
-		h, err := e.histogram(name)
-		if err != nil {
-			return err
-		}
-		*d = FromHistogram(h)
-	}
-	theirs := adapters{rows: map[string]*Adapter{}}
-	for i := range all {
-		theirs.rows[all[i].Name] = &all[i]
-	}
-	a.merge(&theirs, 0)
-	return nil
 }

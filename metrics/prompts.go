@@ -4,16 +4,16 @@ package metrics
 // that open a conversation and carry text alone. Later turns depend on the answers before them: see Later. Its
 // zero value has no requests.
 type Prompts struct {
-	Of      int `json:"of,omitempty"`      // requests that were compared
-	Shorter int `json:"shorter,omitempty"` // of which the server counted fewer tokens
-	Longer  int `json:"longer,omitempty"`  // more tokens
-	Beyond  int `json:"beyond,omitempty"`  // the part of Longer that no chat template explains
+	Of      int // requests that were compared
+	Shorter int // of which the server counted fewer tokens
+	Longer  int // more tokens
+	Beyond  int // the part of Longer that no chat template explains
 	// Asked are the dataset's tokens of the requests of Shorter and Longer, and Read the server's.
-	Asked int `json:"asked,omitempty"`
-	Read  int `json:"read,omitempty"`
+	Asked int
+	Read  int
 	// Least and Most are how many tokens more than the dataset's the server counted, over all of Of.
-	Least int `json:"least,omitempty"`
-	Most  int `json:"most,omitempty"`
+	Least int
+	Most  int
 }
 
 // The differences that are no finding. A dataset's text may have a few tokens more or less once it is encoded

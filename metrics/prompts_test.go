@@ -64,28 +64,3 @@ func TestCountsThatDifferFromTheServersAreCounted(t *testing.T) {
 		t.Errorf("%d counts fall, want 1", n)
 	}
 }
-
-// The end of a compact stream has what its records would have told.
-func TestCompactStreamsKeepTheComparisons(t *testing.T) {
-	compact := &Header{Compact: true, Config: Config{IgnoreEOS: true}}
-	c := NewCollector(compact)
-	for _, r := range []*Record{{In: 5, InAsked: 100, Out: 2, OutAsked: 9, Finish: "length"}, {In: 1000, InAsked: 100, Out: 20, OutAsked: 9, Uncounted: true, WithOutput: &Tokens{Out: 9}}} {
-		r.Chunks.Append(msec)
-		r.Chunks.Append(2 * msec)
-		r.Last = r.Chunks.Last()
-		c.Add(r)
-	}
-	want := c.Summary(1)
-	end, err := want.End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := NewCollector(compact)
-	if err := read.Adopt(end); err != nil {
-		t.Fatal(err)
-	}
-	w, got := want.Truth, read.Summary(1).Truth
-	if got.Prompts != w.Prompts || got.Prompts.Of != 2 || got.Counts != w.Counts || got.Counts.Apart != 1 || got.Delivery != w.Delivery || got.Lengths.Cut != 1 {
-		t.Errorf("prompts %+v, counts %+v, delivery %+v, lengths %+v", got.Prompts, got.Counts, got.Delivery, got.Lengths)
-	}
-}

@@ -3,12 +3,12 @@ package metrics
 // Reasoning says what of the answers to completed requests was reasoning. Its zero value is of answers
 // without any.
 type Reasoning struct {
-	Answers int `json:"answers,omitempty"` // that began with reasoning
-	Only    int `json:"only,omitempty"`    // the part of Answers that had nothing else
+	Answers int // that began with reasoning
+	Only    int // the part of Answers that had nothing else
 
-	Counted int `json:"counted,omitempty"` // answers whose reasoning the server counted
-	Tokens  int `json:"tokens,omitempty"`  // their reasoning tokens
-	Output  int `json:"output,omitempty"`  // all of their output tokens
+	Counted int // answers whose reasoning the server counted
+	Tokens  int // their reasoning tokens
+	Output  int // all of their output tokens
 }
 
 func (n Reasoning) plus(other Reasoning) Reasoning {

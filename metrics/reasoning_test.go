@@ -74,24 +74,3 @@ func TestGoodputLimitsTTFO(t *testing.T) {
 		t.Errorf("an answer without output has a TTFO of %v s", o.TTFO)
 	}
 }
-
-// A compact stream has no records: its end line has what they say.
-func TestTTFOOfACompactStreamIsInItsEnd(t *testing.T) {
-	h := &Header{Run: "r", Compact: true}
-	c := NewCollector(h)
-	for _, r := range []*Record{plainly(0, 60), thoughtful(1, 400), thoughtful(2, 0)} {
-		c.Add(r)
-	}
-	end, err := c.Summary(1).End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := NewCollector(h)
-	if err := read.Adopt(end); err != nil {
-		t.Fatal(err)
-	}
-	s := read.Summary(1)
-	if d := s.TTFO(); d == nil || d.Len() != 2 || math.Abs(d.Percentile(100)-400) > 0.5 || s.Truth.Reasoning != c.Summary(1).Truth.Reasoning {
-		t.Errorf("%+v, %+v", d, s.Truth.Reasoning)
-	}
-}

@@ -13,46 +13,46 @@ import (
 // all measured turns. A session that was cut or that broke has no job time.
 type Sessions struct {
 	// Begun are the sessions that sent a turn: Completed, Cut and Broken together.
-	Begun int `json:"begun"`
+	Begun int
 	// Completed had all their turns answered.
-	Completed int `json:"completed,omitempty"`
+	Completed int
 	// Cut had no failure, but the run ended before they did: by its duration, a deadline or an
 	// interrupt.
-	Cut int `json:"cut,omitempty"`
+	Cut int
 	// Broken had a turn that failed, by the class of the first such turn.
-	Broken map[Class]int `json:"broken,omitempty"`
+	Broken map[Class]int
 	// Earlier began before the measured part, and had turns in it. No other count of sessions has
 	// them.
-	Earlier int `json:"earlier,omitempty"`
+	Earlier int
 	// Sent are the turns of the sessions that began, and Unsent the turns that they did not send.
-	Sent   int `json:"sent"`
-	Unsent int `json:"unsent,omitempty"`
+	Sent   int
+	Unsent int
 	// Good are the completed sessions all of whose turns kept the SLOs, and whose job time kept the
 	// SLO "job".
-	Good int `json:"good,omitempty"`
+	Good int
 
 	// JobTime is from when a completed session was first due until the last of its answers had
 	// ended. CutAfter is the same for sessions that were cut, up to when they were last known to go
 	// on.
-	JobTime  Distribution `json:"-"`
-	CutAfter Distribution `json:"-"`
+	JobTime  Distribution
+	CutAfter Distribution
 	// Parts are what the job times of all completed sessions are made of, added up.
-	Parts JobParts `json:"parts,omitzero"`
+	Parts JobParts
 	// Stretch is JobTime divided by the time that the recording took for the same session. Its
 	// statistics are ratios, not milliseconds. It has the sessions with At and Took in all turns.
-	Stretch Distribution `json:"-"`
+	Stretch Distribution
 
-	Throughput float64 `json:"-"` // completed sessions a second
-	Goodput    float64 `json:"-"` // good sessions a second; NaN without an SLO
+	Throughput float64 // completed sessions a second
+	Goodput    float64 // good sessions a second; NaN without an SLO
 	// MeanInFlight and PeakInFlight are the sessions that had begun and not ended, gaps included,
 	// over the measured part. They include Earlier ones.
-	MeanInFlight float64 `json:"-"`
-	PeakInFlight int     `json:"peak_in_flight,omitempty"`
+	MeanInFlight float64
+	PeakInFlight int
 
-	Cache CacheUse `json:"cache,omitzero"` // of all measured turns
+	Cache CacheUse // of all measured turns
 	// Rows are by the number of the turn: 1, 2, 3 to 4, 5 to 8, 9 to 16 and so on.
-	Rows  []TurnRow  `json:"rows,omitempty"`
-	Later LaterTurns `json:"later,omitzero"`
+	Rows  []TurnRow
+	Later LaterTurns
 }
 
 // MeanParts are the Parts of one completed session, on average.

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -383,53 +381,6 @@ func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 		merged.Merge(c, later)
 	}
 	if diff := cmp.Diff(collected(h, whole).Summary(12).Sessions, merged.Summary(12).Sessions, sameSessions); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// The end lines of compact shards have all that the figures need, except for single values.
-func TestTotalsHaveTheSessions(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	h := &Header{Compact: true, Config: Config{Goodput: []SLO{{JobSLO, 2000}}}}
-	var all []*Record
-	merged := NewCollector(h)
-	for shard := range 2 {
-		var records []*Record
-		for i := range 30 {
-			records = append(records, job(random, 2*i+shard, time.Duration(1e9+random.Int64N(9e9)))...)
-		}
-		all = append(all, records...)
-		end, err := collected(h, records).Summary(12).End()
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := json.Marshal(end)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read End
-		c := NewCollector(h)
-		if err := errors.Join(json.Unmarshal(line, &read), c.Adopt(&read)); err != nil {
-			t.Fatal(err)
-		}
-		merged.Merge(c, 0)
-	}
-	want := collected(h, all).Summary(12).Sessions
-	got := merged.Summary(12).Sessions
-	for name, d := range want.latencies() {
-		if d.Len() > 0 {
-			d.drop()
-		}
-		if g := got.latencies()[name]; g.Len() != d.Len() {
-			t.Errorf("%s has %d values, want %d", name, g.Len(), d.Len())
-		}
-	}
-	// Peaks within steps are upper bounds.
-	if got.PeakInFlight < want.PeakInFlight || got.PeakInFlight > want.PeakInFlight+3 {
-		t.Errorf("at most %d in flight, want %d", got.PeakInFlight, want.PeakInFlight)
-	}
-	got.PeakInFlight = want.PeakInFlight
-	if diff := cmp.Diff(want, got, sameSessions); diff != "" {
 		t.Error(diff)
 	}
 }

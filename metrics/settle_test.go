@@ -21,7 +21,7 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 	}
 	s.ITL.gaps = true
 	statistics := func() (all []float64) {
-		for _, d := range s.latencies(nil) {
+		for _, d := range s.latencies() {
 			interval, _ := d.Interval(99)
 			all = append(all, d.Mean(), d.Std(), d.Median(), d.Percentile(99.9), interval.Low, interval.High, float64(interval.Independent))
 		}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"iter"
 	"math"
 	"time"
@@ -75,29 +74,6 @@ func (s *Spans) TTFT() time.Duration {
 	return s[SpanConnect] + s[SpanWrite] + s[SpanServerQueue] + s[SpanPrefill] + s[SpanNetwork] + s[SpanFirstOutput]
 }
 
-// MarshalJSON writes an object with the spans that have a length, in nanoseconds.
-func (s Spans) MarshalJSON() ([]byte, error) {
-	named := map[string]time.Duration{}
-	for span, took := range s.All() {
-		if took != 0 {
-			named[span.String()] = took
-		}
-	}
-	return json.Marshal(named)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes. It ignores unknown spans.
-func (s *Spans) UnmarshalJSON(data []byte) error {
-	var named map[string]time.Duration
-	if err := json.Unmarshal(data, &named); err != nil {
-		return err
-	}
-	for span := range s.All() {
-		s[span] = named[span.String()]
-	}
-	return nil
-}
-
 // Spans are the spans of a completed request; false for any other. Of a request that was sent more
 // than once they have the connection and the answer of the last attempt. If the write is unknown,
 // FirstOutput or Network begins with it. An answer that came whole has a Generation only if the
@@ -155,18 +131,18 @@ func span(ms *float64) (took time.Duration, told bool) {
 
 // A Waterfall is the spans of the completed requests of a run, one request's after the other's.
 type Waterfall struct {
-	Requests int   `json:"requests"` // whose spans are in it
-	Spans    Spans `json:"spans"`    // of all of them together
+	Requests int   // whose spans are in it
+	Spans    Spans // of all of them together
 
 	// Divided are the requests whose server reported its times, and Negative the part of them in
 	// which they took longer than we waited: their Network is below 0.
-	Divided  int `json:"divided,omitempty"`
-	Negative int `json:"negative,omitempty"`
+	Divided  int
+	Negative int
 
 	// Counted are the requests of which the server's histograms have the times, each answer of a
 	// request counted; 0 unless the histograms divide SpanFirstOutput. The division is then of
 	// means only.
-	Counted int64 `json:"-"`
+	Counted int64
 }
 
 // Waterfall is the Waterfall of the completed requests; nil if it is unknown. If the server reports

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -92,7 +91,7 @@ func TestTheSpansOfARequest(t *testing.T) {
 // All nanoseconds are in a span, whatever the request did.
 func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	whole, merged, part := NewCollector(&Header{Compact: true}), NewCollector(&Header{}), NewCollector(&Header{})
+	whole, merged, part := NewCollector(&Header{}), NewCollector(&Header{}), NewCollector(&Header{})
 	var total, first time.Duration
 	completed := 0
 	for i := range 1000 {
@@ -124,24 +123,7 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 		}
 	}
 	merged.Merge(part, time.Hour)
-	s := whole.Summary(10)
-	e, err := s.End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read End
-	if err := json.Unmarshal(line, &read); err != nil {
-		t.Fatal(err)
-	}
-	adopted := NewCollector(&Header{})
-	if err := adopted.Adopt(&read); err != nil {
-		t.Fatal(err)
-	}
-	for name, s := range map[string]*Summary{"one stream": s, "two shards": merged.Summary(10), "an end line": adopted.Summary(10)} {
+	for name, s := range map[string]*Summary{"one stream": whole.Summary(10), "two shards": merged.Summary(10)} {
 		w := &s.Truth.Waterfall
 		if w.Requests != completed || w.Divided != 250 || w.Negative < 10 || w.Spans.Total() != total || w.Spans.TTFT() != first || *w != whole.witness.truth.Waterfall {
 			t.Errorf("%s: %+v; want %d requests, %v and %v", name, w, completed, total, first)

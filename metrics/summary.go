@@ -82,7 +82,6 @@ type Summary struct {
 
 	Shards    *Shards // of a run that was merged from several; nil for any other
 	Unwatched int     // shards that left no evidence
-	totals    *totals // nil unless the Header is of a compact stream
 
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
@@ -151,7 +150,10 @@ func (s *Summary) pooled() {
 // the Collector that made the Summary gets no more requests. Statistics stay the same, bit for bit.
 func (s *Summary) Settle() {
 	var sorting sync.WaitGroup
-	for _, d := range s.latencies(s.Truth) {
+	for _, d := range s.latencies() {
+		sorting.Go(d.settle)
+	}
+	for _, d := range s.Truth.latencies() {
 		sorting.Go(d.settle)
 	}
 	if s.Sessions != nil {
@@ -170,7 +172,10 @@ func (s *Summary) Settle() {
 func (s *Summary) Condense() {
 	s.Trace, s.Outcomes, s.Timings, s.Window, s.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
-	for _, d := range s.latencies(s.Truth) {
+	for _, d := range s.latencies() {
+		d.condense(percentiles)
+	}
+	for _, d := range s.Truth.latencies() {
 		d.condense(percentiles)
 	}
 	if s.Sessions != nil {
@@ -283,9 +288,9 @@ func (s *Summary) Metric(name string) *Distribution {
 // Resent counts measured requests that were sent again after a failure, and those that were sent
 // again because a connection had died.
 type Resent struct {
-	Requests   int `json:"requests"`       // that were sent again
-	Times      int `json:"times"`          // repeats of all of them together
-	Reconnects int `json:"anew,omitempty"` // requests that used a second connection: see Record
+	Requests   int // that were sent again
+	Times      int // repeats of all of them together
+	Reconnects int // requests that used a second connection: see Record
 }
 
 func (n *Resent) add(r *Record) {

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -178,31 +177,4 @@ func count(seconds *[]int, at float64) {
 		*seconds = append(*seconds, 0)
 	}
 	(*seconds)[i]++
-}
-
-// wireBuckets is buckets as JSON.
-type wireBuckets struct {
-	Origin   float64 `json:"origin"` // seconds
-	Chunks   []byte  `json:"chunks"`
-	Requests []byte  `json:"requests"`
-}
-
-// MarshalJSON writes buckets that hold something.
-func (b buckets) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireBuckets{b.origin, packed(b.chunks), packed(b.requests)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (b *buckets) UnmarshalJSON(data []byte) error {
-	var w wireBuckets
-	err := json.Unmarshal(data, &w)
-	if err != nil {
-		return err
-	}
-	b.origin = w.Origin
-	if b.chunks, err = unpacked[int](w.Chunks, maxBuckets); err != nil {
-		return err
-	}
-	b.requests, err = unpacked[int](w.Requests, maxBuckets)
-	return err
 }

@@ -1,14 +1,6 @@
 package metrics
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"math"
 	"slices"
 	"time"
 )
@@ -118,79 +110,6 @@ func (s *timeSeries) busiestSecond() int {
 		most = max(most, sum)
 	}
 	return most
-}
-
-// mostOnWire bounds the counts of a steps in a stream. The steps become wider until they fit: 10 ms
-// up to 11 minutes, a second from 3.6 hours on.
-const mostOnWire = 1 << 16
-
-// packed encodes counts for a stream: varints, deflated.
-func packed[N int | int32](counts []N) []byte {
-	var b bytes.Buffer
-	w, _ := flate.NewWriter(&b, flate.BestCompression) // that level is allowed
-	var varint [binary.MaxVarintLen64]byte
-	for _, n := range counts {
-		w.Write(varint[:binary.PutUvarint(varint[:], uint64(n))]) // a buffer accepts everything
-	}
-	w.Close()
-	return b.Bytes()
-}
-
-// unpacked reads what packed writes, at most so many counts.
-func unpacked[N int | int32](data []byte, most int) ([]N, error) {
-	if len(data) == 0 {
-		return nil, nil
-	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), int64(most)*binary.MaxVarintLen32))
-	if err != nil {
-		return nil, fmt.Errorf("counts: %w", err)
-	}
-	var counts []N
-	for len(plain) > 0 && len(counts) < most {
-		n, size := binary.Uvarint(plain)
-		if size <= 0 || n > math.MaxInt32 {
-			return nil, errors.New("counts: malformed varint")
-		}
-		counts = append(counts, N(n))
-		plain = plain[size:]
-	}
-	return counts, nil
-}
-
-// wireSteps is steps as JSON.
-type wireSteps struct {
-	Width  int    `json:"width,omitempty"`  // which of stepWidths
-	Origin int64  `json:"origin,omitempty"` // in widths
-	Counts []byte `json:"counts,omitempty"` // packed
-}
-
-// MarshalJSON writes at most mostOnWire counts, unless the widest steps have more.
-func (s timeSeries) MarshalJSON() ([]byte, error) {
-	for len(s.counts) > mostOnWire && s.coarse < len(stepWidths)-1 {
-		s.widen() // does not change the original's counts
-	}
-	w := wireSteps{Width: s.coarse, Origin: s.origin}
-	if len(s.counts) > 0 {
-		w.Counts = packed(s.counts)
-	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *timeSeries) UnmarshalJSON(data []byte) error {
-	var w wireSteps
-	if err := json.Unmarshal(data, &w); err != nil {
-		return err
-	}
-	if w.Width < 0 || w.Width >= len(stepWidths) {
-		return fmt.Errorf("steps of width %d", w.Width)
-	}
-	if far := math.MaxInt64 / 2 / int64(stepWidths[w.Width]); w.Origin < -far || w.Origin > far {
-		return fmt.Errorf("steps from %d", w.Origin)
-	}
-	counts, err := unpacked[int32](w.Counts, maxSteps)
-	*s = timeSeries{w.Width, w.Origin, counts}
-	return err
 }
 
 func floorDiv(a, b int64) int64 {

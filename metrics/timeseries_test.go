@@ -3,7 +3,6 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 )
@@ -173,34 +172,5 @@ func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
 	f.add(time.Second, 0, 10)
 	if f.peak() != 0 || f.busy != 0 {
 		t.Errorf("%d in flight, busy for %v", f.peak(), f.busy)
-	}
-}
-
-func TestStepsSurviveTheStream(t *testing.T) {
-	var s timeSeries
-	for i := range 3 * mostOnWire {
-		s.add(time.Duration(i)*10*msec-time.Hour, i%3)
-	}
-	text, err := s.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got timeSeries
-	if err := got.UnmarshalJSON(text); err != nil || s.coarse != 0 {
-		t.Fatal(err, s.coarse)
-	}
-	for range got.coarse {
-		s.widen()
-	}
-	if got.coarse != 2 || got.origin != s.origin || !slices.Equal(got.counts, s.counts) {
-		t.Errorf("%d steps of %v from %d, want %d from %d", len(got.counts), got.width(), got.origin, len(s.counts), s.origin)
-	}
-	if _, err := unpacked[int32](packed([]int{-1}), 9); err == nil {
-		t.Error("a negative count")
-	}
-	for _, bad := range []string{`{"width":5}`, `{"width":-1}`, `{"origin":9000000000000000000}`, `{"counts":"AAAA"}`, `{"counts":3}`} {
-		if err := got.UnmarshalJSON([]byte(bad)); err == nil {
-			t.Errorf("%s: no error", bad)
-		}
 	}
 }

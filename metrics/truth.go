@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"time"
 )
 
@@ -58,6 +59,20 @@ type Truth struct {
 
 	// Course is how latencies went over the run; nil if the times of its requests are unknown.
 	Course *Course
+}
+
+// latencies are the Distributions of t by their names; none for nil.
+func (t *Truth) latencies() map[string]*Distribution {
+	if t == nil {
+		return nil
+	}
+	all := map[string]*Distribution{
+		tokenITLHistogram: &t.ITL, "content_ttft": &t.ContentTTFT, "ttfo": &t.TTFO, "content_tpot": &t.ContentTPOT,
+		"written_ttft": &t.WrittenTTFT, "undelayed_ttft": &t.UndelayedTTFT,
+		"scheduled_ttft": &t.ScheduledTTFT, "scheduled_e2el": &t.ScheduledE2EL,
+	}
+	maps.Copy(all, t.Late.histograms())
+	return all
 }
 
 // merge adds the counts of other requests, except for the Ramp.

@@ -360,16 +360,16 @@ func (s *session) shift(d time.Duration) {
 }
 
 // result are the figures of what was added, for a run that took so many seconds. They are valid
-// until the next add; nil if no request had a Session. flights are the sessions in flight.
-func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flights *inFlight) {
+// until the next add; nil if no request had a Session.
+func (c *sessionCollector) result(seconds float64, a asked) *Sessions {
 	if !c.any {
-		return nil, nil
+		return nil
 	}
 	a.lasts = min(a.lasts, time.Duration(seconds*float64(time.Second)))
-	all = c.sums.copied()
+	all := c.sums.copied()
 	all.CutAfter = Distribution{}
 	all.CutAfter.merge(&c.sums.CutAfter)
-	flights = new(inFlight)
+	flights := new(inFlight)
 	flights.merge(&c.inFlight, 0, a.most)
 	for _, s := range c.open {
 		all.close(s, flights, &a)
@@ -379,41 +379,5 @@ func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flig
 		all.Goodput = rate(float64(all.Good), seconds)
 	}
 	all.MeanInFlight, all.PeakInFlight = rate(flights.busy.Seconds(), seconds), flights.peak()
-	return all, flights
-}
-
-// sessionTotals are the Sessions of a compact stream, without what its histograms have.
-type sessionTotals struct {
-	*Sessions
-	Busy    time.Duration `json:"busy,omitempty"` // of all sessions in flight
-	Started timeSeries    `json:"started"`
-	Ended   timeSeries    `json:"stopped"`
-}
-
-// totals are the totals of all, with those sessions in flight; nil for nil.
-func (all *Sessions) totals(flights *inFlight) *sessionTotals {
-	if all == nil {
-		return nil
-	}
-	f := flights.flights()
-	return &sessionTotals{all, flights.busy, f.starts, f.ends}
-}
-
-// adopt takes over the sessions of a compact stream, with its histograms.
-func (c *sessionCollector) adopt(t *sessionTotals, e *End) error {
-	if t == nil || t.Sessions == nil {
-		return nil
-	}
-	c.any, c.sums = true, *t.Sessions
-	c.sums.Rows = c.sums.Rows[:min(len(c.sums.Rows), rowOf(math.MaxInt)+1)]
-	for name, d := range c.sums.latencies() {
-		h, err := e.histogram(name)
-		if err != nil {
-			return err
-		}
-		*d = FromHistogram(h)
-	}
-	c.inFlight = inFlight{busy: t.Busy, folded: &flights{t.Started, t.Ended}, parts: t.PeakInFlight}
-	c.inFlight.folded.level()
-	return nil
+	return all
 }

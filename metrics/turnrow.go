@@ -10,16 +10,16 @@ import (
 // A TurnRow has the figures of the measured turns with some numbers. Its latencies are of completed
 // turns.
 type TurnRow struct {
-	Sent      int      `json:"sent"`
-	Completed int      `json:"completed,omitempty"`
-	Prompt    int      `json:"prompt,omitempty"` // prompt tokens of the completed turns
-	Cache     CacheUse `json:"cache,omitzero"`
+	Sent      int
+	Completed int
+	Prompt    int // prompt tokens of the completed turns
+	Cache     CacheUse
 
-	TTFT          Distribution `json:"-"`
-	TPOT          Distribution `json:"-"`
-	ITL           Distribution `json:"-"` // it only has a histogram
-	E2EL          Distribution `json:"-"`
-	ScheduledE2EL Distribution `json:"-"` // from Due to the last chunk
+	TTFT          Distribution
+	TPOT          Distribution
+	ITL           Distribution // it only has a histogram
+	E2EL          Distribution
+	ScheduledE2EL Distribution // from Due to the last chunk
 }
 
 // rowOf is the row of the turn at that position in its session, from 0.
@@ -61,25 +61,25 @@ func (r *TurnRow) merge(other *TurnRow) {
 // LaterTurns are the measured turns that waited for other turns, and what shows whether they were
 // sent as they should be.
 type LaterTurns struct {
-	Turns int          `json:"turns,omitempty"`
-	Late  int          `json:"late,omitempty"` // with a lag above LateTurn
-	Lag   Distribution `json:"-"`              // of all of them
+	Turns int
+	Late  int          // with a lag above LateTurn
+	Lag   Distribution // of all of them
 
 	// Gaps are the turns with a gap, and Vanished those that were due at once after all, because the
 	// answer came later than the recording had the turn sent.
-	Gaps     int `json:"gaps,omitempty"`
-	Vanished int `json:"vanished,omitempty"`
+	Gaps     int
+	Vanished int
 	// Disordered were sent before what they waited for had ended. There must be none.
-	Disordered int `json:"disordered,omitempty"`
+	Disordered int
 
 	// Drift is Due less At: how far behind its recording a turn was due. A turn that was early has a
 	// negative value.
-	Drift Distribution `json:"-"`
+	Drift Distribution
 	// OutDrift is how far the number of output tokens is from the requested number, and InDrift how
 	// far the server's number of prompt tokens is from the dataset's. Their statistics are percentages
 	// of the requested number, not milliseconds. Both have the completed turns of which both numbers
 	// are known.
-	OutDrift, InDrift Distribution `json:"-"`
+	OutDrift, InDrift Distribution
 }
 
 // LateTurn is the lag from which on a later turn counts as late.

@@ -9,8 +9,8 @@ import (
 
 // A Window is a part of a run, from one offset of its clock to another, both included.
 type Window struct {
-	From time.Duration `json:"from"`
-	To   time.Duration `json:"to"`
+	From time.Duration
+	To   time.Duration
 }
 
 // Seconds is the length of the window.

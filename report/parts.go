@@ -58,10 +58,10 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	}
 	if s.Trace == nil {
 		if p.Request != "" {
-			fmt.Fprintln(talk, "WARNING: --request needs single requests: record a stream that is not compact (servebench run -o)")
+			fmt.Fprintln(talk, "WARNING: --request needs single requests: record a stream (servebench run -o)")
 		}
 		if p.Window != nil || p.Slice > 0 {
-			fmt.Fprintln(talk, "WARNING: --window and --slice need single requests: record a stream that is not compact (servebench run -o)")
+			fmt.Fprintln(talk, "WARNING: --window and --slice need single requests: record a stream (servebench run -o)")
 		}
 		return
 	}

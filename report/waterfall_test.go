@@ -221,13 +221,13 @@ func TestTheWaterfallInAResultFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var b bytes.Buffer
-	compact := metrics.NewCollector(&metrics.Header{}).Summary(1)
-	(&Parts{Waterfall: true, Request: "1"}).Cut(&b, compact)
-	if err := Waterfall(&b, compact); err != nil {
+	empty := metrics.NewCollector(&metrics.Header{}).Summary(1)
+	(&Parts{Waterfall: true, Request: "1"}).Cut(&b, empty)
+	if err := Waterfall(&b, empty); err != nil {
 		t.Fatal(err)
 	}
-	want := "WARNING: --request needs single requests: record a stream that is not compact (servebench run -o)\n\nNo request completed, so there is no waterfall.\n"
-	if b.String() != want || waterfallObject(compact) != nil {
+	want := "WARNING: --request needs single requests: record a stream (servebench run -o)\n\nNo request completed, so there is no waterfall.\n"
+	if b.String() != want || waterfallObject(empty) != nil {
 		t.Errorf("without requests: %s", &b)
 	}
 }

@@ -60,19 +60,19 @@ func TestShellsComplete(t *testing.T) {
 				t.Fatal(err)
 			}
 			for line, want := range map[string]string{
-				"servebench sim --profile percentiles-":           "percentiles-e2el",
-				"servebench run --backend openai-":                "openai-chat",
-				"servebench run --dataset-name share":             "sharegpt",
-				"servebench run --num-prom":                       "--num-prompts",
-				"servebench run --percentile-metrics ttft,tp":     "ttft,tpot",
-				"servebench compare --margin median_tp":           "median_tpot=",
-				"servebench compare --format gith":                "github",
-				"servebench run --config exp":                     "experiment.yaml",
-				"servebench sweep exp":                            "experiment.yaml",
-				"servebench shard sl":                             "slurm",
-				"servebench run --gpu-metrics nvid":               "nvidia-smi",
-				"servebench run --drop-body ignore_eos,logp":      "ignore_eos,logprobs",
-				"servebench run --request-rate inf --record comp": "compact",
+				"servebench sim --profile percentiles-":          "percentiles-e2el",
+				"servebench run --backend openai-":               "openai-chat",
+				"servebench run --dataset-name share":            "sharegpt",
+				"servebench run --num-prom":                      "--num-prompts",
+				"servebench run --percentile-metrics ttft,tp":    "ttft,tpot",
+				"servebench compare --margin median_tp":          "median_tpot=",
+				"servebench compare --format gith":               "github",
+				"servebench run --config exp":                    "experiment.yaml",
+				"servebench sweep exp":                           "experiment.yaml",
+				"servebench shard sl":                            "slurm",
+				"servebench run --gpu-metrics nvid":              "nvidia-smi",
+				"servebench run --drop-body ignore_eos,logp":     "ignore_eos,logprobs",
+				"servebench run --request-rate inf --record req": "requests",
 			} {
 				limited, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()

@@ -47,7 +47,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds", "`MS,MS` two thresholds to mark in the page's chart of single ITLs, in milliseconds")
 	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write a chart of prompt and output lengths, as .dataset_stats.svg (vLLM writes a PNG)")
 	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream to this file, for servebench report; - means stdout. %t in the name is the shard's index")
-	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. prompts adds what was sent, so that --dataset-name file sends it again. requests leaves out the arrival times of chunks, compact leaves out single requests")
+	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. prompts adds what was sent, so that --dataset-name file sends it again. requests leaves out the arrival times of chunks")
 	f.StringVar(&r.Compress, "compress", "", "`HOW` compress the record stream: zstd. A FILE of -o that ends in .zst is always compressed. servebench report reads both")
 	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an HdrHistogram interval log")
 	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on")
@@ -67,7 +67,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.OfferFolders("result-dir")
 	f.OfferFiles("record-to", "jsonl", "zst")
 	f.OfferFiles("hlog", "hlog")
-	f.Choices("record", "full", "prompts", "requests", "compact")
+	f.Choices("record", "full", "prompts", "requests")
 	f.Choices("compress", "zstd")
 }
 

@@ -49,7 +49,7 @@ type resultOptions struct {
 
 	Parts      report.Parts
 	Stream     string // where the record stream goes: a file, - for stdout, empty for nowhere
-	Record     string // full, requests or compact
+	Record     string // full, prompts or requests
 	Compress   string // zstd, or empty for nothing
 	Intervals  string // where the interval log goes; empty for nowhere
 	NoProgress bool

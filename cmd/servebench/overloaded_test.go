@@ -21,11 +21,10 @@ import (
 // A queued is a recorded run on a server that answers one request after the other, in
 // order and each in 40 ms, of requests that are due at equal distances for 10 s.
 type queued struct {
-	rate    int  // requests a second
-	slots   int  // of --max-concurrency; 0 for no limit
-	shards  int  // among which they are dealt out; 0 for one
-	compact bool // without single requests
-	failing int  // each so many-th fails; 0 for none
+	rate    int // requests a second
+	slots   int // of --max-concurrency; 0 for no limit
+	shards  int // among which they are dealt out; 0 for one
+	failing int // each so many-th fails; 0 for none
 	config  metrics.Config
 }
 
@@ -39,7 +38,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 	records := q.records()
 	for shard := range shards {
 		h := &metrics.Header{
-			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Compact: q.compact,
+			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
 			Version: version.Number(), Config: q.config,
 		}
 		sw, c := stream.NewWriter(w), metrics.NewCollector(h)
@@ -122,8 +121,8 @@ const slotsFullLine = "\nOVERLOADED: --max-concurrency 3 held requests back: the
 // A server that does 25 requests a second is asked for 40.
 func TestRecordedRunIsOverloaded(t *testing.T) {
 	for name, q := range map[string]queued{
-		"alone": {rate: 40}, "behind slots": {rate: 40, slots: 3}, "compact": {rate: 40, compact: true}, "four shards": {rate: 40, shards: 4},
-		"four compact shards": {rate: 40, shards: 4, compact: true, slots: 3},
+		"alone": {rate: 40}, "behind slots": {rate: 40, slots: 3}, "four shards": {rate: 40, shards: 4},
+		"four shards behind slots": {rate: 40, shards: 4, slots: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, line := q.file(t, "one"), overloadedLine

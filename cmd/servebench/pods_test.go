@@ -33,8 +33,8 @@ func TestPodsOfAJobMakeOneReport(t *testing.T) {
 		}
 		logs.WriteString(fmt.Sprint(pod.Stdout))
 	}
-	if bytes.Contains(logs.Bytes(), []byte(`"k":"req"`)) {
-		t.Error("a log has single requests")
+	if bytes.Contains(logs.Bytes(), []byte(`"gaps"`)) {
+		t.Error("a log has the time of each token")
 	}
 	report := exec.Command("servebench", "report", "--format", "json")
 	report.Stdin = bytes.NewReader(logs.Bytes())
@@ -46,7 +46,7 @@ func TestPodsOfAJobMakeOneReport(t *testing.T) {
 
 func TestRunSaysWhatPodsRecord(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[string]string{"run": "compact", "run --record requests": "requests"} {
+	for words, want := range map[string]string{"run": "requests", "run --record full": "full"} {
 		job, err := printShards(t, append([]string{"kubernetes", "--image", "i", "--"}, strings.Fields(words)...)...)
 		if err != nil {
 			t.Fatal(err)

@@ -309,7 +309,7 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 	g := compare.Groups(of)[0]
 	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
 	if unknown {
-		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
+		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes the single requests of all targets")
 	}
 	version, err := r.version(of[0])
 	switch {

@@ -126,8 +126,8 @@ func newKubernetesCommand(now func() time.Time) *cobra.Command {
 		Use:   "kubernetes [flags] --image IMAGE -- run …",
 		Short: "Print a Job for Kubernetes",
 		Long: `Print a Job for Kubernetes 1.29 or later. Each of its pods is a shard, which
-prints its records in compact form, so that servebench report can make one
-report of all logs. They start together, --start-in after the Job was printed.`,
+prints its records to its log, so that servebench report can make one report of
+all logs. They start together, --start-in after the Job was printed.`,
 		Example: `  servebench shard kubernetes --image registry/servebench:0.1.0 -- run \
       --base-url http://vllm:8000 | kubectl apply -f -
   kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 |
@@ -212,7 +212,7 @@ var shardsOwn = map[string]string{
 var podsOwn = map[string]string{
 	"save-result":        "a pod loses its files when it ends; servebench report --format json makes the file of all shards together",
 	"append-result":      "a pod loses its files when it ends; servebench report --format json makes the object of all shards together",
-	"plot-timeline":      "a pod loses its files when it ends, and its log has no single requests; use Slurm for them",
+	"plot-timeline":      "a pod loses its files when it ends; servebench report --html makes the page of all shards together",
 	"plot-dataset-stats": "a pod loses its files when it ends; servebench dataset --stats shows the lengths",
 	"compress":           "a pod's log is text; compress it where you keep it",
 	"hlog":               "a pod loses its files when it ends; a run under Slurm keeps one for each shard",

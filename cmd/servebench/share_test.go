@@ -101,23 +101,6 @@ func TestShardInterruptedCountsItsPart(t *testing.T) {
 	}
 }
 
-// Of a compact stream the end line is all that there is behind the run line.
-func TestCompactStreamKeepsNoRequests(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "run.jsonl")
-	_, e := counted(t, "--num-prompts=9", "--record=compact", "--random-input-len=4", "--random-output-len=2", "--server-metrics", "-o", file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"compact":true`) || !strings.HasPrefix(lines[1], `{"v":2,"k":"end"`) {
-		t.Errorf("the stream is\n%s", strings.Join(lines, "\n"))
-	}
-	if n := e.done[0].TTFT.Len(); n != 9 {
-		t.Errorf("the run's own block is of %d requests", n)
-	}
-}
-
 // inShards runs servebench dataset with the arguments given as a whole and in three
 // shards, whose lines, taken in turn, must be those of the whole.
 func inShards(ts *testscript.TestScript, _ bool, args []string) {

@@ -113,12 +113,12 @@ func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	}
 
 	c.must(t, "sh", "-c", run+" -o whole.jsonl")
-	c.must(t, "sh", "-c", "srun -n 8 "+run+" --record compact -o - >compact.jsonl")
+	c.must(t, "sh", "-c", "srun -n 8 "+run+" --record requests -o - >short.jsonl")
 	want := c.counts(t, "whole.jsonl")
 	if want.Completed != 103 {
 		t.Errorf("a run alone has %+v", want)
 	}
-	for _, stream := range []string{"piped.jsonl", "compact.jsonl"} {
+	for _, stream := range []string{"piped.jsonl", "short.jsonl"} {
 		if got := c.counts(t, stream); got != want {
 			t.Errorf("%s has %+v, a run alone %+v", stream, got, want)
 		}

@@ -104,7 +104,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	}
 	r.arms = armNames(s)
 	r.sum = s
-	r.recounts = s.Truth != nil && !s.Header.Compact
+	r.recounts = s.Truth != nil
 	all := slices.Concat(Metrics, extra, ruled(s))
 	for i := range s.Adapters {
 		all = append(all, adapterMetrics(s.Adapters[i].Name)...)

@@ -54,7 +54,7 @@ type Reader struct {
 	place   func(n int) string // names a line
 	spoilt  func() []string    // warns of compressed data that is damaged; may be nil
 	foreign func(line string)  // receives each line that belongs to no stream; may be nil
-	log     bool               // compact records were there: logs hold messages, too
+	log     bool               // a stream went to stdout: logs hold messages, too
 	lend    bool               // a record is valid until the next Entry
 
 	// seen holds a hash of each message. A record has its index and its times, a sample its time,
@@ -149,7 +149,7 @@ func (sr *Reader) entry(b *batch, i int) (Entry, error) {
 		return Entry{}, nil
 	}
 	entry := line.entry
-	sr.log = sr.log || entry.Header != nil && entry.Header.Compact
+	sr.log = sr.log || entry.Header != nil && metrics.Value(entry.Header.Flags, "record-to") == "-"
 	if entry != (Entry{}) && !sr.seen.add(line.hash) {
 		sr.Repeated++
 		return Entry{}, nil

@@ -50,18 +50,3 @@ func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
 		}
 	}
 }
-
-func TestACompactStreamKeepsItsDefinitions(t *testing.T) {
-	h := testHeader("r")
-	h.Compact = true
-	var stream bytes.Buffer
-	writeRun(t, NewWriter(&stream), h, chatRecord())
-	s := recount(t, stream.Bytes(), metrics.Definitions029)
-	if got := inMS(s); got[0] != 400 || s.Header.InForce() != metrics.Definitions033 {
-		t.Errorf("%v by %s", got, s.Header.InForce())
-	}
-	const want = "latencies are by the definitions of vLLM 0.33.0: a compact stream has no others"
-	if !slices.Contains(s.Warnings, want) {
-		t.Errorf("warnings %q", s.Warnings)
-	}
-}

@@ -3,7 +3,6 @@ package stream
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
@@ -87,42 +86,22 @@ func (r *run) summary() (*metrics.Summary, error) {
 	if m.noITL {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is unknown: the stream holds no single arrival times", r.id))
 	}
-	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
+	s.Warnings = slices.Compact(s.Warnings)
+	m.forget(s)
 	s.Settle()
 	trust.Judge(s)
 	return s, nil
 }
 
-// forget removes from s what is unknown for some shards, because those have no requests, and warns
-// about it.
-func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string) {
-	compact := slices.ContainsFunc(m.shards, (*shard).compact)
-	if s.Trace != nil && (compact || m.untraced) {
-		s.Trace.Records = metrics.Records{}
-		if len(s.Trace.Samples) == 0 {
-			s.Trace = nil
-		}
+// forget removes single requests from s if some shard did not keep them.
+func (m *merged) forget(s *metrics.Summary) {
+	if s.Trace == nil || !m.untraced {
+		return
 	}
-	if !compact {
-		return nil
+	s.Trace.Records = metrics.Records{}
+	if len(s.Trace.Samples) == 0 {
+		s.Trace = nil
 	}
-	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Redefined() {
-		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream has no others", recorded))
-	}
-	if s.Outcomes, s.Timings = nil, nil; ask.Outcomes {
-		warnings = append(warnings, "single requests are unknown: a compact stream has only totals")
-	}
-	if ask.Goodput != nil {
-		s.Goodput = math.NaN()
-		if s.Sessions != nil {
-			s.Sessions.Goodput = math.NaN()
-		}
-		for i := range s.Adapters {
-			s.Adapters[i].Goodput = math.NaN()
-		}
-		warnings = append(warnings, "goodput is unknown: a compact stream has it only for the limits of the run")
-	}
-	return warnings
 }
 
 // includeEnds adds what the shards' end lines have and their records do not.

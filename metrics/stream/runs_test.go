@@ -222,6 +222,7 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := []byte("a banner\n\n")
+	toStdout := bytes.Replace(lines[0], []byte(`"config":`), []byte(`"flags":[{"key":"record-to","value":"-"}],"config":`), 1)
 	for name, c := range map[string]struct {
 		lines     [][]byte
 		completed int
@@ -237,6 +238,8 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		"backwards":           {backwards(lines), 4, nil},
 		"with a warm-up":      {slices.Insert(slices.Clone(lines), 1, rehearsed.Bytes()), 4, nil},
 		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"skipped 1 line of other programs in the stream"}},
+		"a log":               {slices.Concat([][]byte{toStdout, foreign}, lines[1:]), 4, nil},
+		"without requests":    {slices.Delete(slices.Clone(lines), 1, 5), 0, []string{"run r counts 4 requests in its end line, but the stream holds 0"}},
 		"with a pod's name":   {behind("[pod/a-0-x/a] 2026-11-22T02:15:00.5Z ", lines), 4, nil},
 		"twice, by two tasks": {slices.Concat(behind("0: ", lines), behind("1: ", lines)), 4, []string{"ignored 6 lines that the stream repeats"}},
 		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":2,\"k\":\"req\"}","x":{"v":2}}`+"\n")), 4, []string{"skipped 1 line of other programs in the stream"}},

@@ -31,41 +31,39 @@ func chats(shard int, later time.Duration) (records []*metrics.Record) {
 	return records
 }
 
-// Sessions of two shards, full or compact, are the sessions of one run on one clock.
+// Sessions of two shards are the sessions of one run on one clock.
 func TestSessionsOfShardsAddUp(t *testing.T) {
-	for _, compact := range []bool{false, true} {
-		var files [2]bytes.Buffer
-		for shard := range files {
-			later := time.Duration(shard) * 50 * msec
-			h := testHeader("r")
-			h.Shards, h.Shard, h.StartAt, h.Compact = 2, shard, h.Epoch, compact
-			h.Epoch = h.Epoch.Add(later)
-			c := metrics.NewCollector(h)
-			sw := NewWriter(&files[shard])
-			err := sw.Begin(h)
-			for _, r := range chats(shard, later) {
-				c.Add(r)
-				err = errors.Join(err, sw.Write(r))
-			}
-			if err := errors.Join(err, sw.End(c.Summary(2))); err != nil {
-				t.Fatal(err)
-			}
+	var files [2]bytes.Buffer
+	for shard := range files {
+		later := time.Duration(shard) * 50 * msec
+		h := testHeader("r")
+		h.Shards, h.Shard, h.StartAt = 2, shard, h.Epoch
+		h.Epoch = h.Epoch.Add(later)
+		c := metrics.NewCollector(h)
+		sw := NewWriter(&files[shard])
+		err := sw.Begin(h)
+		for _, r := range chats(shard, later) {
+			c.Add(r)
+			err = errors.Join(err, sw.Write(r))
 		}
-		sums, err := Read(bytes.NewReader(slices.Concat(files[1].Bytes(), files[0].Bytes())), metrics.Ask{})
-		if err != nil || len(sums) != 1 || sums[0].Sessions == nil {
-			t.Fatalf("%d runs, %v", len(sums), err)
+		if err := errors.Join(err, sw.End(c.Summary(2))); err != nil {
+			t.Fatal(err)
 		}
-		s := sums[0].Sessions
-		want := metrics.JobParts{Think: 8 * 300 * msec, Prefill: 16 * 200 * msec, Decode: 16 * 50 * msec}
-		if s.Begun != 8 || s.Completed != 8 || s.Parts != want || s.JobTime.Len() != 8 || len(s.Rows) != 2 || s.Later.Turns != 8 {
-			t.Errorf("compact %v: %+v", compact, s)
-		}
-		// One begins every 100 ms, and each takes 800 ms.
-		if !compact && s.PeakInFlight != 8 || math.Abs(s.MeanInFlight-6.4/2.05) > 1e-12 {
-			t.Errorf("compact %v: %v in flight, at most %d", compact, s.MeanInFlight, s.PeakInFlight)
-		}
-		if got := sums[0].ScheduledSessions(); got != max(sums[0].Header.Config.NumPrompts, 0) {
-			t.Errorf("%d sessions scheduled", got)
-		}
+	}
+	sums, err := Read(bytes.NewReader(slices.Concat(files[1].Bytes(), files[0].Bytes())), metrics.Ask{})
+	if err != nil || len(sums) != 1 || sums[0].Sessions == nil {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	s := sums[0].Sessions
+	want := metrics.JobParts{Think: 8 * 300 * msec, Prefill: 16 * 200 * msec, Decode: 16 * 50 * msec}
+	if s.Begun != 8 || s.Completed != 8 || s.Parts != want || s.JobTime.Len() != 8 || len(s.Rows) != 2 || s.Later.Turns != 8 {
+		t.Errorf("%+v", s)
+	}
+	// One begins every 100 ms, and each takes 800 ms.
+	if s.PeakInFlight != 8 || math.Abs(s.MeanInFlight-6.4/2.05) > 1e-12 {
+		t.Errorf("%v in flight, at most %d", s.MeanInFlight, s.PeakInFlight)
+	}
+	if got := sums[0].ScheduledSessions(); got != max(sums[0].Header.Config.NumPrompts, 0) {
+		t.Errorf("%d sessions scheduled", got)
 	}
 }

@@ -44,10 +44,9 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 	switch {
 	case e.Header != nil:
 		sh.headers = append(sh.headers, e.Header)
-		// A compact run that was cut leaves only its run line, so the next run line counts.
-		if len(sh.headers) == 1 || sh.compact() && len(sh.ends) == 0 {
+		if len(sh.headers) == 1 {
 			*sh.header = *ask.Apply(e.Header)
-			if ask.Definitions != "" && !e.Header.Compact {
+			if ask.Definitions != "" {
 				sh.header.Definitions = ask.Definitions
 			}
 			sh.collector.KeepTrace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
@@ -93,17 +92,11 @@ func (sh *shard) took() time.Duration {
 	return max(0, sh.last-sh.header.Began())
 }
 
-// compact reports that the requests are unknown.
-func (sh *shard) compact() bool { return sh.header.Compact && sh.lines == 0 }
-
 // finish adds what the end line has and the records do not. It reports whether ITL is then known.
 func (sh *shard) finish() (known bool, err error) {
 	end := sh.end()
-	switch {
-	case end == nil || !sh.gapless && !sh.compact():
+	if end == nil || !sh.gapless {
 		return !sh.gapless, nil
-	case sh.compact():
-		return true, sh.collector.Adopt(end)
 	}
 	return sh.collector.AdoptGaps(end, !sh.recounted())
 }
@@ -130,14 +123,12 @@ func (sh *shard) faults(sharded bool) []string {
 	}
 	twice := len(sh.headers) > 1
 	switch {
-	case twice && (sharded || sh.compact()):
-		w = append(w, "ran "+repeated(len(sh.headers))+": "+sh.countedOf())
+	case twice && sharded:
+		w = append(w, "ran "+repeated(len(sh.headers))+": the requests of all its runs are counted")
 	case twice || len(sh.ends) > 1:
 		w = append(w, "has run or end lines that differ: the first of each counts")
 	}
 	switch {
-	case len(sh.ends) == 0 && sh.compact():
-		w = append(w, "was cut: it has no end line, so its requests are unknown")
 	case len(sh.ends) == 0:
 		cut := "was cut: it has no end line, so its duration ends with the last request"
 		if n := sh.planned(); n > 0 && !sharded {
@@ -146,7 +137,7 @@ func (sh *shard) faults(sharded bool) []string {
 		w = append(w, cut)
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut "+repeated(len(sh.headers)-len(sh.ends))+": it has fewer end lines than run lines")
-	case sh.counted() != sh.records && !(twice && sh.compact()):
+	case sh.counted() != sh.records:
 		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", metrics.Counted(sh.counted(), "request"), sh.records))
 	}
 	return w
@@ -160,14 +151,6 @@ func (sh *shard) planned() int {
 		return 0
 	}
 	return max(c.NumPrompts, 0)
-}
-
-// countedOf says which requests of a shard that ran several times are counted.
-func (sh *shard) countedOf() string {
-	if sh.compact() {
-		return "only the requests of the first run with an end line are counted"
-	}
-	return "the requests of all its runs are counted"
 }
 
 // repeated is a number of times in words: once, twice, 3 times.

@@ -31,9 +31,6 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			h.Flags = append(h.Flags, metrics.KV{Key: "request-rate", Value: "7"}, metrics.KV{Key: "seed", Value: "2"})[1:]
 		}
 	}}.write(t, load(40))
-	compact := fleet{n: 4, change: compactly}.write(t, load(40))
-	lateCompact := fleet{n: 4, change: runAgain}.write(t, load(40))
-	shortCompact := fleet{n: 4, change: runAgain}.write(t, again[:34])
 	of5 := fleet{n: 5}.write(t, load(40))
 	lost := slices.Concat(slices.Collect(bytes.Lines(shards[1]))[:3]...)
 	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":2,"k":"req"`))+1:]...)
@@ -45,17 +42,10 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		"one missing":    {shards[:3], []string{"the files lack shard 3 of 4"}},
 		"two missing":    {[][]byte{shards[3], shards[1]}, []string{"the files lack shards 0 and 2 of 4"}},
 		"cut":            {[][]byte{shards[0], shards[1], cutOff(shards[2]), shards[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}},
-		"cut, compact":   {[][]byte{compact[0], compact[1], cutOff(compact[2]), compact[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its requests are unknown"}},
 		"a copy":         {append(slices.Clone(shards), shards[2]), nil},
 		"twice":          {append(slices.Clone(shards), elsewhere[2]), []string{"shard 2 (hosts n1 and n9) ran twice: the requests of all its runs are counted"}},
 		"twice, one cut": {append(slices.Clone(shards), cutOff(elsewhere[2])), []string{"shard 2 (hosts n1 and n9) ran twice: the requests of all its runs are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
-		"compact, cut and run again": {[][]byte{compact[0], compact[1], cutOff(compact[2]), lateCompact[2], compact[3]}, []string{
-			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
-		"compact, run again and cut": {[][]byte{compact[0], compact[1], lateCompact[2], cutOff(compact[2]), compact[3]}, []string{
-			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
-		"compact, twice": {append(slices.Clone(compact), shortCompact[2]), []string{
-			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted"}},
-		"nameless": {noHosts[1:], []string{"the files lack shard 0 of 4"}},
+		"nameless":       {noHosts[1:], []string{"the files lack shard 0 of 4"}},
 		"asked otherwise": {otherwise, []string{
 			"shard 2 (host n1) has other parameters: --request-rate and --seed"}},
 		"another number":  {[][]byte{shards[0], shards[1], shards[2], of5[3]}, []string{"shard 3 (host n1) belongs to a run of 5 shards, not 4"}},
@@ -74,58 +64,6 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			if !slices.Contains(s.Incomplete, "run r: "+fault) || !slices.Contains(s.Warnings, "run r: "+fault) {
 				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
 			}
-		}
-	}
-}
-
-// Of a compact run that was repeated the requests of one attempt count, and the reader says of which.
-func TestACompactRunThatRanAgainSaysWhichCounts(t *testing.T) {
-	alone := func(n int, change func(*metrics.Header, *Writer)) []byte {
-		return fleet{n: 1, change: func(h *metrics.Header, sw *Writer) {
-			change(h, sw)
-			h.Shards = 0
-		}}.write(t, load(n))[0]
-	}
-	first, again := alone(40, compactly), alone(36, runAgain)
-	const ran = "run r ran twice: only the requests of the first run with an end line are counted"
-	for name, c := range map[string]struct {
-		stream   []byte
-		counted  []byte // the attempt whose requests count
-		warnings []string
-	}{
-		"cut and run again": {slices.Concat(cutOff(first), again), again, []string{ran, "run r was cut once: it has fewer end lines than run lines"}},
-		"twice":             {slices.Concat(first, again), first, []string{ran}},
-	} {
-		s := readOne(t, c.stream)
-		said := slices.DeleteFunc(slices.Clone(s.Warnings), func(w string) bool { return !strings.HasPrefix(w, "run r ") })
-		if s.Completed != readOne(t, c.counted).Completed || !slices.Equal(said, c.warnings) {
-			t.Errorf("%s: %d completed, %q; want %q", name, s.Completed, said, c.warnings)
-		}
-	}
-}
-
-// runAgain makes a shard one that ran ten seconds later, on another machine.
-func runAgain(h *metrics.Header, sw *Writer) {
-	compactly(h, sw)
-	h.Host, h.Epoch = "n9", h.Epoch.Add(10*time.Second)
-}
-
-// A pod that is killed leaves a run line in its log; the Job may begin another, whose
-// requests are then the shard's, at the times when they were sent.
-func TestACompactShardThatRanAgainCountsOnceAndLate(t *testing.T) {
-	first := fleet{n: 4, startAt: true, change: compactly}.write(t, load(40))
-	again := fleet{n: 4, startAt: true, change: runAgain}.write(t, load(40))
-	whole := readOne(t, slices.Concat(first...))
-	for name, streams := range map[string][][]byte{
-		"the cut one first": {first[0], first[1], cutOff(first[2]), again[2], first[3]},
-		"the cut one last":  {first[0], first[1], again[2], cutOff(first[2]), first[3]},
-	} {
-		s := readOne(t, slices.Concat(streams...))
-		if s.Completed != whole.Completed || s.TotalInput != whole.TotalInput || s.TotalOutput != whole.TotalOutput {
-			t.Errorf("%s: %d completed, %d and %d tokens; want %d, %d and %d", name, s.Completed, s.TotalInput, s.TotalOutput, whole.Completed, whole.TotalInput, whole.TotalOutput)
-		}
-		if late := s.Shards.Late.Seconds(); late < 9 || s.Shards.Last != "shard 2 (hosts n1 and n9)" || s.Seconds < 10 || !slices.Contains(failing(s), "shard starts") {
-			t.Errorf("%s: shards %.1f s apart, %s last, in %.1f s; failing %q", name, late, s.Shards.Last, s.Seconds, failing(s))
 		}
 	}
 }

@@ -122,10 +122,9 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 		t.Skip("many orders of the lines of a stream: in go test without -short")
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	compactOne := func(h *metrics.Header, _ *Writer) { h.Compact = h.Shard == 1 }
 	noChunks := func(h *metrics.Header, sw *Writer) { sw.NoChunks = h.Shard > 1 }
 	for name, f := range map[string]fleet{
-		"clocks of their own": {n: 4}, "one start": {n: 4, startAt: true}, "one of them compact": {n: 4, change: compactOne},
+		"clocks of their own": {n: 4}, "one start": {n: 4, startAt: true},
 		"some without chunks": {n: 4, startAt: true, change: noChunks},
 	} {
 		shards := f.write(t, load(80))
@@ -216,131 +215,55 @@ func ranked(d *metrics.Distribution) []float64 {
 	return all
 }
 
-// compactly writes all shards compact.
-func compactly(h *metrics.Header, sw *Writer) { h.Compact = true }
-
-func TestCompactShardsComeToTheSameCounts(t *testing.T) {
-	full, compact := fleet{n: 4, startAt: true}, fleet{n: 4, startAt: true, change: compactly}
+// So the pods of a Job write: in lines that are safe in a pipe, without single arrival times.
+func TestShardsWithoutChunksComeToTheSameCounts(t *testing.T) {
+	full := fleet{n: 4, startAt: true}
+	short := fleet{n: 4, startAt: true, change: func(_ *metrics.Header, sw *Writer) { sw.NoChunks = true }}
 	records := load(400)
 	want := readOne(t, slices.Concat(full.write(t, records)...))
-	streams := compact.write(t, records)
-	for i, stream := range streams {
-		if bytes.Contains(stream, []byte(`"k":"req"`)) {
-			t.Errorf("shard %d has single requests", i)
-		}
-		for line := range bytes.Lines(stream) {
-			if len(line) > PipeLine {
-				t.Errorf("a line of %d bytes", len(line))
-			}
+	streams := short.write(t, records)
+	for line := range bytes.Lines(slices.Concat(streams...)) {
+		if len(line) > PipeLine {
+			t.Errorf("a line of %d bytes", len(line))
 		}
 	}
 	got := readOne(t, slices.Concat(streams...))
-	if len(got.Incomplete) > 0 || !strings.Contains(strings.Join(got.Warnings, "\n"), "not all values: ttft, tpot") {
+	if len(got.Incomplete) > 0 || !strings.Contains(strings.Join(got.Warnings, "\n"), "not all values: itl, peak output") {
 		t.Errorf("lacks %q, warns %q", got.Incomplete, got.Warnings)
+	}
+	if !got.ITL.Approximate() || !want.ITL.Histogram().Equals(got.ITL.Histogram()) {
+		t.Errorf("%d gaps, mean %v, want %d, %v", got.ITL.Len(), got.ITL.Mean(), want.ITL.Len(), want.ITL.Mean())
 	}
 	for name, pair := range map[string][2]any{
 		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
 		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
-		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors}, "resent": {got.Resent, want.Resent},
-		"failing": {got.Failing, want.Failing}, "lengths": {got.Truth.Lengths, want.Truth.Lengths},
-		"counts": {got.Truth.Counts, want.Truth.Counts}, "delivery": {got.Truth.Delivery, want.Truth.Delivery},
-		"finish reasons": {got.Truth.FinishReasons, want.Truth.FinishReasons},
-		"first errors":   {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
-		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},
-		"tokens": {got.Truth.Tokens, want.Truth.Tokens}, "peak tokens": {got.Truth.PeakTokens, want.Truth.PeakTokens},
-		"mean concurrency": {got.Truth.MeanConcurrency, want.Truth.MeanConcurrency}, "late": {got.Shards.Late, want.Shards.Late},
-		"evidence": {got.Evidence, want.Evidence}, "later turns": {got.Truth.LaterTurns, want.Truth.LaterTurns},
+		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "failing": {got.Failing, want.Failing},
+		"first errors": {got.FirstErrors, want.FirstErrors}, "late": {got.Shards.Late, want.Shards.Late},
+		"evidence": {got.Evidence, want.Evidence}, "tokens": {got.Truth.Tokens, want.Truth.Tokens},
 		"per token": {got.Truth.ITL.Len(), want.Truth.ITL.Len()},
+		"ttft":      {got.TTFT.Percentile(99), want.TTFT.Percentile(99)}, "e2el": {got.E2EL.Percentile(99), want.E2EL.Percentile(99)},
 	} {
 		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	for name, pair := range map[string][2]*metrics.Distribution{
-		"ttft": {&got.TTFT, &want.TTFT}, "tpot": {&got.TPOT, &want.TPOT}, "itl": {&got.ITL, &want.ITL}, "e2el": {&got.E2EL, &want.E2EL},
-		"queue": {&got.Queue, &want.Queue}, "lag": {&got.Lag, &want.Lag}, "queue and e2el": {&got.QueuedE2EL, &want.QueuedE2EL},
-		"content": {&got.Truth.ContentTTFT, &want.Truth.ContentTTFT}, "written": {&got.Truth.WrittenTTFT, &want.Truth.WrittenTTFT},
-		"undelayed": {&got.Truth.UndelayedTTFT, &want.Truth.UndelayedTTFT},
-		"scheduled": {&got.Truth.ScheduledTTFT, &want.Truth.ScheduledTTFT}, "scheduled e2el": {&got.Truth.ScheduledE2EL, &want.Truth.ScheduledE2EL},
-	} {
-		if got, want := pair[0], pair[1]; got.Len() != want.Len() || !want.Histogram().Equals(got.Histogram()) || !got.Approximate() {
-			t.Errorf("%s: %d values, mean %v, want %d, %v", name, got.Len(), got.Mean(), want.Len(), want.Mean())
-		}
-	}
-	for name, pair := range map[string][2]float64{
-		"chunks": {got.PeakOutput, want.PeakOutput}, "requests": {float64(got.PeakConcurrent), float64(want.PeakConcurrent)},
-		"in flight": {float64(got.Truth.PeakConcurrency), float64(want.Truth.PeakConcurrency)},
-	} {
-		if pair[0] < pair[1]*0.95 || pair[0] > pair[1]*1.15 {
-			t.Errorf("peak of %s %v, want about %v", name, pair[0], pair[1])
-		}
-	}
-}
-
-func TestAloneACompactStreamHasVLLMsPeaks(t *testing.T) {
-	var full, compact bytes.Buffer
-	h := testHeader("r")
-	want := judged(t, NewWriter(&full), h, 0, load(200)...)
-	h.Compact = true
-	judged(t, NewWriter(&compact), h, 0, load(200)...)
-	got := readOne(t, compact.Bytes())
-	if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Shards != nil || got.Truth.PeakTokens != want.Truth.PeakTokens {
-		t.Errorf("peaks %v, %d and %d; want %v, %d and %d", got.PeakOutput, got.PeakConcurrent, got.Truth.PeakTokens,
-			want.PeakOutput, want.PeakConcurrent, want.Truth.PeakTokens)
-	}
-	if full.Len() < 10*compact.Len() && bytes.Contains(full.Bytes(), []byte(`"totals"`)) {
-		t.Error("an ordinary stream has totals, too")
-	}
-}
-
-// Of a run of hours the steps are so wide that many requests touch one.
-func TestTheMostInFlightOfALongCompactRunIsNotThatOfASecond(t *testing.T) {
-	var records []*metrics.Record
-	for i := range 12 {
-		sent := time.Duration(i) * 50 * msec
-		records = append(records, arrived(metrics.Record{Run: "r", Index: i, Due: sent, Slot: sent, Sent: sent, Out: 1}, metrics.Milliseconds(sent)+40))
-	}
-	records = append(records, arrived(metrics.Record{Run: "r", Index: 12, Sent: 5 * time.Hour, Out: 1}, metrics.Milliseconds(5*time.Hour)+40))
-	for n := 1; n <= 3; n++ {
-		s := readOne(t, slices.Concat(fleet{n: n, change: compactly}.write(t, records)...))
-		if got := s.Truth.PeakConcurrency; got != n {
-			t.Errorf("%d shards: %d in flight, want %d: one of each shard, at most", n, got, n)
-		}
-	}
-}
-
-func TestWhatACompactStreamDoesNotKnowIsSaid(t *testing.T) {
-	f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Compact = h.Shard == 1 }}
-	stream := slices.Concat(f.write(t, load(40))...)
-	sums, err := Read(bytes.NewReader(stream), metrics.Ask{Outcomes: true, Trace: true, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1}}})
-	if err != nil || len(sums) != 1 {
-		t.Fatalf("%d runs, %v", len(sums), err)
-	}
-	s := sums[0]
-	said := strings.Join(s.Warnings, "\n")
-	if s.Outcomes != nil || s.Trace != nil || !math.IsNaN(s.Goodput) ||
-		!strings.Contains(said, "single requests are unknown") || !strings.Contains(said, "goodput is unknown") {
-		t.Errorf("%d outcomes, goodput %v, warnings %q", len(s.Outcomes), s.Goodput, s.Warnings)
-	}
 }
 
 func TestABurstOfShardsIsARamp(t *testing.T) {
-	for name, compact := range map[string]bool{"full": false, "compact": true} {
-		f := fleet{n: 4, change: func(h *metrics.Header, _ *Writer) { h.Compact, h.Config.RequestRate = compact, math.Inf(1) }}
-		records := load(40)
-		// The shards begin up to 5.1 ms after the first.
-		want := metrics.Ramp{Requests: 40}
-		for i, r := range records {
-			r.Due, r.Slot, r.Phase, r.Turn = 0, 0, metrics.Main, 0
-			want.Took = max(want.Took, r.Sent+time.Duration(i%4*3%4)*1_700_001)
-		}
-		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
-		records[9].Due, records[9].Slot = msec, msec // so it is none
-		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (metrics.Ramp{}) {
-			t.Errorf("%s: a ramp of %d requests", name, got.Requests)
-		}
+	f := fleet{n: 4, change: func(h *metrics.Header, _ *Writer) { h.Config.RequestRate = math.Inf(1) }}
+	records := load(40)
+	// The shards begin up to 5.1 ms after the first.
+	want := metrics.Ramp{Requests: 40}
+	for i, r := range records {
+		r.Due, r.Slot, r.Phase, r.Turn = 0, 0, metrics.Main, 0
+		want.Took = max(want.Took, r.Sent+time.Duration(i%4*3%4)*1_700_001)
+	}
+	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	records[9].Due, records[9].Slot = msec, msec // so it is none
+	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (metrics.Ramp{}) {
+		t.Errorf("a ramp of %d requests", got.Requests)
 	}
 }
 
@@ -351,11 +274,8 @@ func TestTheMeanGapOfBundledTokensIsThatOfAllShards(t *testing.T) {
 		arrived(metrics.Record{Run: "r", Index: 2, Out: 40}, 20, 80), arrived(metrics.Record{Run: "r", Index: 3, Out: 7}, 5, 25, 90),
 	}
 	want := truthOf(metrics.Config{}, records...).MeanITL
-	for name, compact := range map[string]bool{"full": false, "compact": true} {
-		f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Compact = compact }}
-		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth; !near(got.MeanITL, want) || got.ITL.Len() > 0 || want == 0 {
-			t.Errorf("%s: %v ms, want %v", name, got.MeanITL, want)
-		}
+	if got := readOne(t, slices.Concat(fleet{n: 2}.write(t, records)...)).Truth; !near(got.MeanITL, want) || got.ITL.Len() > 0 || want == 0 {
+		t.Errorf("%v ms, want %v", got.MeanITL, want)
 	}
 }
 

@@ -201,10 +201,10 @@ func FuzzReadStream(f *testing.F) {
 		}
 		f.Add(buf.Bytes())
 		buf.Reset()
-		h.Compact, h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = true, 2, 1, h.Epoch, "n", 1
+		h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = 2, 1, h.Epoch, "n", 1
 		c = metrics.NewCollector(h)
 		c.Add(r)
-		for _, err := range []error{sw.Begin(h), sw.End(c.Summary(2))} {
+		for _, err := range []error{sw.Begin(h), sw.Write(r), sw.End(c.Summary(2))} {
 			if err != nil {
 				f.Fatal(err)
 			}

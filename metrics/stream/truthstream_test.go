@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,37 +84,29 @@ func readLate(r *metrics.Record) *metrics.Record {
 }
 
 func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
-	for _, compact := range []bool{false, true} {
-		for _, noChunks := range []bool{false, true} {
-			var buf bytes.Buffer
-			sw := NewWriter(&buf)
-			sw.NoChunks = noChunks
-			h := testHeader("r")
-			h.Compact = compact
-			c := metrics.NewCollector(h)
-			err := sw.Begin(h)
-			for _, r := range []*metrics.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
-				c.Add(r)
-				if err == nil && !compact {
-					err = sw.Write(r)
-				}
-			}
-			want := c.Summary(1.5)
-			if err == nil {
-				err = sw.End(want)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := readOne(t, buf.Bytes())
-			least, most, _ := want.LateITL(99)
-			gotLeast, gotMost, marked := got.LateITL(99)
-			if !marked || !near(gotLeast, least) || !near(gotMost, most) || least == most {
-				t.Errorf("compact %v, without chunks %v: %v to %v, want %v to %v", compact, noChunks, gotLeast, gotMost, least, most)
-			}
-			if late := got.Truth.Late; late.Chunks != 5 || late.Of != 110 {
-				t.Errorf("compact %v, without chunks %v: %d of %d chunks, want 5 of 110", compact, noChunks, late.Chunks, late.Of)
-			}
+	for _, noChunks := range []bool{false, true} {
+		var buf bytes.Buffer
+		sw := NewWriter(&buf)
+		sw.NoChunks = noChunks
+		h := testHeader("r")
+		c := metrics.NewCollector(h)
+		err := sw.Begin(h)
+		for _, r := range []*metrics.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
+			c.Add(r)
+			err = errors.Join(err, sw.Write(r))
+		}
+		want := c.Summary(1.5)
+		if err := errors.Join(err, sw.End(want)); err != nil {
+			t.Fatal(err)
+		}
+		got := readOne(t, buf.Bytes())
+		least, most, _ := want.LateITL(99)
+		gotLeast, gotMost, marked := got.LateITL(99)
+		if !marked || !near(gotLeast, least) || !near(gotMost, most) || least == most {
+			t.Errorf("without chunks %v: %v to %v, want %v to %v", noChunks, gotLeast, gotMost, least, most)
+		}
+		if late := got.Truth.Late; late.Chunks != 5 || late.Of != 110 {
+			t.Errorf("without chunks %v: %d of %d chunks, want 5 of 110", noChunks, late.Chunks, late.Of)
 		}
 	}
 }

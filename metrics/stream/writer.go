@@ -22,7 +22,6 @@ type Writer struct {
 
 	w        io.Writer
 	head     lineHead
-	compact  bool
 	messages int    // long lines so far
 	line     []byte // the last record's
 	buf      bytes.Buffer
@@ -33,17 +32,14 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Begin writes the run line. Records are written as they are, whatever the Definitions of the run.
 func (sw *Writer) Begin(h *metrics.Header) error {
-	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
+	sw.head = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}
 	named := *h
 	named.Definitions = h.Definitions.Named()
 	return sw.write(kindRun, runLine{sw.headOf(kindRun), &named})
 }
 
-// Write writes a record, unless the stream is compact. It neither keeps nor changes the record.
+// Write writes a record. It neither keeps nor changes the record.
 func (sw *Writer) Write(r *metrics.Record) error {
-	if sw.compact {
-		return nil
-	}
 	if sw.NoChunks {
 		short := *r
 		short.Chunks, short.Blank, short.Late, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil, nil
@@ -55,14 +51,10 @@ func (sw *Writer) Write(r *metrics.Record) error {
 
 // Sample writes a sample as Write does a record.
 func (sw *Writer) Sample(s *metrics.Sample) error {
-	if sw.compact {
-		return nil
-	}
 	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
 }
 
-// End writes the result of the run. A stream without an end counts as cut. For a compact stream,
-// the Summary must come from a Collector with a compact Header.
+// End writes the result of the run. A stream without an end counts as cut.
 func (sw *Writer) End(s *metrics.Summary) error {
 	e, err := s.End()
 	if err != nil {

@@ -58,7 +58,8 @@ func allComplete(t *testing.T, c *cluster, whole counts) {
 }
 
 // killedAndLost: a shard whose process is killed and one whose pod is deleted end no
-// other and are not begun again. The report names them, and counts the others.
+// other and are not begun again. The report names them, and counts the others, and what
+// the killed one had recorded.
 func killedAndLost(t *testing.T, c *cluster) {
 	j := c.apply(t, "cut", "--request-rate 10", "")
 	j.begun(t)
@@ -76,13 +77,15 @@ func killedAndLost(t *testing.T, c *cluster) {
 			others.add(c.planned(t, i))
 		}
 	}
-	if got := c.counts(t, "cut.log"); got != others {
-		t.Errorf("the report has %+v, the other six shards %+v", got, others)
+	most := others
+	most.add(c.planned(t, 3))
+	if got := c.counts(t, "cut.log"); got.Completed < others.Completed || got.Completed >= most.Completed || got.Failed != others.Failed {
+		t.Errorf("the report has %+v, the other six shards %+v, and with shard 3 %+v", got, others, most)
 	}
 }
 
-// begunAgain: where a Job's owner lets it begin a shard again, the second pod's
-// requests are the shard's, and the report says that it was late.
+// begunAgain: where a Job's owner lets it begin a shard again, the requests of both pods
+// are the shard's, and the report says so.
 func begunAgain(t *testing.T, c *cluster, whole counts) {
 	j := c.apply(t, "again", "--request-rate 20", "s/backoffLimitPerIndex: 0/backoffLimitPerIndex: 1/")
 	j.begun(t)
@@ -90,9 +93,11 @@ func begunAgain(t *testing.T, c *cluster, whole counts) {
 	j.wait(t)
 	c.must(t, "kubectl", "wait", "--for=condition=complete", "--timeout=1s", "job/again")
 	j.logs(t)
-	j.suspect(t, "shard 3 (host again-3) ran twice", "shard 3 (host again-3) was cut once", "shard 3 (host again-3) last")
-	if got := c.counts(t, "again.log"); got != whole {
-		t.Errorf("the report has %+v, a run alone %+v", got, whole)
+	j.suspect(t, "shard 3 (host again-3) ran twice", "shard 3 (host again-3) was cut once")
+	most := whole
+	most.add(c.planned(t, 3))
+	if got := c.counts(t, "again.log"); got.Completed < whole.Completed || got.Completed >= most.Completed || got.Failed != whole.Failed {
+		t.Errorf("the report has %+v, a run alone %+v, and with shard 3 twice %+v", got, whole, most)
 	}
 }
 
