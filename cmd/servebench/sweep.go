@@ -147,7 +147,7 @@ a text for the shell, --arm old=URL loads one that runs. A comma is part of the 
 A command without ${port} listens at --base-url, or at its --port.
 
 With --serve-cmd, it takes the command line and the files of parameters of
-"vllm bench sweep serve", and also writes its folders and its summary.csv.
+"vllm bench sweep serve".
 
 ` + sweep.Format + `
 

@@ -49,7 +49,6 @@ keys may be left out:
       arm: plain
       load: {max-concurrency: 1}      # flags that choose among several loads of the arm
       target: a                       # of several targets; "a alone" is target a alone
-  vllm-folders: true  # also write the folders and the summary.csv of vllm bench sweep
   until:              # find the highest value at which probes pass, instead of one run a load
     flag: request-rate              # or max-concurrency
     from: 1

@@ -11,7 +11,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -177,7 +176,6 @@ func (p *Parameters) linked(serve, bench Combination) bool {
 func (p *Parameters) Document() ([]byte, error) {
 	root, load, arms := mapping(), mapping(), &yaml.Node{Kind: yaml.SequenceNode}
 	put(root, "repeats", scalar(fmt.Sprint(p.Runs)))
-	put(root, "vllm-folders", scalar("true"))
 	address := false // the load's command says where the server is
 	for _, o := range p.Bench {
 		address = address || slices.Contains([]string{"base-url", "host", "port"}, o.Flag)
@@ -303,22 +301,4 @@ func serverURL(command []string) string {
 		host = "127.0.0.1"
 	}
 	return "http://" + net.JoinHostPort(host, port)
-}
-
-// point is the combination of a run: its settings as vLLM's files name them.
-func (p *Plan) point(c cell) (name string, params []metrics.KV) {
-	var words []string
-	for _, s := range p.Points[c.point].Settings {
-		if s.Flag == "label" {
-			name = s.Value
-			continue
-		}
-		kv := metrics.KV{Key: strings.ReplaceAll(s.Flag, "-", "_"), Value: s.Value}
-		params = append(params, kv)
-		words = append(words, kv.Key+"="+kv.Value)
-	}
-	if name == "" {
-		name = strings.Join(words, "-")
-	}
-	return name, params
 }

@@ -63,7 +63,7 @@ func (p *parser) file(root *yaml.Node) error {
 	err := fields(root, "an experiment", map[string]any{
 		"seed": &p.plan.Seed, "repeats": &p.plan.Repeats, "order": &order,
 		"load": &load, "arms": &arms, "grid": &grid,
-		"between": p.between, "until": p.until, "needs": p.plan.Needs.read, "vllm-folders": &p.plan.Folders, "against": &blocks,
+		"between": p.between, "until": p.until, "needs": p.plan.Needs.read, "against": &blocks,
 	})
 	if err != nil {
 		return err

@@ -62,9 +62,6 @@ type Plan struct {
 	// name is then another experiment's; empty for no such check.
 	Origin string `json:"-"`
 
-	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
-	Folders bool `json:"-"`
-
 	// Sequential makes the sweep stop before its last repeat; nil for all repeats.
 	Sequential *Sequential `json:",omitempty"`
 

@@ -36,7 +36,7 @@ func (s *Sweep) read() (*result, error) {
 		return r, err
 	}
 	defer f.Close()
-	ask := metrics.Ask{Timings: s.Plan.Folders}
+	var ask metrics.Ask
 	for _, load := range s.Plan.loads {
 		ask.Trace = ask.Trace || load.Requests
 	}
@@ -128,8 +128,8 @@ func (r *result) write() error {
 			return err
 		}
 	}
-	return errors.Join(r.folders(),
-		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
+	return errors.Join(r.save("blocks.txt", whole(blocks.String())),
+		r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
 		whole(blocks.String()+"\n"+shown.String())(r.Out))
 }
 

@@ -1,41 +1,9 @@
 package sweep
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/servebench/servebench/metrics/pyjson"
 )
-
-// The golden file is what pandas 3.1.1 makes of the objects: DataFrame.from_records(…).to_csv().
-func TestAFrameIsWrittenAsPandasDoes(t *testing.T) {
-	text, err := os.ReadFile("testdata/frame.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile("testdata/frame.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := pyjson.Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []pyjson.Object
-	for _, row := range parsed.([]any) {
-		rows = append(rows, row.(pyjson.Object))
-	}
-	var got strings.Builder
-	if err := writeFrame(&got, rows); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
 
 func TestCombinationsReplaceFlags(t *testing.T) {
 	combinations, err := ReadCombinations(`[{"max_num_seqs": 4, "enable-prefix-caching": false, "compilation_config.mode": 3, "hf-overrides": {"a": 1}, "kv.on": true},
@@ -80,14 +48,6 @@ func TestLinkedParametersAreThereAndEqual(t *testing.T) {
 	}
 	if p.linked(combinations[3], combinations[3]) {
 		t.Error("a server without the parameter is linked")
-	}
-}
-
-func TestFoldersStayInTheirFolder(t *testing.T) {
-	for name, want := range map[string]string{"a/../b": "a____b", "'..'": "__", `"x"`: "x", "a=1.5": "a=1.5"} {
-		if got := fileName(name); got != want {
-			t.Errorf("%s becomes %s, want %s", name, got, want)
-		}
 	}
 }
 
