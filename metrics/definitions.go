@@ -8,19 +8,16 @@ import (
 
 // Definitions are the rules by which vLLM's client counts an answer, named after a release that
 // uses them. They changed for chats: what the first token is, what the last one, and whether an
-// answer without output failed. And they changed for pooling: what the end is. The empty name means
-// the latest.
+// answer without output failed. The empty name means the latest.
 type Definitions string
 
 const (
 	// Definitions033 apply to 0.33.0 and later: a chunk of a chat counts if it carries output, so
 	// the chunk with the role does not count.
 	Definitions033 Definitions = "0.33.0"
-	// Definitions030 apply to 0.30.0 to 0.32.0: each chunk with choices counts.
+	// Definitions030 apply to 0.30.0 to 0.32.0: each chunk with choices counts. They stand for older
+	// releases, too, whose chats ended with their last event and whose pooling answers ended with the header.
 	Definitions030 Definitions = "0.30.0"
-	// Definitions029 apply to 0.29.0 and older: each chunk with choices counts, any later event of
-	// a chat moves its end, and a chat without a chunk succeeds. A pooling answer ends with its header.
-	Definitions029 Definitions = "0.29.0"
 )
 
 // Latest are the Definitions of the newest release known here.
@@ -37,15 +34,11 @@ func (h *Header) InForce() Definitions {
 
 // known reports whether d is one of the names above, or empty.
 func (d Definitions) known() bool {
-	return slices.Contains([]Definitions{"", Definitions033, Definitions030, Definitions029}, d)
+	return slices.Contains([]Definitions{"", Definitions033, Definitions030}, d)
 }
 
 // Older reports whether d belongs to older releases than e.
-func (d Definitions) Older(e Definitions) bool { return d.age() > e.age() }
-
-func (d Definitions) age() int {
-	return slices.Index([]Definitions{Definitions033, Definitions030, Definitions029}, d.Named())
-}
+func (d Definitions) Older(e Definitions) bool { return d == Definitions030 && e.Named() == Latest }
 
 // Named is d with the empty name resolved.
 func (d Definitions) Named() Definitions {
@@ -57,10 +50,7 @@ func (d Definitions) Named() Definitions {
 
 // String describes d for the reader of a report.
 func (d Definitions) String() string {
-	switch d.Named() {
-	case Definitions029:
-		return "vLLM 0.29.0 and older"
-	case Definitions030:
+	if d == Definitions030 {
 		return "vLLM 0.30.0 to 0.32.0"
 	}
 	return "vLLM 0.33.0"
@@ -68,7 +58,7 @@ func (d Definitions) String() string {
 
 // Of is r as the client of d counts it: r itself, or a copy in which Chunks are the chunks that
 // count, and Blank and Trailer hold the rest. Applying it twice is harmless.
-func (d Definitions) Of(r *Record, chat bool) *Record {
+func (d Definitions) Of(r *Record) *Record {
 	if d.Named() == Latest {
 		return r
 	}
@@ -77,17 +67,11 @@ func (d Definitions) Of(r *Record, chat bool) *Record {
 		older.In, older.Out, older.Until032 = t.In, t.Out, nil
 	}
 	if r.Unstreamed && r.Payload != nil && r.Payload.Inputs > 0 {
-		if d == Definitions029 && r.FirstByte > 0 {
-			older.Last = r.FirstByte
-		}
 		return &older
 	}
 	older.Chunks, older.Blank, older.Late = together(r.Blank, r.Chunks), Stamps{}, r.Late.among(r.Blank, r.Chunks)
 	older.Last = max(older.Last, older.Chunks.last)
-	if d == Definitions029 {
-		older.Last, older.Trailer = max(older.Last, r.Trailer), 0
-	}
-	if r.Class == Empty && (r.Blank.n > 0 || chat && d == Definitions029) {
+	if r.Class == Empty && r.Blank.n > 0 {
 		older.Class, older.Error = OK, ""
 	}
 	return &older
@@ -150,4 +134,4 @@ func (c *Config) Templated() bool {
 }
 
 // Counted is a record of the run by the header's Definitions.
-func (h *Header) Counted(r *Record) *Record { return h.Definitions.Of(r, h.Config.chat()) }
+func (h *Header) Counted(r *Record) *Record { return h.Definitions.Of(r) }

@@ -35,24 +35,19 @@ var definitionTests = []struct {
 	want []int64
 	out  int
 }{
-
 	{"", []int64{400, 600, 100, 100}, 3},
-
 	{Definitions033, []int64{400, 600, 100, 100}, 3},
-
 	{Definitions030, []int64{100, 700, 300, 100, 100, 100}, 5},
-
-	{Definitions029, []int64{100, 800, 300, 100, 100, 100}, 5},
 }
 
 func TestEachReleaseCountsAChatItsWay(t *testing.T) {
 	for _, test := range definitionTests {
 		before := chatRecord()
-		got := test.Of(before, true)
+		got := test.Of(before)
 		if !slices.Equal(test.want, numbers(got)) || got.Out != test.out {
 			t.Errorf("%s: %v, %d tokens; want %v, %d", test.Definitions, numbers(got), got.Out, test.want, test.out)
 		}
-		if again := test.Of(got, true); !slices.Equal(test.want, numbers(again)) {
+		if again := test.Of(got); !slices.Equal(test.want, numbers(again)) {
 			t.Errorf("%s: twice it is %v", test.Definitions, numbers(again))
 		}
 		if !reflect.DeepEqual(before, chatRecord()) {
@@ -68,15 +63,12 @@ func TestAnAnswerOfARoleAloneSucceededOnce(t *testing.T) {
 	for _, test := range []struct {
 		Definitions
 		r    *Record
-		chat bool
 		want Class
 	}{
-		{Definitions033, role, true, Empty}, {Definitions030, role, true, OK}, {Definitions029, role, true, OK},
-		{Definitions033, nothing, true, Empty}, {Definitions030, nothing, true, Empty}, {Definitions029, nothing, true, OK},
-		{Definitions029, nothing, false, Empty},
+		{Definitions033, role, Empty}, {Definitions030, role, OK}, {Definitions033, nothing, Empty}, {Definitions030, nothing, Empty},
 	} {
-		if got := test.Of(test.r, test.chat).Class; got != test.want {
-			t.Errorf("%s, chat %t, %d blank chunks: %q, want %q", test.Definitions, test.chat, test.r.Blank.Len(), got, test.want)
+		if got := test.Of(test.r).Class; got != test.want {
+			t.Errorf("%s, %d blank chunks: %q, want %q", test.Definitions, test.r.Blank.Len(), got, test.want)
 		}
 	}
 }
@@ -86,7 +78,7 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 	if err := d.UnmarshalText([]byte("0.99.0")); err == nil || d == Latest {
 		t.Errorf("%q, %v", string(d), err)
 	}
-	if Latest.Older(Definitions029) || !Definitions029.Older(Definitions030) || !Definitions030.Older("") {
+	if Latest.Older(Definitions030) || Definitions030.Older(Definitions030) || !Definitions030.Older("") {
 		t.Error("the order of releases")
 	}
 }

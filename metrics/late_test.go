@@ -94,7 +94,7 @@ func TestMarksStayWithTheirChunks(t *testing.T) {
 	r := chatRecord() // role 100, tokens 400 500 600, end 700
 	r.Late.Add(0, 5*msec)
 	r.Late.Add(2, 7*msec)
-	older := Definitions030.Of(r, true)
+	older := Definitions030.Of(r)
 	var got []int
 	for i, by := range older.Late.All() {
 		got = append(got, i, int(by/msec))
@@ -102,7 +102,7 @@ func TestMarksStayWithTheirChunks(t *testing.T) {
 	if want := []int{1, 5, 3, 7}; !slices.Equal(got, want) {
 		t.Errorf("index and milliseconds %v, want %v", got, want)
 	}
-	if len(Definitions030.Of(chatRecord(), true).Late) != 0 {
+	if len(Definitions030.Of(chatRecord()).Late) != 0 {
 		t.Error("there is a mark where there was none")
 	}
 }

@@ -50,7 +50,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. prompts adds what was sent, so that --dataset-name file sends it again. requests leaves out the arrival times of chunks")
 	f.StringVar(&r.Compress, "compress", "", "`HOW` compress the record stream: zstd. A FILE of -o that ends in .zst is always compressed. servebench report reads both")
 	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an HdrHistogram interval log")
-	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on")
+	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on. Releases before 0.30 have the definitions of 0.30.0")
 	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
 	f.BoolVar(&r.Parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
@@ -90,6 +90,12 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument -o/--record-to: %s: servebench compresses with zstd: name it .zst", r.Stream)
 	case r.Stream == "" && r.Compress != "":
 		g.Warnings = append(g.Warnings, "no record stream is written without -o FILE, so --compress has no effect")
+	}
+	counted := metrics.Header{
+		Definitions: r.VLLMVersion.Definitions(), Config: metrics.Config{Backend: g.Server.Backend, Whole: g.Whole()},
+	}
+	if borrowed := r.VLLMVersion.Borrows(); borrowed != "" && counted.InForce() != "" {
+		g.Warnings = append(g.Warnings, borrowed)
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || save.Same(r.Intervals, r.Stream)) {
 		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)

@@ -81,7 +81,7 @@ the numbers goes to stderr.
 		},
 	}
 	f := argv.Of(cmd)
-	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded)")
+	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded). Releases before 0.30 have the definitions of 0.30.0")
 	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
 	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ", ")+" (default as in the run)")
@@ -229,6 +229,11 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 	}
 	if recordedNothing(sums) {
 		return fmt.Errorf("%s: no request is recorded in it: the run was cut before one had ended", name)
+	}
+	if r.vllm != nil && slices.ContainsFunc(sums, func(s *metrics.Summary) bool { return s.Header.InForce() != "" }) {
+		if borrowed := r.vllm.Borrows(); borrowed != "" {
+			fmt.Fprintf(r.talk, "WARNING: %s\n", borrowed)
+		}
 	}
 	for i, s := range sums {
 		r.doubt = cmp.Or(r.doubt, strict(s))

@@ -160,7 +160,6 @@ const (
 	olderJSON   = "JSON"                    // up to 0.32.0 what is no JSON was skipped at times
 	olderBlank  = "blank"                   // a summary's delta counts here as an empty one of a chat does: up to 0.32.0 as output
 	lateBlank   = "late blank"              // an event is dated by its data here, and by its blank line there
-	olderUsage  = "usage"                   // up to 0.29.0 a usage chunk amid the answer shortened the next gap
 )
 
 // otherwise are the cases of which something else is made here on purpose: by all
@@ -175,8 +174,8 @@ var otherwise = map[string]string{
 	"chat-cut-after-done": metrics.DiffersCut, "random-1": metrics.DiffersCut, "random-24": metrics.DiffersCut,
 	"random-29": metrics.DiffersCut, "random-39": metrics.DiffersCut,
 
-	"chat-error-first": hasError + " before 0.30.0", "chat-error-after-role": hasError + " before 0.33.0",
-	"chat-ping-alone": olderParser, "chat-ping-mixed": olderParser, "chat-split-at-space": olderParser, "comp-ping-alone": olderParser,
+	"chat-error-after-role": hasError + " before 0.33.0",
+	"chat-ping-alone":       olderParser, "chat-ping-mixed": olderParser, "chat-split-at-space": olderParser, "comp-ping-alone": olderParser,
 	"random-3": olderParser, "random-6": olderParser, "random-13": olderParser, "random-15": olderParser, "random-18": olderParser,
 	"random-20": olderParser, "random-25": olderParser, "random-33": olderParser, "random-38": olderParser, "random-44": olderParser,
 	"random-51": olderParser, "random-52": olderParser, "random-55": olderParser, "random-56": olderParser, "random-59": olderParser,
@@ -184,7 +183,6 @@ var otherwise = map[string]string{
 	"resp-crlf": metrics.DiffersLineEnd, "resp-tail-without-blank": metrics.DiffersEvent, "resp-tail-late-blank": lateBlank, "random-16": metrics.DiffersCut, "random-40": metrics.DiffersCut,
 	"chat-no-delta": olderDelta, "chat-delta-not-object": olderDelta,
 	"chat-bad-json": olderJSON, "comp-bad-json": olderJSON,
-	"random-8": olderUsage, "random-14": olderUsage, "random-37": olderUsage, "random-54": olderUsage, "random-57": olderUsage, "random-58": olderUsage,
 }
 
 // TestAnswersAreThoseOfVLLM plays every reply, and compares with what the client of
@@ -193,7 +191,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	releases := []struct {
 		name string
 		metrics.Definitions
-	}{{"0.33.0", metrics.Definitions033}, {"0.32.0", metrics.Definitions030}, {"0.30.0", metrics.Definitions030}, {"0.29.0", metrics.Definitions029}}
+	}{{"0.33.0", metrics.Definitions033}, {"0.32.0", metrics.Definitions030}, {"0.30.0", metrics.Definitions030}}
 	for _, c := range answerCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,7 +202,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 					if c.by(release.name).Unsupported {
 						continue
 					}
-					diff := cmp.Diff(compared(c.by(release.name), rec), compared(asAnswer(release.Of(rec, c.Backend == "openai-chat")), rec), cmpopts.EquateEmpty())
+					diff := cmp.Diff(compared(c.by(release.name), rec), compared(asAnswer(release.Of(rec)), rec), cmpopts.EquateEmpty())
 					if diff != "" {
 						differ = append(differ, release.name)
 					}

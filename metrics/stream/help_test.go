@@ -142,7 +142,6 @@ var definitionTests = []struct {
 	{"", []int64{400, 600, 100, 100}, 3},
 	{metrics.Definitions033, []int64{400, 600, 100, 100}, 3},
 	{metrics.Definitions030, []int64{100, 700, 300, 100, 100, 100}, 5},
-	{metrics.Definitions029, []int64{100, 800, 300, 100, 100, 100}, 5},
 }
 
 var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)

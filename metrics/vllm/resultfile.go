@@ -205,15 +205,15 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	return s, nil
 }
 
-// definitions are what servebench wrote, or 0.29.0's for a file from before vLLM wrote latencies.
-// Later files by vLLM itself do not say.
+// definitions are what servebench wrote, or 0.30.0's for a chat in a file from before vLLM wrote latencies. Later
+// files by vLLM itself do not say.
 func (f *resultFile) definitions() metrics.Definitions {
 	var ours struct{ Definitions metrics.Definitions }
 	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
 		return ours.Definitions
 	}
-	if !f.has("latencies") {
-		return metrics.Definitions029
+	if config := f.config(); !f.has("latencies") && !config.Pooling() {
+		return metrics.Definitions030
 	}
 	return ""
 }

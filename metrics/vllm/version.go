@@ -45,15 +45,21 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch)
 }
 
-// Definitions are the rules by which v's client counts.
+// Definitions are the rules by which v's client counts. Releases before 0.30.0 count like 0.30.0.
 func (v Version) Definitions() metrics.Definitions {
-	switch {
-	case v.before(Version{major: 0, minor: 30, patch: 0}):
-		return metrics.Definitions029
-	case v.before(Version{major: 0, minor: 33, patch: 0}):
+	if v.before(Version{major: 0, minor: 33, patch: 0}) {
 		return metrics.Definitions030
 	}
 	return metrics.Definitions033
+}
+
+// Borrows says that v's latencies are counted by the definitions of 0.30.0, which is newer. It is empty for
+// v from 0.30.0 on.
+func (v Version) Borrows() string {
+	if v.Since(30, 0) {
+		return ""
+	}
+	return fmt.Sprintf("--vllm-version %s: the lines are of that release, the latencies by the definitions of %s", v, v.Definitions())
 }
 
 // Since reports whether v is release 0.minor.patch or a later one.

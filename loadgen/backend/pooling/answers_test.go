@@ -42,7 +42,6 @@ type answerCase struct {
 		End struct{ Kind string }
 	}
 	Expected vllmAnswer
-	Until    map[string]*vllmAnswer
 }
 
 // A vllmAnswer is what a client of vLLM's keeps of one, in seconds.
@@ -127,23 +126,17 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec := c.record(t, 0)
-				for _, release := range []struct {
-					metrics.Definitions
-					want vllmAnswer
-				}{{metrics.Definitions033, c.Expected}, {metrics.Definitions030, c.Expected}, {metrics.Definitions029, c.by029()}} {
-					counted := release.Of(rec, false)
+				for _, release := range []metrics.Definitions{metrics.Definitions033, metrics.Definitions030} {
+					counted, want := release.Of(rec), c.Expected
 					got := vllmAnswer{counted.Class == metrics.OK, counted.E2EL().Seconds(), counted.In}
 					if !got.Success {
-						got.In, release.want.Latency = 0, 0
+						got.In, want.Latency = 0, 0
 					}
-					if c.Name == "emb-bytes-only" && release.Definitions == metrics.Definitions029 {
-						continue // that release did not know it
-					}
-					if diff := cmp.Diff(release.want, got); diff != "" {
+					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("%s, error %q (-vLLM +ours):\n%s", release.Named(), rec.Error, diff)
 					}
 				}
-				if counted := metrics.Definitions033.Of(rec, false); counted.TTFT() != 0 || counted.Chunks.Len() != 0 {
+				if counted := metrics.Definitions033.Of(rec); counted.TTFT() != 0 || counted.Chunks.Len() != 0 {
 					t.Errorf("it has a first token: %+v", counted)
 				}
 			})
@@ -161,14 +154,6 @@ func TestLargeRequestsHaveTheAnswersOfSmallOnes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// by029 is what the client of 0.29.0 makes of the answer.
-func (c *answerCase) by029() vllmAnswer {
-	if older := c.Until["0.29.0"]; older != nil {
-		return *older
-	}
-	return c.Expected
 }
 
 // vLLM's client takes an error with status 200 for an answer without usage.
