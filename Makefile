@@ -48,14 +48,14 @@ examples: build ## run each sweep in examples against the simulator
 docs: ## check the links of README and docs, and run each command that they show
 	$(GO) test -count=1 -run '^TestREADMEIsShort|^TestLinksLead|^TestPagesName|^TestDocumented' ./cmd/servebench
 # A busy machine makes the runs SUSPECT, and the pictures say so.
-pictures: build ## record testdata/pictures and draw docs/pictures from it; needs 5 minutes of a quiet machine
+pictures: build ## record testdata/pictures, and take docs/pictures of it in Chromium; needs 5 minutes of a quiet machine
 	@rm -rf bin/pictures; mkdir bin/pictures; \
 	bin/servebench sim --port 0 --ready-file bin/pictures/url --model small-chat --tokenizer stub-32000 --step-base 25ms --step-per-prompt-token 100us >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
 	while kill -0 $$sim && [ ! -s bin/pictures/url ]; do sleep 0.05; done; \
 	bin/servebench run --base-url $$(cat bin/pictures/url) --num-prompts 100 --request-rate 10 --random-input-len 512 --random-output-len 32 -o testdata/pictures/run.jsonl && \
 	PATH="$$PWD/bin:$$PATH" servebench sweep testdata/pictures/sweep.yaml -o bin/pictures/sweep && \
 	cp bin/pictures/sweep/records.jsonl testdata/pictures/sweep.jsonl && \
-	$(GO) test ./report/overview -run Pictures -update
+	$(GO) test -tags browser -count=1 -run TestTakePictures ./report/html
 e2e: ## load a real inference server, which it downloads and builds
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts

@@ -50,13 +50,13 @@ func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
 		}
 		whole = additional(w, s, e.Screen.Readable())
 	}
-	return errors.Join(whole, e.Screen.Write(w, e.Lines(s)...))
+	return errors.Join(whole, e.Screen.Write(w, e.lines(s)...))
 }
 
-// Lines are the verdict on s and what follows it, at most 8 lines that fit the Screen, or
+// lines are the verdict on s and what follows it, at most 8 lines that fit the Screen, or
 // all that there is to say if the Ending is Extended. For a Summary without Trust, which comes from
 // a result of vLLM, they say that nobody can judge it.
-func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
+func (e *Ending) lines(s *metrics.Summary) []screen.Line {
 	p := endingText{Ending: e, width: e.Screen.Readable()}
 	if s.Trust == nil {
 		p.unjudged(s)

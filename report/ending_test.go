@@ -37,7 +37,7 @@ func TestAnEndingFitsItsScreen(t *testing.T) {
 	trust.Judge(all["hundreds of faults"])
 	for name, s := range all {
 		for width := 1; width <= 200; width++ {
-			lines := (&Ending{Screen: screen.Screen{Width: width}, Name: "a.jsonl", More: "servebench report --extended run.jsonl"}).Lines(s)
+			lines := (&Ending{Screen: screen.Screen{Width: width}, Name: "a.jsonl", More: "servebench report --extended run.jsonl"}).lines(s)
 			if text := lines[0].String(); !strings.HasPrefix(text, string(s.Trust.Verdict)+": ") {
 				t.Errorf("%s: no verdict in %d columns: %s", name, width, text)
 			}
@@ -66,7 +66,7 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 	}
 	ending := Ending{More: "add --extended"}
 	var texts []string
-	for _, line := range ending.Lines(s) {
+	for _, line := range ending.lines(s) {
 		texts = append(texts, line.String())
 	}
 	want := []string{
@@ -77,7 +77,7 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 		t.Errorf("got %q\nwant %q", texts, want)
 	}
 	ending.Extended = true
-	if lines := ending.Lines(s); len(lines) != 5 || lines[4].String() != "         reason 6 → look" {
+	if lines := ending.lines(s); len(lines) != 5 || lines[4].String() != "         reason 6 → look" {
 		t.Errorf("all: %q", lines)
 	}
 }
@@ -99,7 +99,7 @@ func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
 		{Brief: true}:    {"SUSPECT: reason 1 → leave"},
 	} {
 		var texts []string
-		for _, line := range ending.Lines(s) {
+		for _, line := range ending.lines(s) {
 			texts = append(texts, line.String())
 		}
 		if !slices.Equal(texts, want) {
@@ -155,7 +155,7 @@ func TestAResultOfVLLMIsNotJudged(t *testing.T) {
 			}
 		}
 	}
-	if line := (&Ending{Name: "b", Brief: true}).Lines(s)[0].String(); !strings.HasPrefix(line, "NOT JUDGED: b: vLLM") {
+	if line := (&Ending{Name: "b", Brief: true}).lines(s)[0].String(); !strings.HasPrefix(line, "NOT JUDGED: b: vLLM") {
 		t.Errorf("%q", line)
 	}
 }

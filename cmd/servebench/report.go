@@ -65,7 +65,7 @@ second to the fifth. - means standard input. What else there is to know about
 the numbers goes to stderr.
 
 --html writes a page about all runs instead, which opens without a network, and
---svg writes pictures: the page's first screen and each of its charts.`,
+--svg writes each of the page's charts as a picture.`,
 		Example: `  servebench report run.jsonl
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --metric-percentiles 50,99.9 vllm-infqps-model.json
@@ -95,7 +95,7 @@ the numbers goes to stderr.
 	f.StringVar(&r.parts.Request, "request", "", "`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
 	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in common)")
-	f.StringVar(&r.folder, "svg", "", "`DIR` write pictures into this folder: page.svg, terminal.svg for a single run, and each chart")
+	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart as a picture into this folder")
 	f.BoolVar(&r.parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
 	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)

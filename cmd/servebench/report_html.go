@@ -12,7 +12,6 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/html"
-	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
 )
@@ -92,14 +91,24 @@ func (p *reportFiles) draw(out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// drawEach writes a file for each picture.
+// drawEach writes a file for each chart.
 func (p *reportFiles) drawEach() error {
+	runs := html.Plain(p.runs)
+	plot.Label(runs)
+	chapters := plot.Chapters(runs)
+	if len(chapters) == 0 {
+		return errors.New("--svg: there is no chart of these runs")
+	}
 	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return fmt.Errorf("--svg: %w", err)
 	}
 	var errs []error
-	for name, picture := range overview.Pictures(html.Plain(p.runs), p.runs[0].Version, p.title) {
-		errs = append(errs, write(filepath.Join(p.folder, name), picture))
+	for _, chapter := range chapters {
+		for i := range chapter.Charts {
+			c := &chapter.Charts[i]
+			picture := func(w io.Writer) error { return plot.SVG(w, c) }
+			errs = append(errs, write(filepath.Join(p.folder, c.Name+".svg"), picture))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -1,8 +1,7 @@
 // Package overview selects what a reader of some runs sees first: what ran, whether to believe
 // it, one table and one chart.
 //
-// Of makes a Front, which is plain data. Package html puts it on a page's first screen, and
-// Pictures draws it.
+// Of makes a Front, which is plain data. Package html puts it on a page's first screen.
 package overview
 
 import (

@@ -41,10 +41,8 @@ type svg struct {
 }
 
 // SVG draws the chart as a picture without a background, in colours for light and dark backgrounds.
-func SVG(w io.Writer, c *Chart) error { return Draw(w, c, 720, 440) }
-
-// Draw is SVG of a given size in pixels.
-func Draw(w io.Writer, c *Chart, width, height float64) error {
+func SVG(w io.Writer, c *Chart) error {
+	const width, height = 720.0, 440.0
 	p := &svg{Chart: c, width: width, height: height}
 	p.foot = p.slope() * svgSlant
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
