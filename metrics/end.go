@@ -24,8 +24,7 @@ type End struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 	Evidence    *Evidence    `json:"evidence,omitempty"` // nil if nothing watched
 
-	// Tokens and PeakTokens are the Truth's, for streams without single chunk times; older streams
-	// do not have them.
+	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
 	// Late counts the marked chunks, nil if there are none.

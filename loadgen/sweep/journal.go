@@ -19,8 +19,7 @@ const (
 	RecordsName = "records.jsonl" // the record stream of all runs
 )
 
-// journalVersion is the version of the journal that is written and read here. In version 1, a probe
-// recorded whether its limits held, which is less than whether it passed.
+// journalVersion is the version of the journal that is written and read here.
 const journalVersion = 2
 
 // A journal is what a sweep has done so far, in its folder. A run counts once its line is in the

@@ -207,7 +207,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// A search's journal of before probes had to pass would read as if all had failed.
+// An earlier version of the journal would read as if all probes of a search had failed.
 func TestOlderJournalIsRefused(t *testing.T) {
 	p := parse(t, "until: {flag: request-rate, from: 10, to: 40, step: 10, confirm: 1, slo: {mean-ttft: 500}}")
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ const (
 	backend = "backend" // openai and vllm are two names of the same
 	shards  = "shards"  // load generators that shared the run
 
-	transport   = "transport"   // code for HTTP/1.1; runs of older clients do not have it
+	transport   = "transport"   // code for HTTP/1.1
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
