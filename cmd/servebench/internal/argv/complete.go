@@ -30,7 +30,7 @@ func (f *Flags) OfferFolders(names ...string) {
 }
 
 // complete offers what may come next: the value of a flag, or else an argument or a flag. cobra
-// completes partial names of flags.
+// completes partial names of flags, but no values of flags that a command parses itself.
 func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
 		if found := f.find(name); len(found) == 1 {

@@ -11,7 +11,8 @@ import (
 )
 
 // Manual writes the manual pages of the program and its commands, all of section 1, from their
-// help. The pages use the man macros of roff.
+// help. The pages use the man macros of roff. cobra/doc takes help for Markdown, so it breaks the lines of YAML in
+// it, and it knows no groups of flags.
 func (p *Program) Manual(write func(name string, page []byte) error) error {
 	p.prepare()
 	var errs []error
