@@ -15,8 +15,10 @@ import (
 // An Against puts blocks of a document next to the runs of one load on one arm.
 type Against struct {
 	Blocks []*metrics.Summary // as they were read; at least one
-	Arm    string
-	Target string // empty without targets; "a alone" is target a without the others
+	Arm    string             `yaml:"arm"`
+
+	// Target is empty without targets; "a alone" is target a without the others.
+	Target string `yaml:"target"`
 
 	arm, point int
 	said       string // which runs they are
@@ -35,7 +37,7 @@ func (p *parser) against(node *yaml.Node) error {
 	for _, item := range items {
 		a, err := p.runsOf(resolved(item))
 		if err != nil {
-			return at(item, "against: %w", unlined(err))
+			return at(item, "against: %w", located("", err))
 		}
 		a.line = item.Line
 		p.plan.Against = append(p.plan.Against, *a)
@@ -46,24 +48,21 @@ func (p *parser) against(node *yaml.Node) error {
 	return nil
 }
 
-// unlined is an error without its line, where another line is to be named.
-func unlined(err error) error {
-	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("%s", m[2])
-	}
-	return err
+// An againstEntry is an Against as a file has it.
+type againstEntry struct {
+	Against Against    `yaml:",inline"`
+	Blocks  string     `yaml:"blocks"` // of a document, as doc.md:2
+	Load    *yaml.Node `yaml:"load"`   // flags that choose among several loads of the arm
 }
 
 // runsOf reads one entry, and finds the load that it is about.
-func (p *parser) runsOf(node *yaml.Node) (*Against, error) {
-	var a Against
-	var file string
-	var load *yaml.Node
-	err := fields(node, "an entry of against", map[string]any{"blocks": &file, "arm": &a.Arm, "target": &a.Target, "load": &load})
-	if err != nil {
+func (p *parser) runsOf(node *yaml.Node) (a *Against, err error) {
+	var entry againstEntry
+	if err := fields(node, "an entry of against", &entry); err != nil {
 		return nil, err
 	}
-	if a.Blocks, err = readBlocks(file); err != nil {
+	a = &entry.Against
+	if a.Blocks, err = readBlocks(entry.Blocks); err != nil {
 		return nil, err
 	}
 	if a.Arm == "" && len(p.plan.Arms) == 1 {
@@ -72,7 +71,7 @@ func (p *parser) runsOf(node *yaml.Node) (*Against, error) {
 	if a.arm = slices.IndexFunc(p.plan.Arms, func(arm Arm) bool { return arm.Name == a.Arm }); a.arm < 0 {
 		return nil, fmt.Errorf("arm: there is no arm %q: there are %s", a.Arm, strings.Join(armsNamed(p.plan.Arms), ", "))
 	}
-	wanted, said, err := p.wanted(load)
+	wanted, said, err := p.wanted(entry.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +87,7 @@ func (p *parser) runsOf(node *yaml.Node) (*Against, error) {
 	}
 	a.point = found[0]
 	a.said = strings.Join(slices.DeleteFunc([]string{a.Arm, said, a.Target}, func(text string) bool { return text == "" }), ", ")
-	return &a, nil
+	return a, nil
 }
 
 // checkAgainst checks that the targets of the blocks are there.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -36,62 +37,62 @@ func (p *Plan) Kept() *Arm {
 	return &p.Arms[at]
 }
 
-func (p *parser) arms(node *yaml.Node) ([]Arm, error) {
-	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-		return nil, at(node, "arms must be a list of server configurations")
-	}
+// An armEntry is an arm as a file has it. An arm with one server may have the server's keys itself.
+type armEntry struct {
+	Arm    Arm        `yaml:",inline"`
+	Single Server     `yaml:",inline"` // its one server
+	Load   *yaml.Node `yaml:"load"`    // flags of its runs
+	Grid   *yaml.Node `yaml:"grid"`    // in place of the experiment's
+}
+
+// UnmarshalYAML reads the keys of an arm and of a server.
+func (e *armEntry) UnmarshalYAML(node *yaml.Node) error {
+	e.Arm.Line, e.Single = node.Line, newServer(node.Line)
+	return fields(node, "an arm", e)
+}
+
+func (p *parser) arms(entries []armEntry) ([]Arm, error) {
 	var arms []Arm
-	for _, item := range node.Content {
-		a, err := p.arm(resolved(item))
-		if err != nil {
+	for _, e := range entries {
+		if err := p.arm(&e); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(arms, func(other Arm) bool { return other.Name == a.Name }) {
-			return nil, at(item, "two arms are named %q", a.Name)
+		if slices.ContainsFunc(arms, func(other Arm) bool { return other.Name == e.Arm.Name }) {
+			return nil, at(&yaml.Node{Line: e.Arm.Line}, "two arms are named %q", e.Arm.Name)
 		}
-		arms = append(arms, *a)
+		arms = append(arms, e.Arm)
 	}
 	return arms, nil
 }
 
-// arm reads one arm. An arm with one server may have the server's keys itself.
-func (p *parser) arm(node *yaml.Node) (*Arm, error) {
-	a := &Arm{Line: node.Line}
-	single := newServer(node)
-	var load, servers *yaml.Node
-	keys := single.keys()
-	keys["name"], keys["url"], keys["load"], keys["servers"] = &a.Name, &a.URL, &load, &servers
-	keys["grid"], keys["labels"] = &a.grid, a.label
-	keys["needs"] = a.Needs.read
-	if err := fields(node, "an arm", keys); err != nil {
-		return nil, err
+// arm checks and completes the arm of an entry.
+func (p *parser) arm(e *armEntry) (err error) {
+	a, node := &e.Arm, &yaml.Node{Line: e.Arm.Line}
+	if a.Flags, err = p.load(e.Load); err != nil {
+		return err
 	}
-	var err error
-	if a.Flags, err = p.load(load); err != nil {
-		return nil, err
-	}
+	a.grid = e.Grid
 	switch {
 	case a.Name == "" || len(url.QueryEscape(a.Name)) > maxName || strings.ContainsFunc(a.Name, unicode.IsControl):
-		return nil, at(node, "name: %q: an arm must have a name, on one line and not too long to name its log", a.Name)
-	case servers != nil && single.given():
-		return nil, at(node, "arm %s: its commands stand in servers", a.Name)
-	case servers != nil:
-		if a.Servers, err = readServers(servers); err != nil {
-			return nil, err
-		}
-	case single.given():
-		a.Servers = []Server{*single}
+		return at(node, "name: %q: an arm must have a name, on one line and not too long to name its log", a.Name)
+	case a.Servers != nil && e.Single.given():
+		return at(node, "arm %s: its commands stand in servers", a.Name)
+	case e.Single.given():
+		a.Servers = []Server{e.Single}
 	}
 	for i := range a.Servers {
 		if err := a.Servers[i].complete(a); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
-// label reads the labels of the arm.
-func (a *Arm) label(node *yaml.Node) error {
+// Labels are names with texts, in the order of the file and as it spells them.
+type Labels []metrics.KV
+
+// UnmarshalYAML refuses names that every run has already.
+func (l *Labels) UnmarshalYAML(node *yaml.Node) error {
 	return entries(node, "labels", func(key, value *yaml.Node) error {
 		switch {
 		case value.Kind != yaml.ScalarNode:
@@ -99,43 +100,21 @@ func (a *Arm) label(node *yaml.Node) error {
 		case key.Value == "arm" || key.Value == "repeat" || key.Value == "target":
 			return at(key, "%s: every run has that label already", key.Value)
 		}
-		a.Labels = append(a.Labels, metrics.KV{Key: key.Value, Value: value.Value})
+		*l = append(*l, metrics.KV{Key: key.Value, Value: value.Value})
 		return nil
 	})
 }
 
-func readServers(node *yaml.Node) ([]Server, error) {
-	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-		return nil, at(node, "servers must be a list")
-	}
-	var servers []Server
-	for _, item := range node.Content {
-		s := newServer(resolved(item))
-		if err := fields(resolved(item), "a server", s.keys()); err != nil {
-			return nil, err
-		}
-		servers = append(servers, *s)
-	}
-	return servers, nil
+// UnmarshalYAML reads a server, with its line and the usual times.
+func (s *Server) UnmarshalYAML(node *yaml.Node) error {
+	*s = newServer(node.Line)
+	return fields(node, "a server", s)
 }
 
-func newServer(node *yaml.Node) *Server {
-	return &Server{Within: usualWithin, Grace: usualGrace, Line: node.Line}
-}
-
-// keys are the keys of a server in the file, and where their values go.
-func (s *Server) keys() map[string]any {
-	return map[string]any{
-		"command": command(&s.Command), "env": &s.Env, "folder": &s.Folder, "ready": &s.Ready, "ready-timeout": duration(&s.Within),
-		"stop": command(&s.Stop), "stop-timeout": duration(&s.Grace), "log": &s.Log,
-	}
-}
+func newServer(line int) Server { return Server{Within: usualWithin, Grace: usualGrace, Line: line} }
 
 // given reports whether the file has any key of the server.
-func (s *Server) given() bool {
-	return s.Command != nil || s.Env != nil || s.Stop != nil || s.Folder+s.Ready+s.Log != "" ||
-		s.Within != usualWithin || s.Grace != usualGrace
-}
+func (s *Server) given() bool { return !reflect.DeepEqual(*s, newServer(s.Line)) }
 
 // complete checks s and sets Ready where the file does not.
 func (s *Server) complete(a *Arm) error {

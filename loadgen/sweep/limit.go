@@ -151,32 +151,11 @@ func (l Limit) value(d *metrics.Distribution) float64 {
 	return d.Percentile(p)
 }
 
-// until reads a search.
-func (p *parser) until(node *yaml.Node) error {
-	s := &Search{Step: 1, Confirm: 2}
-	err := fields(node, "until", map[string]any{
-		"flag": &s.Flag, "from": &s.From, "to": &s.To, "step": &s.Step, "confirm": &s.Confirm, "slo": s.limits,
-	})
-	switch {
-	case err != nil:
-		return err
-	case s.Flag != "request-rate" && s.Flag != "max-concurrency":
-		return at(node, "until: flag: %q: it must be request-rate or max-concurrency", s.Flag)
-	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) || (s.To-s.From)/s.Step > 1e6:
-		return at(node, "until: from, to and step must be numbers above 0, to above from, at most a million steps")
-	case s.Flag == "max-concurrency" && (s.From != math.Floor(s.From) || s.Step != math.Floor(s.Step)):
-		return at(node, "until: the steps of max-concurrency must be whole numbers")
-	case s.Confirm < 0 || s.Confirm > 20:
-		return at(node, "until: confirm: it must be from 0 to 20")
-	case s.Limits == nil:
-		return at(node, "until must have an slo, such as {p99-ttft: 200}")
-	}
-	p.plan.Search = s
-	return nil
-}
+// Limits are the limits of a search. In the file each is a statistic with milliseconds, as `p99-ttft: 200`.
+type Limits []Limit
 
-// limits reads `p99-ttft: 200`, in milliseconds.
-func (s *Search) limits(node *yaml.Node) error {
+// UnmarshalYAML reads limits in the order of the file.
+func (s *Limits) UnmarshalYAML(node *yaml.Node) error {
 	return entries(node, "slo", func(key, value *yaml.Node) error {
 		l := Limit{}
 		l.Of, l.Metric, _ = strings.Cut(key.Value, "-")
@@ -189,7 +168,7 @@ func (s *Search) limits(node *yaml.Node) error {
 		if p, ok := l.percentile(); ok && (p <= 0 || p >= 100) {
 			return at(key, "%s: no value lies beyond it, however many there are: take a percentile above 0 and below 100", key.Value)
 		}
-		s.Limits = append(s.Limits, l)
+		*s = append(*s, l)
 		return nil
 	})
 }

@@ -9,43 +9,23 @@ import (
 // Needs are what servers and scripts need and no command says, for package preflight. A sweep does not
 // look at them.
 type Needs struct {
-	Programs []string // names, or paths from the folder of the file
-	Python   []string // modules of the Python that scripts use
-	VLLM     VLLMNeeds
-	GPU      GPUNeeds
+	Programs []string  `yaml:"programs"` // names, or paths from the folder of the file
+	Python   Modules   `yaml:"python"`   // of the Python that scripts use
+	VLLM     VLLMNeeds `yaml:"vllm"`
+	GPU      GPUNeeds  `yaml:"gpu"`
 }
 
-// VLLMNeeds are the releases of vLLM that will do, such as 0.33; empty for any.
-type VLLMNeeds struct {
-	From  string // the oldest one
-	Below string // the first one that is too new
-}
+// Modules are names of Python modules. A package with its version, as pip takes it, is none.
+type Modules []string
 
-// GPUNeeds is the least that the GPU has to have; 0 for anything.
-type GPUNeeds struct {
-	Memory float64 // 10⁹ bytes
-	SMs    int
-	Driver int // its first number
-}
+var moduleName = regexp.MustCompile(`^\w+(\.\w+)*$`)
 
-// read reads the needs of a file or of an arm.
-func (n *Needs) read(node *yaml.Node) error {
-	return fields(node, "needs", map[string]any{
-		"programs": &n.Programs, "python": n.modules, "vllm": n.VLLM.read, "gpu": n.GPU.read,
-	})
-}
-
-var (
-	moduleName = regexp.MustCompile(`^\w+(\.\w+)*$`)
-	release    = regexp.MustCompile(`^\d+(\.\d+)*$`)
-)
-
-// modules reads the names of modules. A package with its version, as pip takes it, is none.
-func (n *Needs) modules(node *yaml.Node) error {
-	if node.Tag == "!!null" || node.Decode(&n.Python) != nil {
+// UnmarshalYAML reads a list of names.
+func (m *Modules) UnmarshalYAML(node *yaml.Node) error {
+	if node.Tag == "!!null" || node.Decode((*[]string)(m)) != nil {
 		return at(node, "python must be a list of texts")
 	}
-	for _, name := range n.Python {
+	for _, name := range *m {
 		if !moduleName.MatchString(name) {
 			return at(node, "python: %q is not the name of a module, such as torch", name)
 		}
@@ -53,8 +33,17 @@ func (n *Needs) modules(node *yaml.Node) error {
 	return nil
 }
 
-func (v *VLLMNeeds) read(node *yaml.Node) error {
-	if err := fields(node, "vllm", map[string]any{"from": &v.From, "below": &v.Below}); err != nil {
+// VLLMNeeds are the releases of vLLM that will do, such as 0.33; empty for any.
+type VLLMNeeds struct {
+	From  string `yaml:"from"`  // the oldest one
+	Below string `yaml:"below"` // the first one that is too new
+}
+
+var release = regexp.MustCompile(`^\d+(\.\d+)*$`)
+
+// UnmarshalYAML reads releases as the file spells them: 0.30 is not 0.3.
+func (v *VLLMNeeds) UnmarshalYAML(node *yaml.Node) error {
+	if err := fields(node, "vllm", v); err != nil {
 		return err
 	}
 	for _, number := range []string{v.From, v.Below} {
@@ -65,6 +54,9 @@ func (v *VLLMNeeds) read(node *yaml.Node) error {
 	return nil
 }
 
-func (g *GPUNeeds) read(node *yaml.Node) error {
-	return fields(node, "gpu", map[string]any{"memory": &g.Memory, "sms": &g.SMs, "driver": &g.Driver})
+// GPUNeeds is the least that the GPU has to have; 0 for anything.
+type GPUNeeds struct {
+	Memory float64 `yaml:"memory"` // 10⁹ bytes
+	SMs    int     `yaml:"sms"`
+	Driver int     `yaml:"driver"` // its first number
 }

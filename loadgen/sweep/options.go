@@ -61,11 +61,16 @@ func Document(options []Option) ([]byte, error) {
 			put(root, part.key, part.node)
 		}
 	}
+	return written(root)
+}
+
+// written is the text of a file, with documentHead.
+func written(root *yaml.Node) ([]byte, error) {
 	root.HeadComment = documentHead
 	var text bytes.Buffer
 	w := yaml.NewEncoder(&text)
 	w.SetIndent(2)
-	err = w.Encode(root)
+	err := w.Encode(root)
 	return text.Bytes(), err
 }
 

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -217,12 +216,7 @@ func (p *Parameters) Document() ([]byte, error) {
 	if between.Content != nil {
 		put(root, "between", between)
 	}
-	root.HeadComment = documentHead
-	var text bytes.Buffer
-	w := yaml.NewEncoder(&text)
-	w.SetIndent(2)
-	err := w.Encode(root)
-	return text.Bytes(), err
+	return written(root)
 }
 
 // arm is a server's combination with its loads; nil if it has none.

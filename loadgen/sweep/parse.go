@@ -57,37 +57,43 @@ type parser struct {
 	plan  *Plan
 }
 
-func (p *parser) file(root *yaml.Node) error {
-	var load, arms, grid, blocks *yaml.Node
-	order := string(p.plan.Order)
-	err := fields(root, "an experiment", map[string]any{
-		"seed": &p.plan.Seed, "repeats": &p.plan.Repeats, "order": &order,
-		"load": &load, "arms": &arms, "grid": &grid,
-		"between": p.between, "until": p.until, "needs": p.plan.Needs.read, "against": &blocks,
-	})
-	if err != nil {
+// An experiment is a file as it is written: the plan's own keys, and those from which the parser makes
+// the rest of the plan.
+type experiment struct {
+	Plan    *Plan      `yaml:",inline"`
+	Load    *yaml.Node `yaml:"load"` // flags of all runs
+	Arms    []armEntry `yaml:"arms"`
+	Grid    *yaml.Node `yaml:"grid"`    // flags with their values, in order
+	Until   Search     `yaml:"until"`   // without limits if the file has no search
+	Against *yaml.Node `yaml:"against"` // entries of blocks, or only one
+}
+
+func (p *parser) file(root *yaml.Node) (err error) {
+	file := experiment{Plan: p.plan}
+	if err := fields(root, "an experiment", &file); err != nil {
 		return err
+	}
+	if file.Until.Limits != nil {
+		p.plan.Search = &file.Until
 	}
 	if s := p.plan.Sequential; s != nil {
 		p.plan.Repeats = s.Pairs
 	}
-	switch p.plan.Order = Order(order); {
-	case !slices.Contains([]Order{ABBA, Random, Given}, p.plan.Order):
-		return at(root, "order: %q: it must be abba, random or given", order)
+	switch {
 	case p.plan.Repeats < 1 || p.plan.Repeats > maxCells:
 		return at(root, "repeats: %d: it must be from 1 to %d", p.plan.Repeats, maxCells)
 	case p.plan.Seed < 0:
 		return at(root, "seed: %d: it must not be negative", p.plan.Seed)
 	}
-	if p.plan.Flags, err = p.load(load); err != nil {
+	if p.plan.Flags, err = p.load(file.Load); err != nil {
 		return err
 	}
-	if p.plan.Arms = []Arm{{Name: usualArm, Line: root.Line}}; arms != nil {
-		if p.plan.Arms, err = p.arms(arms); err != nil {
+	if p.plan.Arms = []Arm{{Name: usualArm, Line: root.Line}}; file.Arms != nil {
+		if p.plan.Arms, err = p.arms(file.Arms); err != nil {
 			return err
 		}
 	}
-	if err := p.grids(grid); err != nil {
+	if err := p.grids(file.Grid); err != nil {
 		return err
 	}
 	loads := 0
@@ -97,7 +103,7 @@ func (p *parser) file(root *yaml.Node) error {
 	if cells := loads * p.plan.Repeats; cells > maxCells {
 		return at(root, "its arms, points and repeats make %d runs: there may be %d", cells, maxCells)
 	}
-	if err := errors.Join(p.searchedOnly(grid), p.against(blocks)); err != nil {
+	if err := errors.Join(p.searchedOnly(file.Grid), p.against(file.Against)); err != nil {
 		return err
 	}
 	return p.ports()
@@ -133,14 +139,6 @@ func (p *parser) load(node *yaml.Node) (args []string, err error) {
 		return nil
 	})
 	return args, err
-}
-
-func (p *parser) between(node *yaml.Node) error {
-	b := &p.plan.Between
-	b.Line, b.Within = node.Line, betweenWithin
-	return fields(node, "between", map[string]any{
-		"reset-prefix-cache": &b.Reset, "command": command(&b.Command), "timeout": duration(&b.Within), "pause": duration(&b.Pause),
-	})
 }
 
 // ports makes sure that each port in the file is a server's.

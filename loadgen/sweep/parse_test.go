@@ -195,6 +195,9 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"grid: {zip: {num-prompts: [1]}}", "arms: [{name: a, url: 'http://h', command: x}]", "load: &a {num-prompts: *a}",
 		"until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}",
+		"arms: [&a {name: a, url: 'http://h', servers: [&s {command: [x, 1e3]}, *s], labels: {x: 0.10}}, {<<: *a, name: b, grid: {see: 1}}]",
+		"needs: {programs: [jq], python: [torch], vllm: {from: 0.29}, gpu: {memory: 40}}\nvllm-folders: true\norder: random",
+		"between: {command: x, timeout: 10m, pause: 1}\nagainst: {blocks: 'doc.md:2', arm: a, load: {num-prompts: 1}}",
 	} {
 		f.Add(text)
 	}

@@ -23,19 +23,17 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // A Plan is an experiment as in its file. Nobody changes it after it is made.
 type Plan struct {
 	// Seed is the seed of the first cell's workload, and of a random Order.
-	Seed int64
+	Seed int64 `yaml:"seed"`
 
 	// Repeats is how often each point runs on each arm; at least 1.
-	Repeats int
+	Repeats int `yaml:"repeats"`
 
-	Order Order
+	Order Order    `yaml:"order"`
 	Flags []string // of every run, as on a command line
 	Arms  []Arm    // at least one
 
@@ -47,10 +45,10 @@ type Plan struct {
 	Common int `json:",omitempty"`
 
 	// Between is what is done before each run.
-	Between Between
+	Between Between `yaml:"between"`
 
 	// Needs is what its servers and scripts need besides what their commands say.
-	Needs Needs `json:"-"`
+	Needs Needs `json:"-" yaml:"needs"`
 
 	// Dry makes the runs on simulated servers, in time that does not pass.
 	Dry bool `json:",omitempty"`
@@ -76,20 +74,20 @@ type Plan struct {
 
 // An Arm is one configuration of what is measured.
 type Arm struct {
-	Name    string
-	URL     string   // where the load goes; empty if Flags say so
+	Name    string   `yaml:"name"`
+	URL     string   `yaml:"url"` // where the load goes; empty if Flags say so
 	Flags   []string // of its runs, after the plan's
-	Servers []Server // to start in this order; none if they already run
+	Servers []Server `yaml:"servers"` // to start in this order; none if they already run
 
 	// Points are the places of its loads in the plan's Points; nil for the loads of arms without a
 	// grid.
 	Points []int `json:",omitempty"`
 
 	// Labels say what its configuration is, in tables, charts and the metadata of its runs.
-	Labels []metrics.KV `json:",omitempty"`
+	Labels Labels `json:",omitempty" yaml:"labels"`
 
 	// Needs is what only this arm needs, besides the Needs of the plan.
-	Needs Needs `json:"-"`
+	Needs Needs `json:"-" yaml:"needs"`
 
 	Line int `json:"-"` // where the file has it
 
@@ -99,27 +97,27 @@ type Arm struct {
 
 // A Server is a command that a sweep starts and stops.
 type Server struct {
-	Command []string
+	Command Command `yaml:"command"`
 
 	// Env is added to the sweep's environment.
-	Env map[string]string `json:",omitempty"`
+	Env map[string]string `json:",omitempty" yaml:"env"`
 
 	// Folder is its working directory; empty for the sweep's.
-	Folder string
+	Folder string `yaml:"folder"`
 
 	// Ready is the URL that answers 200 once the server is up, and Within how long that
 	// may take.
-	Ready  string
-	Within time.Duration
+	Ready  string        `yaml:"ready"`
+	Within time.Duration `yaml:"ready-timeout"`
 
 	// Stop is a command that stops it, before any signal.
-	Stop []string `json:",omitempty"`
+	Stop Command `json:",omitempty" yaml:"stop"`
 
 	// Grace is how long Stop may take, and how long SIGTERM may before SIGKILL.
-	Grace time.Duration
+	Grace time.Duration `yaml:"stop-timeout"`
 
 	// Log is the file that gets what it prints; empty for one in the sweep's folder.
-	Log string
+	Log string `yaml:"log"`
 
 	Line int `json:"-"` // where the file has it
 }
@@ -140,11 +138,17 @@ type Setting struct {
 
 // Between is what is done before each run.
 type Between struct {
-	Reset   bool          // the server's prefix cache
-	Command []string      `json:",omitempty"`
-	Within  time.Duration // how long Command may take
-	Pause   time.Duration
-	Line    int `json:"-"` // where the file has it
+	Reset   bool          `yaml:"reset-prefix-cache"` // of the server
+	Command Command       `json:",omitempty" yaml:"command"`
+	Within  time.Duration `yaml:"timeout"` // how long Command may take
+	Pause   time.Duration `yaml:"pause"`
+	Line    int           `json:"-"` // where the file has it
+}
+
+// UnmarshalYAML reads what is done, with its line.
+func (b *Between) UnmarshalYAML(node *yaml.Node) error {
+	b.Line, b.Within = node.Line, betweenWithin
+	return fields(node, "between", b)
 }
 
 // An Order says in which order the cells of a plan are run.
@@ -160,6 +164,14 @@ const (
 	// Given is the order of the file.
 	Given Order = "given"
 )
+
+// UnmarshalYAML reads the name of an order.
+func (o *Order) UnmarshalYAML(node *yaml.Node) error {
+	if *o = Order(node.Value); !slices.Contains([]Order{ABBA, Random, Given}, *o) {
+		return at(node, "order: %q: it must be abba, random or given", node.Value)
+	}
+	return nil
+}
 
 // digest identifies a plan: two files with the same meaning have the same digest. It ignores the
 // repeats, so a plan with more repeats continues with the finished runs.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -15,11 +17,33 @@ import (
 // next one, each value gets 1 + Confirm probes, most of them decide, and a tie takes one
 // more. So a probe that fails by chance costs more probes, but not the answer.
 type Search struct {
-	Flag     string // request-rate or max-concurrency
-	From, To float64
-	Step     float64 // between the values that are tried; above 0
-	Limits   []Limit
-	Confirm  int // more probes of each value at the edge
+	Flag    string  `yaml:"flag"` // request-rate or max-concurrency
+	From    float64 `yaml:"from"`
+	To      float64 `yaml:"to"`
+	Step    float64 `yaml:"step"` // between the values that are tried; above 0
+	Limits  Limits  `yaml:"slo"`
+	Confirm int     `yaml:"confirm"` // more probes of each value at the edge
+}
+
+// UnmarshalYAML reads a search, which must have everything but Step and Confirm.
+func (s *Search) UnmarshalYAML(node *yaml.Node) error {
+	s.Step, s.Confirm = 1, 2
+	err := fields(node, "until", s)
+	switch {
+	case err != nil:
+		return err
+	case s.Flag != "request-rate" && s.Flag != "max-concurrency":
+		return at(node, "until: flag: %q: it must be request-rate or max-concurrency", s.Flag)
+	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) || (s.To-s.From)/s.Step > 1e6:
+		return at(node, "until: from, to and step must be numbers above 0, to above from, at most a million steps")
+	case s.Flag == "max-concurrency" && (s.From != math.Floor(s.From) || s.Step != math.Floor(s.Step)):
+		return at(node, "until: the steps of max-concurrency must be whole numbers")
+	case s.Confirm < 0 || s.Confirm > 20:
+		return at(node, "until: confirm: it must be from 0 to 20")
+	case s.Limits == nil:
+		return at(node, "until must have an slo, such as {p99-ttft: 200}")
+	}
+	return nil
 }
 
 // A vote is the result of a probe.

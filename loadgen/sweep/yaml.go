@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,16 +20,16 @@ var lineNumber = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 // located puts the file's name and the line in front of an error. An error without a file has
 // neither.
 func located(name string, err error) error {
-	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil && name == "" {
+	m := lineNumber.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil && name == "":
+		return err
+	case m == nil:
+		return fmt.Errorf("%s: %w", name, err)
+	case name == "":
 		return errors.New(m[2])
 	}
-	if name == "" {
-		return err
-	}
-	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
-	}
-	return fmt.Errorf("%s: %w", name, err)
+	return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
 }
 
 // at is an error about a node.
@@ -85,84 +86,113 @@ func resolved(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// fields stores the values of a mapping by their keys: in a pointer, or through a func
-// that gets the value.
-func fields(node *yaml.Node, what string, to map[string]any) error {
+// fields reads a mapping into a struct, whose tags name the keys that it may have, as package yaml has
+// them. What the file does not have stays as it is.
+func fields(node *yaml.Node, what string, to any) error {
+	keys := keysOf(reflect.ValueOf(to).Elem())
 	return entries(node, what, func(key, value *yaml.Node) error {
-		place, ok := to[key.Value]
+		place, ok := keys[key.Value]
 		if !ok {
-			known := strings.Join(slices.Sorted(maps.Keys(to)), ", ")
+			known := strings.Join(slices.Sorted(maps.Keys(keys)), ", ")
 			return at(key, "%s: %s has no such key; it has %s", key.Value, what, known)
 		}
-		switch place := place.(type) {
-		case func(*yaml.Node) error:
-			if err := place(value); err != nil {
-				return err
-			}
-		case **yaml.Node:
-			*place = value
-		default:
-			if value.Tag == "!!null" || value.Decode(place) != nil {
-				return at(value, "%s must be %s", key.Value, kindOf(place))
-			}
-		}
-		return nil
+		return store(key.Value, value, place)
 	})
 }
 
-// kindOf says in words what a pointer can take.
-func kindOf(place any) string {
-	switch place.(type) {
-	case *bool:
-		return "true or false"
-	case *int, *int64:
-		return "a whole number"
-	case *float64:
-		return "a number"
-	case *[]string:
-		return "a list of texts"
-	case *map[string]string:
-		return "a mapping from names to texts"
+// keysOf are the keys of a struct, and where their values go.
+func keysOf(part reflect.Value) map[string]reflect.Value {
+	keys := map[string]reflect.Value{}
+	for field, value := range reflect.Indirect(part).Fields() {
+		switch key := field.Tag.Get("yaml"); key {
+		case "":
+		case ",inline":
+			maps.Copy(keys, keysOf(value))
+		default:
+			keys[key] = value
+		}
 	}
-	return "a text"
+	return keys
 }
 
-// command reads a command: a list of words, or one text for the shell.
-func command(to *[]string) func(*yaml.Node) error {
-	return func(node *yaml.Node) error {
-		*to = nil
-		switch node.Kind {
-		case yaml.ScalarNode:
-			if node.Tag != "!!null" && strings.TrimSpace(node.Value) != "" {
-				*to = []string{"sh", "-c", node.Value}
-			}
-		case yaml.SequenceNode:
-			for _, word := range node.Content {
-				if word = resolved(word); word.Kind != yaml.ScalarNode {
-					return at(word, "a word of a command must be a text")
-				}
-				*to = append(*to, word.Value)
-			}
-		}
-		if len(*to) == 0 || (*to)[0] == "" {
-			return at(node, "a command must be a list of words, or one text for the shell")
-		}
+// store reads the value of a key. A type with a method UnmarshalYAML reads itself.
+func store(key string, node *yaml.Node, place reflect.Value) error {
+	switch to := place.Addr().Interface().(type) {
+	case yaml.Unmarshaler:
+		return to.UnmarshalYAML(node)
+	case **yaml.Node:
+		*to = node
 		return nil
+	case *time.Duration:
+		return duration(node, to)
 	}
+	switch {
+	case place.Kind() == reflect.Struct:
+		return fields(node, key, place.Addr().Interface())
+	case place.Kind() == reflect.Slice && place.Type().Elem().Kind() == reflect.Struct:
+		return parts(key, node, place)
+	case node.Tag == "!!null" || node.Decode(place.Addr().Interface()) != nil:
+		return at(node, "%s must be %s", key, kinds[place.Kind()])
+	}
+	return nil
+}
+
+// parts reads a list of at least one part, which reads itself.
+func parts(key string, node *yaml.Node, place reflect.Value) error {
+	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+		return at(node, "%s must be a list of mappings, with one at least", key)
+	}
+	for _, item := range node.Content {
+		part := reflect.New(place.Type().Elem())
+		if err := part.Interface().(yaml.Unmarshaler).UnmarshalYAML(item); err != nil {
+			return err
+		}
+		place.Set(reflect.Append(place, part.Elem()))
+	}
+	return nil
+}
+
+// kinds say in words what a place can take.
+var kinds = map[reflect.Kind]string{
+	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number",
+	reflect.String: "a text", reflect.Slice: "a list of texts", reflect.Map: "a mapping from names to texts",
+}
+
+// A Command is the words of a command. In a file it may also be one text, which is for the shell.
+type Command []string
+
+// UnmarshalYAML reads a list of words, or one text.
+func (c *Command) UnmarshalYAML(node *yaml.Node) error {
+	*c = nil
+	switch node.Kind {
+	case yaml.ScalarNode:
+		if node.Tag != "!!null" && strings.TrimSpace(node.Value) != "" {
+			*c = Command{"sh", "-c", node.Value}
+		}
+	case yaml.SequenceNode:
+		for _, word := range node.Content {
+			if word = resolved(word); word.Kind != yaml.ScalarNode {
+				return at(word, "a word of a command must be a text")
+			}
+			*c = append(*c, word.Value)
+		}
+	}
+	if len(*c) == 0 || (*c)[0] == "" {
+		return at(node, "a command must be a list of words, or one text for the shell")
+	}
+	return nil
 }
 
 // duration reads seconds, or a number with a unit.
-func duration(to *time.Duration) func(*yaml.Node) error {
-	return func(node *yaml.Node) error {
-		seconds, err := strconv.ParseFloat(node.Value, 64)
-		if err != nil {
-			*to, err = time.ParseDuration(node.Value)
-		} else {
-			*to = time.Duration(seconds * float64(time.Second))
-		}
-		if err != nil || *to < 0 || math.IsNaN(seconds) || seconds > math.MaxInt64/1e9 {
-			return at(node, "%q: it must be seconds, or a number with a unit as in 90s or 5m", node.Value)
-		}
-		return nil
+func duration(node *yaml.Node, to *time.Duration) error {
+	seconds, err := strconv.ParseFloat(node.Value, 64)
+	if err != nil {
+		*to, err = time.ParseDuration(node.Value)
+	} else {
+		*to = time.Duration(seconds * float64(time.Second))
 	}
+	if err != nil || *to < 0 || math.IsNaN(seconds) || seconds > math.MaxInt64/1e9 {
+		return at(node, "%q: it must be seconds, or a number with a unit as in 90s or 5m", node.Value)
+	}
+	return nil
 }
