@@ -16,16 +16,24 @@ man: build ## write the manual pages to bin/man
 shells: ## complete command lines in bash, zsh and fish, and check the manual pages with groff
 	$(GO) test -count=1 -run 'TestShellsComplete|TestManualPages' -v ./cmd/servebench
 
-.PHONY: test race lint demo examples pictures docs e2e browser
+.PHONY: test tools-test house race lint demo examples pictures docs e2e browser
 test: ## run the tests; they need only Go
 	$(GO) test -timeout 20m ./...
+# The next two always run again, because go test does not notice changes in files outside their module.
+tools-test: ## run the tests of the programs in tools, except what make house runs
+	$(GO) -C tools test -timeout 20m -count=1 -skip '^TestHouse$$' ./...
+house: ## check what packages may import, their sizes and their exported names
+	$(GO) -C tools test -count=1 -run '^TestHouse$$' ./house
 race: ## run the tests with the race detector; needs a C compiler
 	$(GO) test -race -timeout 30m ./...
 lint: ## gofmt, go vet and staticcheck
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,live,soak,release ./...
+	$(GO) vet -tags e2e,servers,oracle,browser,slurm,live,soak ./...
 	$(GO) tool staticcheck ./...
+	$(GO) -C tools vet ./...
+	$(GO) -C tools vet -tags vllm,release ./...
+	$(GO) -C tools tool -modfile=../go.mod staticcheck ./...
 # The build before may keep the cores busy: demo waits up to 5 s until 80 % of them are idle.
 demo: build ## load a simulated server
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -80,22 +88,24 @@ slurm: ## run shards under Slurm
 
 .PHONY: bench waterfall power verdicts seeds kills soak fuzz
 bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
-	$(GO) run ./tools/bench
+	$(GO) -C tools build -o ../bin/bench ./bench
+	bin/bench
 power: ## show how often compare is wrong, and how often it finds what is there; takes an hour of one core
-	$(GO) run ./tools/power
+	$(GO) -C tools/power run .
 # VERDICTS has more flags, such as -runs 5, -set check -seed 7, or -report.
 verdicts: build ## count how often verdicts are right, against a server that knows the truth; goes on after an interruption
-	$(GO) build -o bin/verdict-counts ./tools/verdicts
+	$(GO) -C tools build -o ../bin/verdict-counts ./verdicts
 	bin/verdict-counts $(VERDICTS)
 # WITH="chrt --rr 10" keeps other work of the machine out of the figures of series and waterfall.
 SERIES ?= bin/series
 series: ## make 80 sequential sweeps of llama.cpp's server, and count their verdicts; takes 30 minutes, and goes on after an interruption
 	SERIES=$(abspath $(SERIES)) $(WITH) $(GO) test -tags e2e -timeout 180m -count=1 -run '^TestSeries' -v ./cmd/servebench
 waterfall: build ## compare the spans of requests with the log of the simulator; needs a quiet machine
-	$(GO) build -o bin/waterfall ./tools/waterfall
+	$(GO) -C tools build -o ../bin/waterfall ./waterfall
 	$(WITH) bin/waterfall
 seeds: ## write docs/seeds.md, within a few minutes
-	$(GO) run ./tools/seeds
+	$(GO) -C tools build -o ../bin/seeds ./seeds
+	bin/seeds
 kills: ## kill KILLS (200) runs under load, and check that no answer older than 100 ms is lost
 	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
 soak: ## measure memory over a week of fake time, then SOAK_TIME (10m) at full speed

@@ -39,8 +39,8 @@ RELEASE ?= 0.33.0
 VENV = venv$(if $(filter-out 0.33.0,$(RELEASE)),-$(RELEASE))
 vllm-oracle: ## compare servebench with vLLM's client: flags, what both send and print, and how both read answers
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client $(if $(SHORT),,models); then \
-		ORACLE=$(ORACLE) VLLM=$(VLLM) VENV=$(VENV) UPDATE=$(UPDATE) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 \
-			-run '^(TestSnapshot|TestClientsAgree$(if $(SHORT),,|TestVLLMSendsTheSame|TestAnswersAreReadTheSame))$$' -v ./tools/vllm; \
+		ORACLE=$(ORACLE) VLLM=$(VLLM) VENV=$(VENV) UPDATE=$(UPDATE) $(GO) -C tools test -tags vllm -timeout 20m -parallel 4 -count=1 \
+			-run '^(TestSnapshot|TestClientsAgree$(if $(SHORT),,|TestVLLMSendsTheSame|TestAnswersAreReadTheSame))$$' -v ./vllm; \
 	else echo "vllm-oracle: vLLM's client could not be installed, so nothing was compared with it"; fi
 
 vllm-client:
@@ -55,27 +55,27 @@ vllm-client:
 ENGINE ?= $(HOME)/.cache/servebench-engine
 vllm-e2e: ## load vLLM's engine with its own client and servebench in turn
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
-		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,25m) -count=1 -run '^TestEngine(Pooling)?$$' -v ./tools/vllm; \
+		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) -C tools test -tags vllm -timeout $(if $(FULL),120m,25m) -count=1 -run '^TestEngine(Pooling)?$$' -v ./vllm; \
 	else echo "vllm-e2e: vLLM's client or engine could not be installed, so nothing was compared with them"; fi
 
 vllm-sessions: ## load vLLM's engine with 50 sessions of 6 turns, and hold its counts against the report's
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
-		VLLM=$(VLLM) ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineSessions$$' -v ./tools/vllm; \
+		VLLM=$(VLLM) ENGINE=$(ENGINE) $(GO) -C tools test -tags vllm -timeout 15m -count=1 -run '^TestEngineSessions$$' -v ./vllm; \
 	else echo "vllm-sessions: vLLM's client or engine could not be installed, so nothing was compared with it"; fi
 
 vllm-waterfall: ## load vLLM's engine through a proxy, and hold the waterfall of requests against the proxy's stamps
 	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
-		ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineWaterfall$$' -v ./tools/vllm; \
+		ENGINE=$(ENGINE) $(GO) -C tools test -tags vllm -timeout 15m -count=1 -run '^TestEngineWaterfall$$' -v ./vllm; \
 	else echo "vllm-waterfall: vLLM's engine could not be installed, so nothing was compared with it"; fi
 
 vllm-series: ## make 6 sequential sweeps of two equal engines, and count their verdicts; takes 40 minutes
 	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
-		SERIES=$(abspath $(SERIES)) ENGINE=$(ENGINE) $(WITH) $(GO) test -tags vllm -timeout 180m -count=1 -run '^TestSeries$$' -v ./tools/vllm; \
+		SERIES=$(abspath $(SERIES)) ENGINE=$(ENGINE) $(WITH) $(GO) -C tools test -tags vllm -timeout 180m -count=1 -run '^TestSeries$$' -v ./vllm; \
 	else echo "vllm-series: vLLM's client or engine could not be installed, so no sweep was made"; fi
 
 vllm-tenants: ## load two of vLLM's engines and llama.cpp's server that share this machine, alone, in pairs and all, and hold the matrix against the records
 	@if timeout 900 $(MAKE) --no-print-directory vllm-engine; then \
-		TENANTS=$(if $(TENANTS),$(abspath $(TENANTS))) ENGINE=$(ENGINE) $(WITH) $(GO) test -tags vllm -timeout 60m -count=1 -run '^TestTenants$$' -v ./tools/vllm; \
+		TENANTS=$(if $(TENANTS),$(abspath $(TENANTS))) ENGINE=$(ENGINE) $(WITH) $(GO) -C tools test -tags vllm -timeout 60m -count=1 -run '^TestTenants$$' -v ./vllm; \
 	else echo "vllm-tenants: vLLM's engine could not be installed, so nothing was loaded"; fi
 
 vllm-engine:

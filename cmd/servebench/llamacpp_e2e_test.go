@@ -60,7 +60,7 @@ func TestE2ELlamaCpp(t *testing.T) {
 func buildLlamaCpp(t *testing.T, dir string) (program, model string) {
 	t.Helper()
 	program = filepath.Join(dir, "llamacpp")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../tools/llamacpp").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "-C", "../../tools", "build", "-o", program, "./llamacpp").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -59,7 +59,7 @@ func writeModel(t *testing.T, dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "Modelfile"), []byte(modelfile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write := exec.CommandContext(t.Context(), "go", "run", "../../tools/llamacpp", "-write", filepath.Join(dir, "tiny.gguf"))
+	write := exec.CommandContext(t.Context(), "go", "-C", "../../tools", "run", "./llamacpp", "-write", filepath.Join(dir, "tiny.gguf"))
 	if out, err := write.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -36,7 +36,7 @@ servebench sweep testdata/documents/sm-partition.yaml --simulate
 
 Their loads can be written as flags, so the lengths are simpler than in the tables below: uniform in place of ShareGPT's, and one length for all answers of a ladder. The notes below each table say what differs. Without "--simulate" they take as long as the documents: the ladder 55 minutes.
 
-"go run ./tools/seeds" writes this page.
+"make seeds" writes this page.
 
 `
 

@@ -62,7 +62,7 @@ func onlyListed(t *testing.T, file string, found []string) {
 		return
 	}
 	for _, l := range gone {
-		t.Errorf("%s lists %q, which is no longer so: go test ./tools/house -update", file, l)
+		t.Errorf("%s lists %q, which is no longer so: go -C tools test ./house -update", file, l)
 	}
 }
 

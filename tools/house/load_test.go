@@ -24,7 +24,7 @@ import (
 
 const module = "github.com/servebench/servebench"
 
-// A house is the packages of a module, checked for types.
+// A house is the packages of the product and of its tools, checked for types.
 type house struct {
 	files    *token.FileSet
 	glossary string
@@ -35,7 +35,7 @@ type house struct {
 
 // A room is one package and its tests.
 type room struct {
-	path    string // below the module's
+	path    string // below the product's
 	sources []*source
 	tests   []*ast.File
 	types   *types.Package // of the sources that this system builds; nil until they are checked
@@ -51,7 +51,7 @@ type source struct {
 	syntax *ast.File
 }
 
-// build reads the packages of a module, without those of modules within it.
+// build reads the packages of the product and of tools, without those of other modules within them.
 func build(t *testing.T, root fs.FS) *house {
 	t.Helper()
 	outside, err := dependencies()
@@ -84,7 +84,7 @@ func (h *house) walk(root fs.FS) error {
 			return err
 		}
 		if d.IsDir() && name != "." {
-			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil || d.Name() == "testdata" || name == "bin" || name == "dist" || d.Name()[0] == '.' {
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil && name != "tools" || d.Name() == "testdata" || name == "bin" || name == "dist" || d.Name()[0] == '.' {
 				return fs.SkipDir
 			}
 		}
@@ -163,17 +163,19 @@ func (h *house) typed(name string, files []*ast.File, wrong func(error)) (*types
 
 // dependencies imports what is not in the house as the go command has compiled it.
 var dependencies = sync.OnceValues(func() (types.Importer, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", module+"/...")
-	var talk bytes.Buffer
-	cmd.Stderr = &talk
-	list, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w\n%s", err, &talk)
-	}
 	compiled := map[string]string{}
-	for line := range strings.Lines(string(list)) {
-		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		compiled[name] = file
+	for _, root := range []string{"..", "../.."} {
+		cmd := exec.Command("go", "-C", root, "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+		var talk bytes.Buffer
+		cmd.Stderr = &talk
+		list, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list in %s: %w\n%s", root, err, &talk)
+		}
+		for line := range strings.Lines(string(list)) {
+			name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+			compiled[name] = file
+		}
 	}
 	return importer.ForCompiler(token.NewFileSet(), "gc", func(name string) (io.ReadCloser, error) { return os.Open(compiled[name]) }), nil
 })

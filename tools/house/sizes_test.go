@@ -126,7 +126,7 @@ func onlySmaller(t *testing.T, file string, found map[string]int) {
 		return
 	}
 	for _, problem := range grown(found, listed) {
-		t.Errorf("the list has more: %s; go test ./house -update", problem)
+		t.Errorf("the list has more: %s; go -C tools test ./house -update", problem)
 	}
 }
 

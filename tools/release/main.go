@@ -6,9 +6,9 @@
 // same commit and the same version of Go make the same bytes on each machine, since the only time
 // in them is the commit's.
 //
-//	go run ./tools/release -version v0.2.0 -commit HASH -time 1790000000
+//	bin/release -version v0.2.0 -commit HASH -time 1790000000
 //
-// make release passes what git knows about the commit. Run the command in the repository's root.
+// make release builds the command, and passes what git knows about the commit. Run it in the repository's root.
 package main
 
 import (

@@ -1,8 +1,5 @@
 // Seeds writes docs/seeds.md: the blocks of the seed documents, with the results of the simulator's
-// profiles. It takes a few minutes. Run it in the repository's root:
-//
-//	go run ./tools/seeds
-//
+// profiles. It takes a few minutes. make seeds runs it in the repository's root.
 // The replays are a test, since only tests have fake time.
 package main
 

@@ -42,8 +42,8 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "servebench")
-	cmd := exec.Command("go", "build", "-o", program, "../../cmd/servebench")
-	cmd.Dir = folder
+	cmd := exec.Command("go", "build", "-o", program)
+	cmd.Dir = filepath.Join(folder, "../../cmd/servebench")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

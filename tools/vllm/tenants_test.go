@@ -59,7 +59,7 @@ func TestTenants(t *testing.T) {
 	programs := map[string]string{}
 	for _, name := range []string{"cmd/servebench", "tools/llamacpp"} {
 		programs[name] = filepath.Join(dir, filepath.Base(name))
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", programs[name], "../../"+name).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "go", "-C", "../../"+filepath.Dir(name), "build", "-o", programs[name], "./"+filepath.Base(name)).CombinedOutput(); err != nil {
 			t.Fatalf("go build %s: %v\n%s", name, err, out)
 		}
 	}
