@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // A load is what a client is to send, and when the server answers it.
 type load struct {
-	script
+	truth.Script
 	Requests, Input, Output int
 	Concurrency             int     // 0 for no limit
 	Rate                    float64 // of requests, a second; 0 for all at once
@@ -35,15 +37,15 @@ func accuracy(quick bool) (all []measurement) {
 	if quick {
 		chunks, poisson = 30, 800
 	}
-	at := script{First: 50 * time.Millisecond, ITL: 20 * time.Millisecond, Tail: tail, Answers: true}
+	at := truth.Script{First: 50 * time.Millisecond, ITL: 20 * time.Millisecond, Tail: tail, Answers: true}
 	for _, streams := range []int{64, 256, 512, 1024} {
 		all = append(all, measurement{name: fmt.Sprintf("%d at once", streams),
-			load: load{script: at, Requests: streams, Input: short, Output: chunks}})
+			load: load{Script: at, Requests: streams, Input: short, Output: chunks}})
 	}
-	step := script{First: 50 * time.Millisecond, ITL: 25 * time.Millisecond, Tail: tail, LockStep: true, Answers: true}
+	step := truth.Script{First: 50 * time.Millisecond, ITL: 25 * time.Millisecond, Tail: tail, LockStep: true, Answers: true}
 	return append(all,
-		measurement{name: "1024 in lock-step", load: load{script: step, Requests: 1024, Input: short, Output: chunks}},
-		measurement{name: "Poisson, 500/s", load: load{script: at, Requests: poisson, Input: short, Output: 97, Rate: 500}})
+		measurement{name: "1024 in lock-step", load: load{Script: step, Requests: 1024, Input: short, Output: chunks}},
+		measurement{name: "Poisson, 500/s", load: load{Script: at, Requests: poisson, Input: short, Output: 97, Rate: 500}})
 }
 
 // costs are the loads whose CPU time is compared.
@@ -52,8 +54,8 @@ func costs(quick bool) (all []measurement) {
 	if quick {
 		many, manyChunks = 10_000, 140
 	}
-	at := script{First: 50 * time.Millisecond, ITL: 20 * time.Millisecond, Tail: tail}
-	chunks := load{script: at, Requests: 512, Input: short, Output: manyChunks}
+	at := truth.Script{First: 50 * time.Millisecond, ITL: 20 * time.Millisecond, Tail: tail}
+	chunks := load{Script: at, Requests: 512, Input: short, Output: manyChunks}
 	lessChunks := chunks
 	lessChunks.Output = fewChunks
 	all = append(all, measurement{name: "512 streams", load: chunks, less: &lessChunks})
@@ -85,7 +87,7 @@ func schedules(quick bool) (all []measurement) {
 	}
 	for _, rate := range []float64{100, 1000, 5000} {
 		m := measurement{name: fmt.Sprintf("%g a second", rate), load: load{
-			script: script{Gap: time.Duration(1e9 / rate)}, Requests: int(seconds * rate), Input: short, Output: 1, Rate: rate, Even: true,
+			Script: truth.Script{Gap: time.Duration(1e9 / rate)}, Requests: int(seconds * rate), Input: short, Output: 1, Rate: rate, Even: true,
 		}}
 		if rate > 1000 {
 			m.clients = []string{ours, rust}

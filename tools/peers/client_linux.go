@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // The clients, by the names of their columns.
@@ -82,7 +84,7 @@ func (c client) takes(m measurement, turn int) bool {
 // vllmArgs is a command line with the flags of vllm bench serve.
 func vllmArgs(command ...string) func(l load, p place) []string {
 	return func(l load, p place) []string {
-		args := append(slices.Clone(command), "--base-url", p.url, "--model", model, "--tokenizer", p.tokenizer,
+		args := append(slices.Clone(command), "--base-url", p.url, "--model", truth.Model, "--tokenizer", p.tokenizer,
 			"--dataset-name", "random", "--num-prompts", strconv.Itoa(l.Requests), "--ignore-eos", "--disable-tqdm",
 			"--random-input-len", strconv.Itoa(l.Input), "--random-output-len", strconv.Itoa(l.Output),
 			"--percentile-metrics", "ttft,tpot,itl", "--save-result", "--result-dir", p.dir, "--result-filename", resultFile)
@@ -126,7 +128,7 @@ func readVLLM(dir string) (f figures, err error) {
 
 func aiperfArgs(program string) func(l load, p place) []string {
 	return func(l load, p place) []string {
-		args := []string{program, "profile", "--model", model, "--url", p.url, "--endpoint-type", "completions", "--streaming",
+		args := []string{program, "profile", "--model", truth.Model, "--url", p.url, "--endpoint-type", "completions", "--streaming",
 			"--tokenizer", repositoryName, "--isl", strconv.Itoa(l.Input), "--osl", strconv.Itoa(l.Output),
 			"--extra-inputs", "ignore_eos:true", "--extra-inputs", fmt.Sprintf("max_tokens:%d", l.Output),
 			"--request-count", strconv.Itoa(l.Requests), "--artifact-dir", p.dir, "--ui", "none"}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 func TestResultsAreRead(t *testing.T) {
@@ -57,7 +59,7 @@ func TestLoadsBecomeFlags(t *testing.T) {
 
 func TestSomeClientsTakePartInSomeMeasurements(t *testing.T) {
 	all := []client{{name: ours}, {name: warm, only: true}, {name: rust}, {name: python, turns: 1}}
-	accurate := load{script: script{First: time.Second}}
+	accurate := load{Script: truth.Script{First: time.Second}}
 	for _, test := range []struct {
 		m    measurement
 		turn int

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // A finding is what a client sent of a trace, seen by the server.
@@ -22,13 +24,13 @@ type finding struct {
 	Early    int // requests that came more than a millisecond before they were due
 	// Late is from when requests are due to their arrival, in milliseconds. The first requests of
 	// sessions count where the trace has times, and then from the earliest of them.
-	Late spread
+	Late truth.Spread
 }
 
 // A sent is a step as it arrived.
 type sent struct {
 	step
-	kept
+	truth.Kept
 	header string
 	prompt prompt
 }
@@ -43,16 +45,16 @@ type prompt struct {
 type encoder func(text string) []int
 
 // compare holds what the server kept against the trace.
-func (t *trace) compare(all []kept, encode encoder) (f finding, err error) {
+func (t *trace) compare(all []truth.Kept, encode encoder) (f finding, err error) {
 	f.Requests = len(t.steps)
 	arrived := map[int]*sent{}
 	for _, k := range all {
-		name := max(number(k.Body, `"max_tokens":`), number(k.Body, `"max_completion_tokens":`))
+		name := k.Tokens()
 		if name < firstName || name >= firstName+len(t.steps) || arrived[name] != nil {
 			f.Strange++
 			continue
 		}
-		s := &sent{step: t.steps[name-firstName], kept: k, header: k.field("X-Session-ID")}
+		s := &sent{step: t.steps[name-firstName], Kept: k, header: k.Field("X-Session-ID")}
 		if s.prompt, err = promptOf(k.Body); err != nil {
 			return f, err
 		}
@@ -133,7 +135,7 @@ func headed(arrived map[int]*sent) (n int) {
 
 // ordered counts the requests that came after what they wait for, and those that came before their
 // time, and says how late requests came.
-func ordered(arrived map[int]*sent) (n, early int, late spread) {
+func ordered(arrived map[int]*sent) (n, early int, late truth.Spread) {
 	var first, later []time.Duration
 	for _, s := range arrived {
 		var end int64
@@ -166,7 +168,7 @@ func ordered(arrived map[int]*sent) (n, early int, late spread) {
 			early++
 		}
 	}
-	return n, early, spreadOf(later)
+	return n, early, truth.SpreadOf(later)
 }
 
 // shared counts the requests that have as many blocks in common with each other request, from the
@@ -225,5 +227,5 @@ func (t *trace) messages(s step) []string {
 	if t.chunks > 0 {
 		length = min(length, t.chunks)
 	}
-	return append(t.messages(before), strings.Repeat(said, length), s.adds)
+	return append(t.messages(before), strings.Repeat(truth.Said, length), s.adds)
 }

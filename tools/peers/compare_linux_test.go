@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // exactly is what the server keeps of a client without faults: each answer takes a millisecond, each
 // request comes late after its gap, and each block has its own words.
-func exactly(t *testing.T, tr trace, late time.Duration) (all []kept) {
+func exactly(t *testing.T, tr trace, late time.Duration) (all []truth.Kept) {
 	t.Helper()
 	ended := map[int]int64{}
 	for _, s := range tr.steps {
@@ -40,7 +42,7 @@ func exactly(t *testing.T, tr trace, late time.Duration) (all []kept) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, kept{Arrived: arrived, Ended: ended[s.name], Head: "POST / HTTP/1.1\r\nx-session-id: " + s.session, Body: text})
+		all = append(all, truth.Kept{Arrived: arrived, Ended: ended[s.name], Head: "POST / HTTP/1.1\r\nx-session-id: " + s.session, Body: text})
 	}
 	return all
 }
@@ -75,7 +77,7 @@ func traces(t *testing.T) []trace {
 	return all
 }
 
-func compared(t *testing.T, tr trace, all []kept) finding {
+func compared(t *testing.T, tr trace, all []truth.Kept) finding {
 	t.Helper()
 	f, err := tr.compare(all, fields())
 	if err != nil {
@@ -102,26 +104,26 @@ func TestComparingFindsFaults(t *testing.T) {
 	for _, tr := range traces(t) {
 		last := len(tr.steps) - 1
 		type fault struct {
-			cause func(all []kept) []kept
+			cause func(all []truth.Kept) []truth.Kept
 			found func(f finding) int
 			want  int
 		}
 		faults := map[string]fault{
-			"lost":    {func(all []kept) []kept { return all[:last] }, func(f finding) int { return f.Requests - f.Arrived }, 1},
-			"twice":   {func(all []kept) []kept { return append(all, all[0]) }, func(f finding) int { return f.Strange }, 1},
-			"strange": {func(all []kept) []kept { return append(all, kept{Body: []byte(`{"max_tokens":7}`)}) }, func(f finding) int { return f.Strange }, 1},
-			"no header": {func(all []kept) []kept { all[last].Head = "POST / HTTP/1.1"; return all },
+			"lost":    {func(all []truth.Kept) []truth.Kept { return all[:last] }, func(f finding) int { return f.Requests - f.Arrived }, 1},
+			"twice":   {func(all []truth.Kept) []truth.Kept { return append(all, all[0]) }, func(f finding) int { return f.Strange }, 1},
+			"strange": {func(all []truth.Kept) []truth.Kept { return append(all, truth.Kept{Body: []byte(`{"max_tokens":7}`)}) }, func(f finding) int { return f.Strange }, 1},
+			"no header": {func(all []truth.Kept) []truth.Kept { all[last].Head = "POST / HTTP/1.1"; return all },
 				func(f finding) int { return f.Requests - f.Sessions }, len(tr.agentOf(last))},
-			"another's header": {func(all []kept) []kept { all[last].Head = all[0].Head; return all },
+			"another's header": {func(all []truth.Kept) []truth.Kept { all[last].Head = all[0].Head; return all },
 				func(f finding) int { return f.Requests - f.Sessions }, len(tr.agentOf(last)) + len(tr.sessionOf(0))},
-			"another prompt": {func(all []kept) []kept {
+			"another prompt": {func(all []truth.Kept) []truth.Kept {
 				all[last].Body = []byte(strings.Replace(string(all[last].Body), `"prompt":"`, `"prompt":"a `, 1))
 				all[last].Body = []byte(strings.Replace(string(all[last].Body), `"content":"`, `"content":"a `, 1))
 				return all
 			}, func(f finding) int { return f.Requests - f.Shared }, tr.sharers(last)},
 		}
 		if len(tr.steps[last].after) > 0 {
-			faults["too early"] = fault{func(all []kept) []kept { all[last].Arrived -= int64(tr.steps[last].gap) + 1; return all },
+			faults["too early"] = fault{func(all []truth.Kept) []truth.Kept { all[last].Arrived -= int64(tr.steps[last].gap) + 1; return all },
 				func(f finding) int { return f.Requests - f.Ordered }, 1}
 		}
 		for name, fault := range faults {

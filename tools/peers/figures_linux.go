@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // An asked is what a request of a conversation asks for. Two clients that send the same requests have
@@ -24,13 +25,13 @@ type asked struct {
 }
 
 // askedIn are the requests kept, by session and turn.
-func askedIn(all []kept) (list []asked) {
+func askedIn(all []truth.Kept) (list []asked) {
 	for _, k := range all {
 		p, err := promptOf(k.Body)
 		if err != nil {
 			p.messages = []string{err.Error()}
 		}
-		list = append(list, asked{k.field("X-Session-ID"), p.messages, max(number(k.Body, `"max_tokens":`), number(k.Body, `"max_completion_tokens":`))})
+		list = append(list, asked{k.Field("X-Session-ID"), p.messages, k.Tokens()})
 	}
 	slices.SortStableFunc(list, func(a, b asked) int {
 		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(len(a.Messages), len(b.Messages)))
@@ -184,7 +185,7 @@ func (t *summary) differs(printed *summary, rows ...string) (names []string) {
 // scriptReplays is the command line of vLLM's script.
 func (p programs) scriptReplays(t *trace, at place) []string {
 	return []string{filepath.Join(p.vllm, "bin", "python"), "tools/peers/multi_turn.py", p.multiTurn, filepath.Join(at.dir, tableFile),
-		"--input-file", t.file, "--model", at.tokenizer, "--served-model-name", model, "--url", at.url,
+		"--input-file", t.file, "--model", at.tokenizer, "--served-model-name", truth.Model, "--url", at.url,
 		"--num-clients", strconv.Itoa(mostSessions), "--no-early-stop", "--send-conversation-id",
 		"--stats-json-output", filepath.Join(at.dir, resultFile)}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // printedTable is what the script prints of five requests; the numbers are pandas'.
@@ -86,14 +87,14 @@ func TestRecordsHaveTheScriptsFigures(t *testing.T) {
 }
 
 func TestRequestsOfTwoClientsAreHeldAgainstEachOther(t *testing.T) {
-	chat := func(session, content string) kept {
-		return kept{Head: "POST / HTTP/1.1\r\nX-Session-ID: " + session, Body: []byte(`{"max_tokens": 5, "messages": [{"content": "` + content + `"}, {"content": [{"text": "b"}]}]}`)}
+	chat := func(session, content string) truth.Kept {
+		return truth.Kept{Head: "POST / HTTP/1.1\r\nX-Session-ID: " + session, Body: []byte(`{"max_tokens": 5, "messages": [{"content": "` + content + `"}, {"content": [{"text": "b"}]}]}`)}
 	}
-	a := askedIn([]kept{chat("s", "a"), chat("t", "a")})
-	if b := askedIn([]kept{chat("t", "a"), chat("s", "a")}); alike(a, b) != 2 {
+	a := askedIn([]truth.Kept{chat("s", "a"), chat("t", "a")})
+	if b := askedIn([]truth.Kept{chat("t", "a"), chat("s", "a")}); alike(a, b) != 2 {
 		t.Errorf("%d of the same requests in another order are alike", alike(a, b))
 	}
-	if b := askedIn([]kept{chat("t", "c"), chat("s", "a")}); alike(a, b) != 1 {
+	if b := askedIn([]truth.Kept{chat("t", "c"), chat("s", "a")}); alike(a, b) != 1 {
 		t.Errorf("%d requests are alike, and one has another message", alike(a, b))
 	}
 }

@@ -15,17 +15,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-)
 
-// model is the name that clients ask for.
-const model = "truth"
+	"github.com/servebench/servebench/tools/peers/truth"
+)
 
 func main() {
 	var err error
 	if len(os.Args) == 3 && os.Args[1] == "serve" {
-		var s script
+		var s truth.Script
 		if err = json.Unmarshal([]byte(os.Args[2]), &s); err == nil {
-			err = serveScript(s)
+			err = truth.Serve(s, os.Stdin, os.Stdout)
 		}
 	} else {
 		err = peers()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 var update = flag.Bool("update", false, "write the golden page")
@@ -26,7 +28,9 @@ func madeUp() *report {
 					Measurement: m, Client: name, CPU: 2 + f + more, Memory: 20 + 10*f, Wait: 300 - 100*f + more, Others: f / 100, Unit: 15 - 3*f, Unmarked: f / 10,
 					Figures: figures{Completed: 64, MeanTTFT: 55 - f + more, P99TTFT: 60 - f, P99ITL: 20.001 + 3*f,
 						Verdict: []string{"VALID", "SUSPECT"}[turn], Marked: f, LeastITL: 20, MostITL: 22 + f},
-					Truth: truth{Requests: 64, Seconds: 0.5 + f, TTFT: spread{50, 50, 51}, ITL: spread{20, 20, 20.001}, Lag: spread{0, f, 2 * f}},
+					Truth: truth.Truth{Requests: 64, Seconds: 0.5 + f,
+						TTFT: truth.Spread{Mean: 50, P50: 50, P99: 51}, ITL: truth.Spread{Mean: 20, P50: 20, P99: 20.001},
+						Lag: truth.Spread{P50: f, P99: 2 * f}},
 				})
 			}
 		}

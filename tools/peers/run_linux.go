@@ -15,21 +15,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // A result is one client's run of one measurement.
 type result struct {
-	Measurement string  `json:"measurement"`
-	Client      string  `json:"client"`
-	CPU         float64 `json:"cpu"`    // seconds of the whole process
-	Memory      float64 `json:"memory"` // the largest, in MB
-	Wait        float64 `json:"wait"`   // milliseconds from its start to its first request
-	Others      float64 `json:"others"` // share of the client's core
-	Figures     figures `json:"figures"`
-	Truth       truth   `json:"truth"`
-	Unmarked    float64 `json:"unmarked"` // error of P99 ITL of unmarked chunks, in ms
-	Unit        float64 `json:"unit"`     // µs of CPU that one more costs
-	Error       string  `json:"error"`    // why there are no figures
+	Measurement string      `json:"measurement"`
+	Client      string      `json:"client"`
+	CPU         float64     `json:"cpu"`    // seconds of the whole process
+	Memory      float64     `json:"memory"` // the largest, in MB
+	Wait        float64     `json:"wait"`   // milliseconds from its start to its first request
+	Others      float64     `json:"others"` // share of the client's core
+	Figures     figures     `json:"figures"`
+	Truth       truth.Truth `json:"truth"`
+	Unmarked    float64     `json:"unmarked"` // error of P99 ITL of unmarked chunks, in ms
+	Unit        float64     `json:"unit"`     // µs of CPU that one more costs
+	Error       string      `json:"error"`    // why there are no figures
 }
 
 // A bench runs clients on one core and the server on another.
@@ -71,7 +73,7 @@ func (b *bench) run(l load, c client) (r result, err error) {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	server, err := b.serve(ctx, l.script)
+	server, err := b.serve(ctx, l.Script)
 	if err != nil {
 		return r, err
 	}
@@ -84,22 +86,22 @@ func (b *bench) run(l load, c client) (r result, err error) {
 	took, busy := time.Since(began), coreTime(b.clientCPU)-before
 	r.CPU, r.Memory = used.cpu.Seconds(), used.memory
 	r.Others = max(0, (busy-used.cpu).Seconds()/took.Seconds())
-	truth, stopped := server.end()
+	seen, stopped := server.end()
 	if err := errors.Join(err, stopped); err != nil {
 		return r, err
 	}
-	r.Truth, r.Wait = truth, float64(truth.FirstNS-began.UnixNano())/1e6
+	r.Truth, r.Wait = seen, float64(seen.FirstNS-began.UnixNano())/1e6
 	if r.Figures, err = c.read(dir); err != nil {
 		return r, err
 	}
 	if l.Answers && c.notes {
-		if r.Unmarked, err = unmarkedIn(dir, truth.Answers); err != nil {
+		if r.Unmarked, err = unmarkedIn(dir, seen.Answers); err != nil {
 			return r, err
 		}
 	}
 	r.Truth.Answers = nil
-	if truth.Requests != l.Requests || truth.Failures > 0 || r.Figures.Completed != l.Requests {
-		err = fmt.Errorf("of %d requests, %d arrived, %d answers failed, and the client counted %d", l.Requests, truth.Requests, truth.Failures, r.Figures.Completed)
+	if seen.Requests != l.Requests || seen.Failures > 0 || r.Figures.Completed != l.Requests {
+		err = fmt.Errorf("of %d requests, %d arrived, %d answers failed, and the client counted %d", l.Requests, seen.Requests, seen.Failures, r.Figures.Completed)
 	}
 	return r, err
 }
@@ -200,7 +202,7 @@ type running struct {
 }
 
 // serve starts a server.
-func (b *bench) serve(ctx context.Context, s script) (*running, error) {
+func (b *bench) serve(ctx context.Context, s truth.Script) (*running, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -227,7 +229,7 @@ func (b *bench) serve(ctx context.Context, s script) (*running, error) {
 }
 
 // end stops the server and returns what it saw.
-func (r *running) end() (t truth, err error) {
+func (r *running) end() (t truth.Truth, err error) {
 	err = r.stdin.Close()
 	err = errors.Join(err, json.NewDecoder(r.stdout).Decode(&t), r.cmd.Wait())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // multiTurnScript is the name of vLLM's benchmarks/multi_turn.
@@ -66,7 +67,7 @@ const mostSessions = 4
 
 // servebenchReplays is servebench's command line.
 func (p programs) servebenchReplays(t *trace, at place) []string {
-	args := []string{p.servebench, "run", "--base-url", at.url, "--model", model, "--tokenizer", at.tokenizer,
+	args := []string{p.servebench, "run", "--base-url", at.url, "--model", truth.Model, "--tokenizer", at.tokenizer,
 		"--backend", "openai-chat", "--endpoint", "/v1/chat/completions", "--disable-tqdm",
 		"--dataset-name", t.form, "--dataset-path", t.file, "-o", filepath.Join(at.dir, streamFile)}
 	if !t.timed {
@@ -99,7 +100,7 @@ func readReplay(_ *trace, dir string, c *course) error {
 
 // aiperfReplays is AIPerf's command line.
 func (p programs) aiperfReplays(t *trace, at place) []string {
-	args := []string{p.aiperf, "profile", "--model", model, "--url", at.url, "--endpoint-type", "chat", "--streaming",
+	args := []string{p.aiperf, "profile", "--model", truth.Model, "--url", at.url, "--endpoint-type", "chat", "--streaming",
 		"--tokenizer", repositoryName, "--artifact-dir", at.dir, "--ui", "none", "--session-header", "X-Session-ID", "--random-seed", "1",
 		"--use-server-token-count", "--input-file", cmp.Or(t.folder, t.file), "--custom-dataset-type", t.theirs}
 	if t.timed {
@@ -228,7 +229,7 @@ func (c *comparison) course(t *trace, f follower, realTime bool) (x course, err 
 	}
 	defer os.RemoveAll(dir)
 	keep := filepath.Join(dir, "kept")
-	server, err := c.serve(ctx, script{First: 20 * time.Millisecond, ITL: time.Millisecond, Chunks: t.chunks, Keep: keep})
+	server, err := c.serve(ctx, truth.Script{First: 20 * time.Millisecond, ITL: time.Millisecond, Chunks: t.chunks, Keep: keep})
 	if err != nil {
 		return x, err
 	}
@@ -242,7 +243,7 @@ func (c *comparison) course(t *trace, f follower, realTime bool) (x course, err 
 		return x, err
 	}
 	x.CPU, x.Memory = used.cpu.Seconds(), used.memory
-	all, err := readKept(keep)
+	all, err := truth.ReadKept(keep)
 	if err != nil {
 		return x, err
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // A step is one request of a trace, as the program that made the trace knows it. Each asks for
@@ -145,7 +147,7 @@ type wekaAgent struct {
 
 // request is how a Weka trace has step s.
 func (m *maker) request(s step) wekaRequest {
-	return wekaRequest{T: s.at.Seconds(), Type: "n", Model: model, In: s.length, Out: s.name, Blocks: s.blocks, Took: s.took.Seconds(),
+	return wekaRequest{T: s.at.Seconds(), Type: "n", Model: truth.Model, In: s.length, Out: s.name, Blocks: s.blocks, Took: s.took.Seconds(),
 		Inputs: []string{"text"}, Outputs: []string{"text"}, Stop: "end_turn"}
 }
 
@@ -159,7 +161,7 @@ func weka(dir string, sessions int) (trace, error) {
 	for i := range sessions {
 		id := fmt.Sprintf("job-%02d", i)
 		requests := m.job(id)
-		text, err := json.Marshal(map[string]any{"id": id, "models": []string{model}, "block_size": m.block, "hash_id_scope": "local",
+		text, err := json.Marshal(map[string]any{"id": id, "models": []string{truth.Model}, "block_size": m.block, "hash_id_scope": "local",
 			"tool_tokens": m.block, "system_tokens": m.block, "requests": requests})
 		failed = errors.Join(failed, err, os.WriteFile(filepath.Join(m.folder, id+".json"), text, 0o644))
 		all = append(append(all, text...), '\n')
@@ -205,7 +207,7 @@ func (m *maker) helper(main step, agent string) (entry wekaAgent, last int, ende
 	blocks := m.grown(nil, 3)
 	began := main.at + main.took + m.between(10, 60)
 	at, after := began, []int{main.name}
-	entry = wekaAgent{T: began.Seconds(), Type: "subagent", ID: agent, Kind: "Explore", Status: "completed", Models: []string{model}, Uses: 1}
+	entry = wekaAgent{T: began.Seconds(), Type: "subagent", ID: agent, Kind: "Explore", Status: "completed", Models: []string{truth.Model}, Uses: 1}
 	for range 2 {
 		s := step{session: main.session, agent: agent, at: at, took: m.between(20, 50), gap: m.gapTo(after, at), after: after, blocks: blocks, length: m.block * len(blocks)}
 		s.name = m.add(s)
@@ -279,7 +281,7 @@ func conversations(dir string, sessions int) (trace, error) {
 		for range 2 + m.IntN(3) {
 			s := step{session: list[i].ID, after: after, adds: m.words(20 + m.IntN(60))}
 			after = []int{m.add(s)}
-			list[i].Messages = append(list[i].Messages, message{"user", s.adds}, message{"assistant", strings.Repeat(said, after[0])})
+			list[i].Messages = append(list[i].Messages, message{"user", s.adds}, message{"assistant", strings.Repeat(truth.Said, after[0])})
 		}
 	}
 	text, err := json.Marshal(list)

@@ -1,10 +1,12 @@
-package main
+// Package truth is a server that answers by a script and notes what really happened, for programs that compare what
+// clients say with it.
+package truth
 
 import "time"
 
-// A script says when the server writes the chunks of an answer. The client's request says how many
+// A Script says when the server writes the chunks of an answer. The client's request says how many
 // there are.
-type script struct {
+type Script struct {
 	First    time.Duration // from the arrival of a request to its first chunk; 0 answers at once
 	ITL      time.Duration // from one chunk to the next
 	Tail     time.Duration // from the last chunk to what ends the answer; 0 for one write
@@ -16,7 +18,7 @@ type script struct {
 }
 
 // moment is when a chunk is due that may come from t on.
-func (s *script) moment(t time.Duration) time.Duration {
+func (s *Script) moment(t time.Duration) time.Duration {
 	if s.LockStep {
 		return (t + s.ITL - 1) / s.ITL * s.ITL
 	}
@@ -24,7 +26,7 @@ func (s *script) moment(t time.Duration) time.Duration {
 }
 
 // wait is the least time from a chunk to the next.
-func (s *script) wait() time.Duration {
+func (s *Script) wait() time.Duration {
 	if s.LockStep {
 		return 1 // the next step
 	}

@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"encoding/json"
@@ -31,12 +31,12 @@ func TestTruthIsPrinted(t *testing.T) {
 	if err := n.print(&out, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	var got truth
+	var got Truth
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
 		t.Fatal(err)
 	}
 	// P99 as numpy interpolates it: 2 + 0.98 × (3 − 2).
-	want := truth{Requests: 3, Chunks: 4, FirstNS: 1e9, Seconds: 4, TTFT: spread{2, 2, 2.98}, ITL: spread{4, 4, 4}}
+	want := Truth{Requests: 3, Chunks: 4, FirstNS: 1e9, Seconds: 4, TTFT: Spread{2, 2, 2.98}, ITL: Spread{4, 4, 4}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}

@@ -1,7 +1,8 @@
-package main
+package truth
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 	"unsafe"
@@ -11,11 +12,14 @@ import (
 	"github.com/servebench/servebench/tools/sockets"
 )
 
+// Model is the name of the server's model.
+const Model = "truth"
+
 // A server answers requests by a script and notes what really happened. It is one thread that waits
 // with epoll, and shares no code with servebench: it reads and writes HTTP itself, the kernel stamps
 // its requests, and it reads the clock right before each write.
 type server struct {
-	script
+	Script
 	notes notes
 
 	loop              *sockets.Loop
@@ -25,10 +29,10 @@ type server struct {
 }
 
 // newServer listens on a free port of 127.0.0.1. The server ends when stop is at its end.
-func newServer(s script, stop int) (*server, error) {
+func newServer(s Script, stop int) (*server, error) {
 	const sendBuffer = 1 << 20 // holds an answer that nobody reads
 	loop, err := sockets.Listen(stop, sendBuffer)
-	return &server{script: s, loop: loop, conns: map[int]*conn{}}, err
+	return &server{Script: s, loop: loop, conns: map[int]*conn{}}, err
 }
 
 // Due is when the next chunk is.
@@ -171,14 +175,16 @@ func (s *server) close(c *conn) {
 	c.fd, c.left = -1, 0
 }
 
-// serveScript is the main function of the server's process: it prints its port, and at the end of
-// stdin what happened.
-func serveScript(s script) error {
-	srv, err := newServer(s, int(os.Stdin.Fd()))
+// Serve answers requests to a free port of 127.0.0.1 by a script until stop, a file, is at its end. It writes that port
+// in a line to w, and in the end the Truth as JSON.
+func Serve(s Script, stop *os.File, w io.Writer) error {
+	srv, err := newServer(s, int(stop.Fd()))
 	if err != nil {
 		return err
 	}
-	fmt.Println(srv.loop.Port)
+	if _, err := fmt.Fprintln(w, srv.loop.Port); err != nil {
+		return fmt.Errorf("writing the port: %w", err)
+	}
 	if err := srv.loop.Serve(srv); err != nil {
 		return err
 	}
@@ -187,5 +193,5 @@ func serveScript(s script) error {
 			return err
 		}
 	}
-	return srv.notes.print(os.Stdout, s.Gap)
+	return srv.notes.print(w, s.Gap)
 }

@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 )
 
 // start starts a server; stop ends it and returns its notes.
-func start(t *testing.T, s script) (url string, stop func() *notes) {
+func start(t *testing.T, s Script) (url string, stop func() *notes) {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -62,7 +62,7 @@ func events(t *testing.T, r *http.Request) (events []string) {
 }
 
 func TestServerWritesWhatItNotes(t *testing.T) {
-	for _, s := range []script{
+	for _, s := range []Script{
 		{},
 		{First: 3 * time.Millisecond, ITL: 2 * time.Millisecond},
 		{First: 3 * time.Millisecond, ITL: 2 * time.Millisecond, LockStep: true},
@@ -106,7 +106,7 @@ func TestServerWritesWhatItNotes(t *testing.T) {
 }
 
 func TestServerKnowsModelsAndNothingElse(t *testing.T) {
-	url, stop := start(t, script{})
+	url, stop := start(t, Script{})
 	for path, want := range map[string]int{"/v1/models": http.StatusOK, "/tokenize": http.StatusNotFound} {
 		reply, err := http.Get(url + path)
 		if err != nil {
@@ -117,7 +117,7 @@ func TestServerKnowsModelsAndNothingElse(t *testing.T) {
 		if err != nil || reply.StatusCode != want {
 			t.Errorf("%s: %s %v", path, reply.Status, err)
 		}
-		if want == http.StatusOK && !strings.Contains(string(text), `"id":"`+model+`"`) {
+		if want == http.StatusOK && !strings.Contains(string(text), `"id":"`+Model+`"`) {
 			t.Errorf("models: %s", text)
 		}
 	}
@@ -127,7 +127,7 @@ func TestServerKnowsModelsAndNothingElse(t *testing.T) {
 }
 
 func TestServerCountsAnswersThatNobodyRead(t *testing.T) {
-	url, stop := start(t, script{First: time.Hour})
+	url, stop := start(t, Script{First: time.Hour})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestRequestsAreReadInPieces(t *testing.T) {
 }
 
 func TestStreamsKeepStep(t *testing.T) {
-	s := script{ITL: 25, LockStep: true}
+	s := Script{ITL: 25, LockStep: true}
 	for at, want := range map[time.Duration]time.Duration{0: 0, 1: 25, 25: 25, 26: 50} {
 		if got := s.moment(at); got != want {
 			t.Errorf("what may come from %d on is due at %d, want %d", at, got, want)

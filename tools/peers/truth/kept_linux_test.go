@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 // back.
 func TestServerKeepsRequests(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept")
-	url, stop := start(t, script{First: time.Millisecond, Chunks: 2, Keep: file})
+	url, stop := start(t, Script{First: time.Millisecond, Chunks: 2, Keep: file})
 	long := `{"prompt":"` + strings.Repeat("a long prompt ", 1<<16) + `","max_tokens":300}`
 	began := time.Now().UnixNano()
 	if events := complete(t, url, long); len(events) != 2+1 {
@@ -25,21 +25,21 @@ func TestServerKeepsRequests(t *testing.T) {
 	}
 	r.Header.Set("X-Session-ID", "a-1")
 	events := events(t, r)
-	if len(events) != 2+1+1 || !strings.Contains(events[0], `"delta":{"content":"`+said+`"}`) || !strings.Contains(events[2], `"completion_tokens":7`) {
+	if len(events) != 2+1+1 || !strings.Contains(events[0], `"delta":{"content":"`+Said+`"}`) || !strings.Contains(events[2], `"completion_tokens":7`) {
 		t.Errorf("a chat's events are %q", events)
 	}
 	notes := stop()
 	if err := notes.keepIn(file); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := readKept(file)
+	kept, err := ReadKept(file)
 	if err != nil || len(kept) != 2 {
 		t.Fatalf("%d requests kept, %v", len(kept), err)
 	}
 	if string(kept[0].Body) != long || string(kept[1].Body) != chat {
 		t.Error("a body is not as it was sent")
 	}
-	if id := kept[1].field("x-session-id"); id != "a-1" || kept[0].field("x-session-id") != "" {
+	if id := kept[1].Field("x-session-id"); id != "a-1" || kept[0].Field("x-session-id") != "" {
 		t.Errorf("the session is %q", id)
 	}
 	last := began

@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"encoding/json"
@@ -10,23 +10,23 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A truth is what the server saw of a run. Times are in milliseconds.
-type truth struct {
+// A Truth is what the server saw of a run. Times are in milliseconds.
+type Truth struct {
 	Requests    int     `json:"requests"`
 	Chunks      int     `json:"chunks"`
 	Connections int     `json:"connections"`
 	Failures    int     `json:"failures"` // answers that could not be written to their end
 	FirstNS     int64   `json:"first_ns"` // when the first request arrived, since 1970
 	Seconds     float64 `json:"seconds"`  // from the first request to the last write
-	TTFT        spread  `json:"ttft"`     // from the arrival of a request to its first write
-	ITL         spread  `json:"itl"`      // between writes
-	Lag         spread  `json:"lag"`      // of requests that are due at even gaps
+	TTFT        Spread  `json:"ttft"`     // from the arrival of a request to its first write
+	ITL         Spread  `json:"itl"`      // between writes
+	Lag         Spread  `json:"lag"`      // of requests that are due at even gaps
 
 	Answers map[string][]float64 `json:"answers,omitempty"` // the ITL of each, by the request's id
 }
 
-// A spread is of times in milliseconds.
-type spread struct {
+// A Spread is of times in milliseconds.
+type Spread struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
@@ -34,11 +34,11 @@ type spread struct {
 
 // notes are what the server keeps while it runs.
 type notes struct {
-	truth
+	Truth
 	arrivals    []int64 // in nanoseconds since 1970
 	ttfts, itls []time.Duration
 	last        int64
-	kept        []kept
+	kept        []Kept
 }
 
 // gap notes one of an answer's gaps.
@@ -53,15 +53,15 @@ func (n *notes) gap(id string, gap time.Duration) {
 func (n *notes) print(w io.Writer, gap time.Duration) error {
 	slices.Sort(n.arrivals)
 	n.Requests, n.Chunks = len(n.arrivals), len(n.ttfts)+len(n.itls)
-	n.TTFT, n.ITL = spreadOf(n.ttfts), spreadOf(n.itls)
+	n.TTFT, n.ITL = SpreadOf(n.ttfts), SpreadOf(n.itls)
 	if n.Requests > 0 {
 		n.FirstNS = n.arrivals[0]
 		n.Seconds = float64(n.last-n.FirstNS) / 1e9
 	}
 	if gap > 0 {
-		n.Lag = spreadOf(lags(n.arrivals, gap))
+		n.Lag = SpreadOf(lags(n.arrivals, gap))
 	}
-	if err := json.NewEncoder(w).Encode(n.truth); err != nil {
+	if err := json.NewEncoder(w).Encode(n.Truth); err != nil {
 		return fmt.Errorf("writing the truth: %w", err)
 	}
 	return nil
@@ -84,14 +84,15 @@ func lags(arrivals []int64, gap time.Duration) []time.Duration {
 	return late
 }
 
-func spreadOf(times []time.Duration) spread {
+// SpreadOf describes times, in any order.
+func SpreadOf(times []time.Duration) Spread {
 	if len(times) == 0 {
-		return spread{}
+		return Spread{}
 	}
 	ms := make([]float64, len(times))
 	for i, t := range times {
 		ms[i] = t.Seconds() * 1000
 	}
 	slices.Sort(ms)
-	return spread{metrics.Mean(ms), metrics.Median(ms), metrics.Percentile(ms, 99)}
+	return Spread{metrics.Mean(ms), metrics.Median(ms), metrics.Percentile(ms, 99)}
 }

@@ -1,4 +1,4 @@
-package main
+package truth
 
 import (
 	"bytes"
@@ -38,12 +38,12 @@ const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\
 const event = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"text_completion","created":1763856000,"model":"truth",` +
 	`"choices":[{"index":0,"text":" words","logprobs":null,"finish_reason":%s,"stop_reason":null,"token_ids":null,"prompt_logprobs":null}],"usage":null}` + "\n\n"
 
-// said is the text of a chunk of an answer to a chat: a token by itself, in all tokenizers.
-const said = " a"
+// Said is the text of a chunk of an answer to a chat: a token by itself, in all tokenizers.
+const Said = " a"
 
 // chatEvent is such a chunk.
 const chatEvent = `data: {"id":"chatcmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"chat.completion.chunk","created":1763856000,"model":"truth",` +
-	`"choices":[{"index":0,"delta":{"content":"` + said + `"},"logprobs":null,"finish_reason":%s,"token_ids":null}]}` + "\n\n"
+	`"choices":[{"index":0,"delta":{"content":"` + Said + `"},"logprobs":null,"finish_reason":%s,"token_ids":null}]}` + "\n\n"
 
 // usage is the event after the last chunk.
 const usage = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":%q,"created":1763856000,"model":"truth",` +
@@ -139,12 +139,17 @@ func parse(in []byte) (r request, whole bool, err error) {
 	r.chat = strings.HasPrefix(line, "POST /v1/chat/completions")
 	r.completion = r.chat || strings.HasPrefix(line, "POST /v1/completions")
 	r.models = strings.HasPrefix(line, "GET /v1/models")
-	r.tokens = max(number(body, `"max_tokens":`), number(body, `"max_completion_tokens":`))
+	r.tokens = tokensIn(body)
 	r.usage = usageAsked.Match(body)
 	return r, true, nil
 }
 
 var usageAsked = regexp.MustCompile(`"include_usage":\s*true`)
+
+// tokensIn is how many tokens a body asks for.
+func tokensIn(body []byte) int {
+	return max(number(body, `"max_tokens":`), number(body, `"max_completion_tokens":`))
+}
 
 // number is the integer after key in a JSON text; 0 if there is none.
 func number(text []byte, key string) (n int) {
