@@ -87,9 +87,9 @@ slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
 .PHONY: bench waterfall power verdicts seeds kills soak fuzz
-bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
-	$(GO) -C tools build -o ../bin/bench ./bench
-	bin/bench
+bench: build ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
+	$(GO) -C tools build -o ../bin/peers ./peers
+	bin/peers -bench $(if $(BENCH_QUICK),-quick)
 power: ## show how often compare is wrong, and how often it finds what is there; takes an hour of one core
 	$(GO) -C tools/power run .
 # VERDICTS has more flags, such as -runs 5, -set check -seed 7, or -report.

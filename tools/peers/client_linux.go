@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/servebench/servebench/tools/peers/reading"
 	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // The clients, by the names of their columns.
 const (
-	ours   = "servebench"
+	ours   = reading.Ours
 	warm   = "servebench, warm"
 	rust   = "vllm-rs"
 	python = "vllm, Python"

@@ -5,7 +5,11 @@
 //	make peers
 //	make sessions
 //
-// Each takes a quarter of an hour, and with PEERS_QUICK=1 three minutes.
+// Each takes a quarter of an hour, and with PEERS_QUICK=1 three minutes. It also prints what parts of
+// servebench cost, compared with bare reading of sockets and with libraries for clients, and checks
+// the figures against targets:
+//
+//	make bench
 package main
 
 import (
@@ -21,12 +25,15 @@ import (
 
 func main() {
 	var err error
-	if len(os.Args) == 3 && os.Args[1] == "serve" {
+	switch {
+	case len(os.Args) == 3 && os.Args[1] == "serve":
 		var s truth.Script
 		if err = json.Unmarshal([]byte(os.Args[2]), &s); err == nil {
 			err = truth.Serve(s, os.Stdin, os.Stdout)
 		}
-	} else {
+	case len(os.Args) == 4 && os.Args[1] == "child":
+		err = work(os.Args[2], os.Args[3])
+	default:
 		err = peers()
 	}
 	if err != nil {
@@ -37,7 +44,7 @@ func main() {
 
 func peers() error {
 	var p programs
-	quick := flag.Bool("quick", os.Getenv("PEERS_QUICK") != "", "measure for three minutes, and only print the page")
+	quick := flag.Bool("quick", os.Getenv("PEERS_QUICK") != "", "measure less, and only print the page")
 	only := flag.String("only", "", "measure only what has `TEXT` in its name, and keep the other results")
 	turns := flag.Int("turns", 3, "run each client `N` times")
 	kept := flag.String("results", filepath.Join("bin", "peers.json"), "keep the results in `FILE`")
@@ -47,6 +54,7 @@ func peers() error {
 	flag.StringVar(&p.aiperf, "aiperf", "", "AIPerf's `PROGRAM`")
 	flag.StringVar(&p.multiTurn, "multi-turn", "", "vLLM's benchmarks/multi_turn, a `FOLDER`")
 	replay := flag.Bool("sessions", false, "compare how the clients send sessions, and write that page")
+	parts := flag.Bool("bench", false, "only measure what parts of servebench cost, and print it with targets")
 	flag.Parse()
 	if *quick {
 		*turns = 1
@@ -59,6 +67,12 @@ func peers() error {
 	b, err := newBench(dir)
 	if err != nil {
 		return err
+	}
+	if *parts {
+		return newPlan(b, p.servebench, *quick).print(os.Stdout, *only)
+	}
+	if b.clientCPU == b.serverCPU {
+		return errors.New("client and server need a core each, and there is only one")
 	}
 	if *replay {
 		return sessions(b, p, *quick, *only)

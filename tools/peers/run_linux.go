@@ -34,7 +34,7 @@ type result struct {
 	Error       string      `json:"error"`    // why there are no figures
 }
 
-// A bench runs clients on one core and the server on another.
+// A bench runs clients on one core, or on any, and the server on another.
 type bench struct {
 	self, dir, tokenizer string
 	clientCPU, serverCPU int
@@ -43,6 +43,9 @@ type bench struct {
 
 // longest is how long one run may take.
 const longest = time.Minute
+
+// anyCPU lets the kernel choose where a process runs, and Go on how many cores.
+const anyCPU = -1
 
 // measure runs a client, twice if the measurement has a smaller load.
 func (b *bench) measure(m measurement, c client) result {
@@ -112,9 +115,9 @@ type used struct {
 	memory float64 // MB
 }
 
-// watch runs a command on the client's core and measures it with its children.
+// watch runs a command where clients run, and measures it with its children.
 func (b *bench) watch(ctx context.Context, args []string) (u used, err error) {
-	cmd := b.pinned(ctx, b.clientCPU, args)
+	cmd := pinned(ctx, b.clientCPU, args)
 	talk, err := os.CreateTemp(b.dir, "talk")
 	if err != nil {
 		return u, err
@@ -141,15 +144,18 @@ func (b *bench) watch(ctx context.Context, args []string) (u used, err error) {
 	}
 	if err != nil {
 		said, _ := os.ReadFile(talk.Name())
-		return u, fmt.Errorf("%s: %w: %s", filepath.Base(args[0]), err, said[max(0, len(said)-500):])
+		err = fmt.Errorf("%s: %w: %s", filepath.Base(args[0]), err, said[max(0, len(said)-500):])
 	}
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return u, nil
+	return u, err
 }
 
-// pinned is a command on one core, in its own session. It ends with ctx.
-func (b *bench) pinned(ctx context.Context, cpu int, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", strconv.Itoa(cpu)}, args...)...)
+// pinned is a command on one core or on any, in its own session. It ends with ctx.
+func pinned(ctx context.Context, cpu int, args []string) *exec.Cmd {
+	if cpu != anyCPU {
+		args = append([]string{"taskset", "-c", strconv.Itoa(cpu)}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd
@@ -207,7 +213,7 @@ func (b *bench) serve(ctx context.Context, s truth.Script) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := b.pinned(ctx, b.serverCPU, append(slices.Clone(b.realTime), b.self, "serve", string(text)))
+	cmd := pinned(ctx, b.serverCPU, append(slices.Clone(b.realTime), b.self, "serve", string(text)))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/tools/peers/reading"
 )
 
 func TestAVoidRoundIsNeitherCountedNorHidden(t *testing.T) {
@@ -24,29 +25,29 @@ func TestAVoidRoundIsNeitherCountedNorHidden(t *testing.T) {
 		{[]selftest.Row{slow, quiet, slow}, missed, "p50 0.000, p99 0.101, p99.9 0.500, max 0.000 ms", "; 0 of 3 rounds void; "},
 		{[]selftest.Row{stolen}, void, "p50 0.000, p99 7.000, p99.9 8.000, max 0.000 ms", "; 1 of 1 rounds void; "},
 	} {
-		rows := pacedRows(ours, test.rounds)
-		if len(rows) != 3 || rows[1].verdict != test.want || rows[1].figure != test.figure || !strings.Contains(rows[0].figure, test.voids) {
-			t.Errorf("%v, want %s: %s%s", rows, test.want, test.figure, test.voids)
+		lines := pacedLines(ours, test.rounds)
+		if len(lines) != 3 || lines[1].verdict != test.want || lines[1].figure != test.figure || !strings.Contains(lines[0].figure, test.voids) {
+			t.Errorf("%v, want %s: %s%s", lines, test.want, test.figure, test.voids)
 		}
 	}
-	if rows := pacedRows(plain, []selftest.Row{slow}); len(rows) != 2 || rows[1].verdict != none {
-		t.Errorf("another client is judged: %v", rows)
+	if lines := pacedLines(reading.Plain, []selftest.Row{slow}); len(lines) != 2 || lines[1].verdict != none {
+		t.Errorf("another client is judged: %v", lines)
 	}
 }
 
 // costing is a round in which every client needs so many times the floor.
 func costing(floor float64, isVoid bool, floors map[string]float64) burstRound {
-	r := burstRound{costs: make(map[string]burstCost), void: isVoid}
+	r := burstRound{costs: make(map[string]reading.Cost), void: isVoid}
 	for _, client := range burstClients {
 		cost := floor * max(floors[client], 1)
-		r.costs[client] = burstCost{CPU: []float64{cost, cost, 3 * cost, 9 * cost}}
+		r.costs[client] = reading.Cost{CPU: []float64{cost, cost, 3 * cost, 9 * cost}}
 	}
 	return r
 }
 
 func TestClientsAreComparedWithinARound(t *testing.T) {
-	usual := map[string]float64{ours: 1.6, recording: 1.7, goOpenAI: 2.4}
-	slow := map[string]float64{ours: 5, recording: 5, goOpenAI: 5}
+	usual := map[string]float64{ours: 1.6, reading.Recording: 1.7, reading.GoOpenAI: 2.4}
+	slow := map[string]float64{ours: 5, reading.Recording: 5, reading.GoOpenAI: 5}
 	for _, test := range []struct {
 		name         string
 		rounds       []burstRound
@@ -58,15 +59,15 @@ func TestClientsAreComparedWithinARound(t *testing.T) {
 		{"all void", []burstRound{costing(3700, true, usual)}, void, void, "1.60 (1.60 to 1.60) × floor"},
 		{"missed", []burstRound{costing(3700, false, slow)}, missed, missed, "5.00 (5.00 to 5.00) × floor"},
 	} {
-		for _, r := range burstRows(test.rounds, undisturbed, 1.7, 1.5) {
+		for _, r := range burstLines(test.rounds, undisturbed, 1.7, 1.5) {
 			want := none
 			switch {
 			case r.measure == ours && r.figure != test.figure:
 				t.Errorf("%s: %q, want %q", test.name, r.figure, test.figure)
 				fallthrough
-			case r.measure == ours || r.measure == recording:
+			case r.measure == ours || r.measure == reading.Recording:
 				want = test.ours
-			case r.measure == goOpenAI && r.target != "":
+			case r.measure == reading.GoOpenAI && r.target != "":
 				want = test.theirs
 			case r.measure == "allocations per event":
 				want = met // what was counted stands in a void round, too
@@ -88,22 +89,22 @@ func TestStartsAreTakenFromTheSelftest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []row{
+	want := []line{
 		{"1024 at once: TTFT against the truth", "mean 1.50 ms off, p99 11.00 ms off; others", "≤ 2, ≤ 10 ms", void},
 		{"1024 at once: TTFT against the truth", "mean 1.50 ms off, p99 1.00 ms off; 3 requests failed", "≤ 2, ≤ 10 ms", missed},
 		{"Poisson to 1024: against the truth", "mean TTFT 0.50 ms off, p99 ITL 0.50 ms off; others", "≤ 1, ≤ 1 ms", void},
 		{"numbers can be trusted up to", "256 streams", "", none},
 	}
-	if got := startRows(&s); !slices.Equal(got, want) {
+	if got := startLines(&s); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 
 func TestTableCountsItsVerdicts(t *testing.T) {
 	var out strings.Builder
-	table := &table{w: &out, n: make(map[verdict]int)}
-	table.add("some", []row{{"floor", "3700 ns", "", none}, {"ours", "1.6 × floor", "≤ 1.7", met}})
-	table.add("more", []row{{"late", "3 ms", "≤ 2 ms", missed}, {"many", "no files", "no error", void}})
+	table := &sheet{w: &out, n: make(map[verdict]int)}
+	table.add("some", []line{{"floor", "3700 ns", "", none}, {"ours", "1.6 × floor", "≤ 1.7", met}})
+	table.add("more", []line{{"late", "3 ms", "≤ 2 ms", missed}, {"many", "no files", "no error", void}})
 	table.sum()
 	want := `some
   floor  3700 ns             

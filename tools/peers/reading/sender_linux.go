@@ -1,4 +1,6 @@
-package main
+// Package reading measures what it costs clients to read the streams of many answers, in one process: servebench,
+// libraries, and bare reads of sockets.
+package reading
 
 import (
 	"bufio"
@@ -19,18 +21,27 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// The clients to compare, by name, and atOnce, which answers at once.
+// The clients, by name. AtOnce answers at once, without a server.
 const (
-	ours      = "servebench"
-	recording = "servebench, recording"
-	goOpenAI  = "go-openai"
-	plain     = "plain"
-	atOnce    = "at once"
+	Ours      = "servebench"
+	Recording = "servebench, recording"
+	GoOpenAI  = "go-openai"
+	Plain     = "plain" // of the standard library
+	AtOnce    = "at once"
 )
 
-// senders make each client of the server at url, which is http://host:port.
-var senders = map[string]func(url string) engine.Sender{
-	ours: ourSender, recording: ourSender, goOpenAI: goOpenAISender, plain: plainSender, atOnce: noSender,
+// Sender makes a client of the server at url, which is http://host:port.
+func Sender(client, url string) engine.Sender {
+	switch client {
+	case GoOpenAI:
+		return goOpenAISender(url)
+	case Plain:
+		return plainSender(url)
+	case AtOnce:
+		return noSender()
+	default:
+		return ourSender(url)
+	}
 }
 
 const endpoint = "/v1/completions"
@@ -106,7 +117,7 @@ func plainSender(url string) engine.Sender {
 }
 
 // noSender needs no server.
-func noSender(string) engine.Sender {
+func noSender() engine.Sender {
 	return texts(func(_ context.Context, _ []byte, text func(string) bool) error {
 		now := time.Now().UnixNano()
 		text(fmt.Sprint(now, now, 0))

@@ -31,13 +31,13 @@ print(min(seconds() for _ in range(5)))
 
 // encoding times both ways to make ids of texts of 1000 tokens, on a core each. Make families
 // installs the library, in $ORACLE; without it, only ours is timed.
-func encoding(p *plan) ([]row, error) {
+func encoding(p *plan) ([]line, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
 	python := filepath.Join(cmp.Or(os.Getenv("ORACLE"), filepath.Join(home, ".cache", "servebench-oracle")), "venv", "bin", "python")
-	var rows []row
+	var lines []line
 	for _, model := range []struct {
 		name string
 		text []byte
@@ -50,27 +50,27 @@ func encoding(p *plan) ([]row, error) {
 		if err := os.WriteFile(file, model.text, 0o600); err != nil {
 			return nil, err
 		}
-		stop := watch()
+		stop := observe()
 		ours, bytes, err := encode(file, texts)
 		if err != nil {
 			return nil, err
 		}
-		r := row{measure: model.name, figure: fmt.Sprintf("%.1f MB/s", float64(bytes)/1e6/ours.Seconds())}
+		l := line{measure: model.name, figure: fmt.Sprintf("%.1f MB/s", float64(bytes)/1e6/ours.Seconds())}
 		switch out, err := exec.Command(python, "-c", library, file, texts).Output(); {
 		case err != nil:
-			r.figure += "; " + python + " has no library to compare with: make families"
+			l.figure += "; " + python + " has no library to compare with: make families"
 		default:
 			theirs, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", python, err)
 			}
 			ratio := theirs / ours.Seconds()
-			r.figure += fmt.Sprintf(", %.1f × Hugging Face's library", ratio)
-			r.target, r.verdict = "≥ 1 ×", verdictOf(ratio >= 1)
+			l.figure += fmt.Sprintf(", %.1f × Hugging Face's library", ratio)
+			l.target, l.verdict = "≥ 1 ×", verdictOf(ratio >= 1)
 		}
-		rows = append(rows, r.despite(stop().Void))
+		lines = append(lines, l.despite(stop().Void))
 	}
-	return rows, nil
+	return lines, nil
 }
 
 // encode writes texts of 1000 random tokens, and times the best of five passes over them.

@@ -19,8 +19,8 @@ const (
 	none   verdict = ""     // there is no target
 )
 
-// A row is one line of the table.
-type row struct {
+// A line is one of what make bench prints.
+type line struct {
 	measure, figure, target string
 	verdict                 verdict
 }
@@ -32,13 +32,13 @@ func verdictOf(good bool) verdict {
 	return missed
 }
 
-// despite is r, measured while what, if not empty, disturbed it. A missed target is then void; a
+// despite is l, measured while what, if not empty, disturbed it. A missed target is then void; a
 // target that was met still counts as met.
-func (r row) despite(what string) row {
-	if what != "" && r.verdict == missed {
-		r.verdict, r.figure = void, r.figure+"; "+what
+func (l line) despite(what string) line {
+	if what != "" && l.verdict == missed {
+		l.verdict, l.figure = void, l.figure+"; "+what
 	}
-	return r
+	return l
 }
 
 // counting returns the rounds that count, without the void ones, and the verdict for them. If all
@@ -52,8 +52,8 @@ func counting[R any](all []R, isVoid func(R) bool) (rounds []R, voids string, ju
 	return rounds, voids, judge
 }
 
-// figures has one figure of each round, in ascending order.
-func figures[R any](rounds []R, figure func(R) float64) []float64 {
+// each has one figure of each round, in ascending order.
+func each[R any](rounds []R, figure func(R) float64) []float64 {
 	var values []float64
 	for _, r := range rounds {
 		values = append(values, figure(r))
@@ -62,38 +62,38 @@ func figures[R any](rounds []R, figure func(R) float64) []float64 {
 	return values
 }
 
-// known is a figure of the machine; 0 if the system does not report it.
-func known(figure *float64) float64 {
+// valueOf is a figure of the machine; 0 if the system does not report it.
+func valueOf(figure *float64) float64 {
 	if figure == nil {
 		return 0
 	}
 	return *figure
 }
 
-// spread shows the median of values in ascending order, and the least and largest.
-func spread(sorted []float64) string {
+// ranged shows the median of values in ascending order, and the least and largest.
+func ranged(sorted []float64) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", metrics.Median(sorted), slices.Min(sorted), slices.Max(sorted))
 }
 
-// A table prints rows as they come.
-type table struct {
+// A sheet prints lines as they come.
+type sheet struct {
 	w io.Writer
 	n map[verdict]int
 }
 
-// add prints a group of rows under a title.
-func (t *table) add(title string, rows []row) {
-	fmt.Fprintf(t.w, "%s\n", title)
-	columns := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
-	for _, r := range rows {
-		t.n[r.verdict]++
-		fmt.Fprintf(columns, "  %s\t%s\t%s\t%s\n", r.measure, r.figure, r.target, r.verdict)
+// add prints a group of lines under a title.
+func (s *sheet) add(title string, lines []line) {
+	fmt.Fprintf(s.w, "%s\n", title)
+	columns := tabwriter.NewWriter(s.w, 0, 0, 2, ' ', 0)
+	for _, l := range lines {
+		s.n[l.verdict]++
+		fmt.Fprintf(columns, "  %s\t%s\t%s\t%s\n", l.measure, l.figure, l.target, l.verdict)
 	}
 	columns.Flush()
-	fmt.Fprintln(t.w)
+	fmt.Fprintln(s.w)
 }
 
 // sum prints how many targets were met.
-func (t *table) sum() {
-	fmt.Fprintf(t.w, "%d targets met, %d missed, %d void\n", t.n[met], t.n[missed], t.n[void])
+func (s *sheet) sum() {
+	fmt.Fprintf(s.w, "%d targets met, %d missed, %d void\n", s.n[met], s.n[missed], s.n[void])
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
-	"os/exec"
-	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/servebench/servebench/tools/peers/reading"
+	"github.com/servebench/servebench/tools/peers/truth"
 )
 
 // A job is a measurement in a child process. Its fields go to the child as JSON and its result
@@ -19,12 +19,6 @@ import (
 type job interface {
 	run() (result any, err error)
 }
-
-// longest is how long a child may take.
-const longest = time.Minute
-
-// anyCPU lets the kernel choose where a process runs, and Go on how many CPUs.
-const anyCPU = -1
 
 // measure does j in a child, on one CPU or on any, and returns its result.
 func measure[R any](cpu int, j job) (result R, err error) {
@@ -39,7 +33,9 @@ func measure[R any](cpu int, j job) (result R, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	name := fmt.Sprintf("%T", j)
-	out, err := pinned(ctx, cpu, self, "child", name, string(arguments)).Output()
+	child := pinned(ctx, cpu, []string{self, "child", name, string(arguments)})
+	child.Stderr = os.Stderr
+	out, err := child.Output()
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(out)).Decode(&result)
 	}
@@ -67,26 +63,38 @@ func work(name, arguments string) error {
 	return fmt.Errorf("no such job: %s", name)
 }
 
-// pinned is a command that runs on only one CPU, or on any.
-func pinned(ctx context.Context, cpu int, command ...string) *exec.Cmd {
-	if cpu != anyCPU {
-		command = append([]string{"taskset", "-c", strconv.Itoa(cpu)}, command...)
-	}
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stderr = os.Stderr
-	return cmd
+// A burstJob lets one client read bursts.
+type burstJob struct {
+	Client string
+	Events int // in each write
+	Bursts int
 }
 
-// allowedCPUs are those that this process may run on.
-func allowedCPUs() (cpus []int, err error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, fmt.Errorf("sched_getaffinity: %w", err)
+// run returns a reading.Cost.
+func (j *burstJob) run() (any, error) { return reading.Burst(j.Client, j.Events, j.Bursts) }
+
+// liveGap is from one event of a live stream to the next.
+const liveGap = 20 * time.Millisecond
+
+// A liveJob lets one client read streams as they come.
+type liveJob struct {
+	Client    string
+	ServerCPU int
+	Times     int // measurements
+}
+
+// run returns a reading.Cost.
+func (j *liveJob) run() (any, error) {
+	ctx, end := context.WithCancel(context.Background())
+	defer end() // and with it the server
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
-	for cpu := 0; len(cpus) < set.Count(); cpu++ {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
+	b := &bench{self: self, serverCPU: j.ServerCPU}
+	server, err := b.serve(ctx, truth.Script{First: 50 * time.Millisecond, ITL: liveGap})
+	if err != nil {
+		return nil, err
 	}
-	return cpus, nil
+	return reading.Live(j.Client, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: server.port}, j.Times)
 }
