@@ -154,7 +154,7 @@ type Result struct {
 // Quiet is an Observer that ignores everything.
 type Quiet struct{}
 
-func (Quiet) Event(Event)                    {}
+func (Quiet) Event(Event)                   {}
 func (Quiet) Remark(target, text string)    {}
 func (Quiet) Loading(Loading) (over func()) { return func() {} }
 func (Quiet) Draining(Draining)             {}
