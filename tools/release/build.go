@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 )
 
 // A build is servebench for one platform.
@@ -18,20 +19,22 @@ type build struct {
 	papers []file           // the licences, the README and the list of changes
 }
 
+const versionPackage = "github.com/servebench/servebench/cmd/servebench/internal/version"
+
 // compile builds servebench for a platform in a folder, and returns the program's path.
 // What is in it depends on the commit and the version of Go alone, not on the environment.
 func (r *release) compile(p platform, folder string) (string, error) {
 	name := filepath.Join(folder, p.program())
-	linked := fmt.Sprintf("-s -w -X %s.linked=%s -X %s.linkedCommit=%s", versionPackage, r.version.described, versionPackage, r.commit)
+	linked := fmt.Sprintf("-s -w -X %[1]s.linked=%[2]s -X %[1]s.linkedCommit=%[3]s",
+		versionPackage, r.version.described, r.commit)
 	c := exec.Command("go", "build", "-trimpath", "-ldflags="+linked, "-o", name, "./cmd/servebench")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOEXPERIMENT=",
+		"GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if text, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, text)
 	}
 	return name, nil
 }
-
-const versionPackage = "github.com/servebench/servebench/cmd/servebench/internal/version"
 
 // build builds servebench for a platform.
 func (r *release) build(p platform) (*build, error) {
@@ -55,15 +58,12 @@ func (r *release) build(p platform) (*build, error) {
 	return b, err
 }
 
-// archive is the binary, its papers and its aids in one folder: a tar, or a zip for
-// Windows.
+// archive is the binary, its papers and its aids in one folder: a tar, or a zip for Windows.
 func (r *release) archive(b *build) artifact {
 	name := fmt.Sprintf("servebench-%s-%s-%s", r.version.number, b.os, b.arch)
-	files := []file{{b.program(), 0o755, b.binary}}
-	files = append(files, b.papers...)
-	files = append(files, r.aids...)
-	for i := range files {
-		files[i].name = name + "/" + files[i].name
+	files := []file{{name + "/" + b.program(), 0o755, b.binary}}
+	for _, f := range slices.Concat(b.papers, r.aids) {
+		files = append(files, file{name + "/" + f.name, f.mode, f.data})
 	}
 	if b.os == "windows" {
 		return artifact{name + ".zip", zipped(files, r.time)}

@@ -6,6 +6,7 @@
 // same commit and the same version of Go make the same bytes on each machine, since the only time
 // in them is the commit's.
 //
+//	go -C tools/release build -o ../../bin/release .
 //	bin/release -version v0.2.0 -commit HASH -time 1790000000
 //
 // make release builds the command, and passes what git knows about the commit. Run it in the repository's root.
@@ -121,8 +122,9 @@ func (r *release) artifacts(p platform) ([]artifact, error) {
 		return nil, err
 	}
 	made := []artifact{r.archive(b), r.wheel(b), r.bill(b)}
-	if p.debian != "" {
-		made = append(made, r.deb(b), r.image(b))
+	if p.debian == "" {
+		return made, nil
 	}
-	return made, nil
+	image, err := r.image(b)
+	return append(made, r.deb(b), image), err
 }

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -149,32 +147,6 @@ func tryDockerfile(t *testing.T, dist string) {
 			t.Errorf("%s: the Dockerfile makes %v %v, want %v", f.name, made, err, f.mode)
 		}
 	}
-}
-
-// imageOf are the files of an image, and its configuration, found as docker load finds
-// them.
-func imageOf(t *testing.T, name string) ([]file, imageConfig) {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := map[string][]byte{}
-	for _, f := range untar(t, bytes.NewReader(text)) {
-		parts[f.name] = f.data
-	}
-	var images []struct {
-		Config string
-		Layers []string
-	}
-	var config imageConfig
-	decode(t, parts["manifest.json"], &images)
-	decode(t, parts[images[0].Config], &config)
-	layer, err := gzip.NewReader(bytes.NewReader(parts[images[0].Layers[0]]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return untar(t, layer), config
 }
 
 // only is the one file of a folder with such a name.

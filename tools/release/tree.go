@@ -25,26 +25,21 @@ func tarball(files []file, at time.Time) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		kind := byte(tar.TypeReg)
-		if f.folder() {
-			kind = tar.TypeDir
-		}
-		must(w.WriteHeader(&tar.Header{
-			Typeflag: kind, Name: f.name, Mode: tarMode(f.mode), Size: int64(len(f.data)),
+		header := &tar.Header{
+			Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.data)),
 			ModTime: at, Uname: "root", Gname: "root", Format: tar.FormatUSTAR,
-		}))
+		}
+		if f.folder() {
+			header.Typeflag = tar.TypeDir
+		}
+		if f.mode&fs.ModeSticky != 0 {
+			header.Mode |= 0o1000
+		}
+		must(w.WriteHeader(header))
 		written(w.Write(f.data))
 	}
 	must(w.Close())
 	return b.Bytes()
-}
-
-// tarMode has the permissions and the sticky bit where tar keeps them.
-func tarMode(mode fs.FileMode) int64 {
-	if mode&fs.ModeSticky != 0 {
-		return int64(mode.Perm()) | 0o1000
-	}
-	return int64(mode.Perm())
 }
 
 // zipped is a zip of files.
