@@ -2,23 +2,15 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 )
 
-// manualFolder is the folder of the manual pages in an archive.
-const manualFolder = "man/"
-
-// completions are the files that complete command lines, in the shell that each is for
-// and below /usr/share in Debian.
-var completions = map[string]struct{ shell, debian string }{
-	"servebench.bash": {"bash", "bash-completion/completions/servebench"},
-	"_servebench":     {"zsh", "zsh/vendor-completions/_servebench"},
-	"servebench.fish": {"fish", "fish/vendor_completions.d/servebench.fish"},
+// completions are the files that complete command lines, by shell.
+var completions = []struct{ shell, name string }{
+	{"zsh", "_servebench"}, {"bash", "servebench.bash"}, {"fish", "servebench.fish"},
 }
 
 // findAids makes a servebench that runs on this machine write its manual pages and completions.
@@ -32,11 +24,10 @@ func (r *release) findAids() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := filepath.Join(folder, "man")
-	if text, err := exec.Command(program, "man", pages).CombinedOutput(); err != nil {
+	if text, err := exec.Command(program, "man", filepath.Join(folder, "man")).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("servebench man: %w\n%s", err, text)
 	}
-	names, err := filepath.Glob(filepath.Join(pages, "*.1"))
+	names, err := filepath.Glob(filepath.Join(folder, "man/*.1"))
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +37,14 @@ func (r *release) findAids() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		aids = append(aids, file{manualFolder + filepath.Base(name), 0o644, text})
+		aids = append(aids, file{"man/" + filepath.Base(name), 0o644, text})
 	}
-	for _, name := range slices.Sorted(maps.Keys(completions)) {
-		text, err := exec.Command(program, "completion", completions[name].shell).Output()
+	for _, c := range completions {
+		text, err := exec.Command(program, "completion", c.shell).Output()
 		if err != nil {
-			return nil, fmt.Errorf("servebench completion: %w", err)
+			return nil, fmt.Errorf("servebench completion %s: %w", c.shell, err)
 		}
-		aids = append(aids, file{"completions/" + name, 0o644, text})
+		aids = append(aids, file{"completions/" + c.name, 0o644, text})
 	}
 	return aids, nil
 }

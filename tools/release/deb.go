@@ -2,77 +2,83 @@ package main
 
 import (
 	"bytes"
-	"crypto/md5"
 	"fmt"
-	"path"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
 )
+
+// deb is a Debian package.
+func (r *release) deb(b *build) (artifact, error) {
+	info := nfpm.WithDefaults(&nfpm.Info{
+		Name: "servebench", Version: r.version.debian, VersionSchema: "none", Arch: b.arch, MTime: r.time,
+		Section: "net", Priority: "optional", Maintainer: maintainer, Homepage: homepage, Description: debDescription,
+	})
+	folder, err := os.MkdirTemp("", "servebench-deb")
+	if err != nil {
+		return artifact{}, err
+	}
+	defer os.RemoveAll(folder)
+	for i, f := range r.debFiles(b) {
+		source := filepath.Join(folder, fmt.Sprint(i))
+		if err := os.WriteFile(source, f.data, 0o600); err != nil {
+			return artifact{}, err
+		}
+		info.Contents = append(info.Contents, &files.Content{
+			Source: source, Destination: f.name, FileInfo: &files.ContentFileInfo{Mode: f.mode},
+		})
+	}
+	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
+		return artifact{}, err
+	}
+	var data bytes.Buffer
+	err = deb.Default.Package(info, &data)
+	return artifact{deb.Default.ConventionalFileName(info), data.Bytes()}, err
+}
 
 // maintainer is the maintainer of the Debian package.
 const maintainer = "servebench <servebench@users.noreply.github.com>"
 
-// deb is a Debian package: deb(5).
-func (r *release) deb(b *build) artifact {
-	files := r.debFiles(b)
-	var sums []byte
-	size := 0
-	for _, f := range files {
-		if !f.folder() {
-			sums = fmt.Appendf(sums, "%x  %s\n", md5.Sum(f.data), f.name[len("./"):])
-		}
-		size += len(f.data)
-	}
-	control := []file{
-		{"./", 0o755, nil},
-		{"./control", 0o644, fmt.Appendf(nil, debControl, r.version.debian, b.debian, maintainer, size/1024+1, homepage)},
-		{"./md5sums", 0o644, sums},
-	}
-	data := ar(r.time,
-		file{"debian-binary", 0o644, []byte("2.0\n")},
-		file{"control.tar.gz", 0o644, gzipped(tarball(control, r.time))},
-		file{"data.tar.gz", 0o644, gzipped(tarball(files, r.time))})
-	return artifact{fmt.Sprintf("servebench_%s_%s.deb", r.version.debian, b.debian), data}
+const debDescription = `load generator for LLM serving endpoints
+servebench takes the flags of vllm bench serve, sends the same workload and
+prints the same result block. Then it says whether to believe the numbers,
+whether one server is worse than another, and what servers that share a GPU
+do to each other.`
+
+// debPlaces are the places of the archive's files in the package. The others are not in it, except
+// manual pages.
+var debPlaces = map[string]string{
+	"README.md":                   "/usr/share/doc/servebench/README.md",
+	"CHANGELOG.md":                "/usr/share/doc/servebench/CHANGELOG.md",
+	noticesName:                   "/usr/share/doc/servebench/" + noticesName,
+	"completions/servebench.bash": "/usr/share/bash-completion/completions/servebench",
+	"completions/_servebench":     "/usr/share/zsh/vendor-completions/_servebench",
+	"completions/servebench.fish": "/usr/share/fish/vendor_completions.d/servebench.fish",
 }
 
-const debControl = `Package: servebench
-Version: %s
-Architecture: %s
-Maintainer: %s
-Installed-Size: %d
-Section: net
-Priority: optional
-Homepage: %s
-Description: load generator for LLM serving endpoints
- servebench takes the flags of vllm bench serve, sends the same workload and
- prints the same result block. Then it says whether to believe the numbers,
- whether one server is worse than another, and what servers that share a GPU
- do to each other.
-`
-
-// debFiles are the files that the package installs, with their folders.
+// debFiles are the files that the package installs.
 func (r *release) debFiles(b *build) []file {
-	files := []file{
-		{"./usr/bin/servebench", 0o755, b.binary},
-		{"./usr/share/doc/servebench/copyright", 0o644, fmt.Appendf(nil, debCopyright, r.time.Year())},
-		{"./usr/share/lintian/overrides/servebench", 0o644, []byte(debOverrides)},
-		{"./usr/share/doc/servebench/changelog.gz", 0o644, gzipped(fmt.Appendf(nil, debChangelog,
-			r.version.debian, maintainer, r.time.Format(time.RFC1123Z)))},
+	changelog := fmt.Appendf(nil, debChangelog, r.version.debian, maintainer, r.time.Format(time.RFC1123Z))
+	installed := []file{
+		{"/usr/bin/servebench", 0o755, b.binary},
+		{"/usr/share/doc/servebench/copyright", 0o644, fmt.Appendf(nil, debCopyright, r.time.Year())},
+		{"/usr/share/doc/servebench/changelog.gz", 0o644, gzipped(changelog)},
+		{"/usr/share/lintian/overrides/servebench", 0o644, []byte(debOverrides)},
 	}
-	for _, p := range b.papers {
-		switch p.name {
-		case noticesName, "README.md", "CHANGELOG.md":
-			files = append(files, file{"./usr/share/doc/servebench/" + p.name, p.mode, p.data})
+	for _, f := range slices.Concat(b.papers, r.aids) {
+		if place, ok := debPlaces[f.name]; ok {
+			installed = append(installed, file{place, f.mode, f.data})
+		} else if page, ok := strings.CutPrefix(f.name, "man/"); ok {
+			installed = append(installed, file{"/usr/share/man/man1/" + page + ".gz", f.mode, gzipped(f.data)})
 		}
 	}
-	for _, a := range r.aids {
-		folder, name := path.Split(a.name)
-		if folder == manualFolder {
-			files = append(files, file{"./usr/share/man/man1/" + name + ".gz", a.mode, gzipped(a.data)})
-		} else {
-			files = append(files, file{"./usr/share/" + completions[name].debian, a.mode, a.data})
-		}
-	}
-	return withFolders(files)
+	return installed
 }
 
 const debChangelog = `servebench (%s) unstable; urgency=medium
@@ -91,37 +97,3 @@ licenses, which are in /usr/share/doc/servebench/THIRD_PARTY_NOTICES.
 
 // Go links its programs in this way.
 const debOverrides = "servebench: statically-linked-binary [usr/bin/servebench]\n"
-
-// withFolders are files, each after its folders.
-func withFolders(files []file) []file {
-	var all []file
-	seen := map[string]bool{}
-	var add func(folder string)
-	add = func(folder string) {
-		if !seen[folder] && folder != "." {
-			add(path.Dir(folder))
-			all = append(all, file{"./" + folder + "/", 0o755, nil})
-			seen[folder] = true
-		}
-	}
-	all = append(all, file{"./", 0o755, nil})
-	for _, f := range files {
-		add(path.Dir(path.Clean(f.name)))
-		all = append(all, f)
-	}
-	return all
-}
-
-// ar is an archive in the common format of ar(5).
-func ar(at time.Time, files ...file) []byte {
-	var b bytes.Buffer
-	b.WriteString("!<arch>\n")
-	for _, f := range files {
-		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, at.Unix(), 0, 0, 0o100000|f.mode, len(f.data))
-		b.Write(f.data)
-		if len(f.data)%2 == 1 {
-			b.WriteByte('\n')
-		}
-	}
-	return b.Bytes()
-}

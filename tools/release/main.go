@@ -122,9 +122,13 @@ func (r *release) artifacts(p platform) ([]artifact, error) {
 		return nil, err
 	}
 	made := []artifact{r.archive(b), r.wheel(b), r.bill(b)}
-	if p.debian == "" {
+	if p.os != "linux" {
 		return made, nil
 	}
+	deb, err := r.deb(b)
+	if err != nil {
+		return nil, err
+	}
 	image, err := r.image(b)
-	return append(made, r.deb(b), image), err
+	return append(made, deb, image), err
 }

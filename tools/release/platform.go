@@ -4,7 +4,6 @@ package main
 type platform struct {
 	os, arch string // as Go names them
 	wheel    string // where pip installs it: the platform tags of the wheel
-	debian   string // the architecture's name in Debian; "" outside of Linux
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
@@ -22,9 +21,9 @@ func (p platform) program() string {
 // knows by such names (PEP 600, PEP 656). macOS 12 is the oldest that Go 1.26 runs on
 // (https://go.dev/doc/go1.26#darwin).
 var platforms = []platform{
-	{"linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64", "amd64"},
-	{"linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64", "arm64"},
-	{"darwin", "arm64", "macosx_12_0_arm64", ""},
-	{"darwin", "amd64", "macosx_12_0_x86_64", ""},
-	{"windows", "amd64", "win_amd64", ""},
+	{"linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
+	{"linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
+	{"darwin", "arm64", "macosx_12_0_arm64"},
+	{"darwin", "amd64", "macosx_12_0_x86_64"},
+	{"windows", "amd64", "win_amd64"},
 }
