@@ -31,8 +31,8 @@ func newGitHub(t *testing.T) *github {
 	return g
 }
 
-// ids of repositories: the one of the action, and a fork.
-const here, fork = 1, 2
+// here is the id of the action's repository.
+const here = 1
 
 func (g *github) begin(j *workflowJob) (id int) {
 	id = 100 + len(g.Runs)
@@ -70,17 +70,6 @@ func (g *github) upload(run int, name, from string) {
 		},
 	})
 	g.save()
-}
-
-// baselines are the artifacts of the name servebench-baseline.
-func (g *github) baselines() (found []string) {
-	for _, a := range g.Artifacts {
-		if a["name"] == "servebench-baseline" {
-			run := a["workflow_run"].(map[string]any)["id"]
-			found = append(found, readText(g.t, filepath.Join(g.dir, fmt.Sprint(run), "servebench-baseline", "baseline.jsonl")))
-		}
-	}
-	return found
 }
 
 func (g *github) save() {

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,5 +206,78 @@ func (j *workflowJob) wants(verdict string, code int, texts ...string) {
 		if unwanted, not := strings.CutPrefix(text, "!"); strings.Contains(all, strings.TrimPrefix(text, "!")) == not {
 			j.t.Errorf("%q, there: %v\n%s", unwanted, not, all)
 		}
+	}
+}
+
+// newJobs makes jobs of one repository on GitHub.
+func newJobs(t *testing.T) func(event, ref string) *workflowJob {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the steps of the action: in go test without -short")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the steps of the action are for bash")
+	}
+	bin := t.TempDir()
+	for _, name := range []string{"gh", "docker"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexec "+name+"-stand-in \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, containers := newGitHub(t), t.TempDir()
+	return func(event, ref string) *workflowJob {
+		return &workflowJob{t: t, github: g, event: event, ref: "refs/heads/" + ref, path: []string{bin}, env: []string{"FAKE_DOCKER=" + containers, "FAKE_IMAGE=example/server:1"}, workspace: workspace(t)}
+	}
+}
+
+// workspace has a gate for a busy machine: only a mean E2EL of more than five times the old one is
+// REGRESSED. A chunk that is read late changes its TPOT and hardly its E2EL.
+func workspace(t *testing.T) string {
+	dir := t.TempDir()
+	gate := "margin: {mean_e2el: 400%}\nadvisory: [output_throughput, median_ttft, median_tpot]\ndespite: [suspect]\nunit: start\n"
+	if err := os.WriteFile(filepath.Join(dir, "gate.yml"), []byte(gate), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// fastServer is the command of a server.
+const fastServer = "servebench sim --port ${port} --step-base 40ms"
+
+// with are the inputs of a job with that server, and some others by name and value.
+func with(server string, others ...string) map[string]string {
+	inputs := map[string]string{
+		"binary": "servebench", "server": server, "restarts": "6", "gate": "gate.yml",
+		"load": "num-prompts: 4\nrandom-input-len: 8\nrandom-output-len: 4\n",
+	}
+	for pair := range slices.Chunk(others, 2) {
+		inputs[pair[0]] = pair[1]
+	}
+	return inputs
+}
+
+// What is wrong with the inputs of the action is said before anything is measured.
+func TestActionRefusesWrongInputs(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	for _, row := range []struct {
+		event, ref string
+		inputs     []string
+		want       string
+	}{
+		{"pull_request", "feature", []string{"restarts", "some"}, "restarts: some: it must be a number"},
+		{"schedule", "main", []string{"sessions", "0"}, "sessions: 0: it must be a number of 1 or more"},
+		{"schedule", "main", []string{"update-baseline", "yes"}, "update-baseline: yes: it must be true, false or append"},
+		{"pull_request", "feature", []string{"update-baseline", "append"}, "update-baseline: append works on main alone"},
+		{"pull_request", "feature", []string{"update-baseline", "true"}, "update-baseline: true works on main alone"},
+		{"pull_request", "main", []string{"update-baseline", "true"}, "update-baseline: true works on main alone"},
+		{"push", "feature", []string{"update-baseline", "true"}, "update-baseline: true works on main alone"},
+		{"issue_comment", "main", []string{"update-baseline", "true"}, "update-baseline: true works on main alone"},
+		{"pull_request", "feature", []string{"gate", "none.yml"}, "title=servebench FAILED::argument --gate: open none.yml: no such file"},
+		{"pull_request", "feature", []string{"binary", "no-such-program"}, "binary: there is no program no-such-program"},
+		// Without an answer of GitHub there is no verdict.
+		{"pull_request", "feature", []string{"token", ""}, "permissions: {actions: read, contents: read}"},
+	} {
+		job(row.event, row.ref).run(with(fastServer, row.inputs...)).wants("FAILED", 2, row.want, "!starting server")
 	}
 }
