@@ -92,13 +92,14 @@ func (fs procFS) used(pid int) time.Duration {
 // the process that listens for them, and a proxy is no part of the server's family.
 func (f Family) Began(at time.Time) bool {
 	all, _ := os.ReadDir(string(f.fs)) // of what is not there, no process began
+	booted := f.fs.booted()
 	for _, entry := range all {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
 		ticks := f.fs.started(entry.Name())
-		if apart := f.fs.process(pid, ticks).Began.Sub(at).Abs(); ticks == 0 || apart > clockSlack {
+		if apart := began(booted, ticks).Sub(at).Abs(); ticks == 0 || apart > clockSlack {
 			continue
 		}
 		if member, _ := f.has(pid); member {

@@ -62,6 +62,9 @@ func (fs procFS) sockets(network, address string) map[string]bool {
 	}
 	exact, wild := map[string]bool{}, map[string]bool{}
 	for _, table := range []string{"tcp", "tcp6"} {
+		if len(exact) > 0 {
+			break // the kernel takes milliseconds for a table
+		}
 		lines := bufio.NewScanner(bytes.NewReader(fs.read("net", table)))
 		for lines.Scan() {
 			fields := strings.Fields(lines.Text())
@@ -137,13 +140,25 @@ func (fs procFS) started(pid string) int64 {
 // process is the process that started at that time.
 func (fs procFS) process(pid int, ticks int64) Process {
 	boot := strings.TrimSpace(string(fs.read("sys", "kernel", "random", "boot_id")))
-	p := Process{ID: fmt.Sprintf("%s-%d-%d", boot, ticks, pid), PID: pid}
+	return Process{ID: fmt.Sprintf("%s-%d-%d", boot, ticks, pid), PID: pid, Began: began(fs.booted(), ticks)}
+}
+
+// booted is when the machine started; zero if that is unknown.
+func (fs procFS) booted() time.Time {
 	for line := range strings.Lines(string(fs.read("stat"))) {
 		if since, ok := strings.CutPrefix(line, "btime "); ok {
 			if seconds, err := strconv.ParseInt(strings.TrimSpace(since), 10, 64); err == nil {
-				p.Began = time.Unix(seconds, 0).Add(time.Duration(ticks) * (time.Second / 100))
+				return time.Unix(seconds, 0)
 			}
 		}
 	}
-	return p
+	return time.Time{}
+}
+
+// began is when a process started, so many hundredths of a second after the machine; zero if booted is.
+func began(booted time.Time, ticks int64) time.Time {
+	if booted.IsZero() {
+		return booted
+	}
+	return booted.Add(time.Duration(ticks) * (time.Second / 100))
 }
