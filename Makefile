@@ -88,7 +88,7 @@ action: ## run all steps of GitHub's action, with stand-ins for GitHub and Docke
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
-.PHONY: bench waterfall power verdicts seeds kills soak fuzz
+.PHONY: bench waterfall power verdicts seeds kills soak full fuzz
 bench: build ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) -C tools build -o ../bin/peers ./peers
 	bin/peers -bench $(if $(BENCH_QUICK),-quick)
@@ -112,6 +112,9 @@ kills: ## kill KILLS (200) runs under load, and check that no answer older than 
 	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
 soak: ## measure memory over a week of fake time, then SOAK_TIME (10m) at full speed
 	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen
+full: ## run the tests of chance and of memory with all their runs
+	FULL=1 $(GO) test -timeout 30m -count=1 -run '^(TestTheCauserIsNamed|TestAddedTimeIsFoundInItsSpan|TestTailIsNoBacklog|TestKilledSweep.*|TestMemoryOfImages)$$' \
+		./loadgen ./loadgen/sim ./cmd/servebench
 # By count, because go test may report the end of a time limit as a failure (context deadline exceeded).
 fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 	@for package in $$($(GO) list ./...); do \

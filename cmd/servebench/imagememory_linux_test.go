@@ -55,7 +55,11 @@ func TestMemoryOfImages(t *testing.T) {
 	if raced {
 		t.Skip("the race detector takes several times the memory")
 	}
-	requests, most := 400, int64(180<<20)
+	if testing.Short() {
+		t.Skip("four hundred images: in go test without -short")
+	}
+	t.Parallel()
+	requests, most := 200, int64(160<<20)
 	if os.Getenv("FULL") == "1" {
 		requests, most = 10000, 512<<20
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // kills is how often runs are killed where KILLS does not say.
-const kills = 10
+const kills = 8
 
 // written is for how long at most a request may have ended before its record is in
 // the file.

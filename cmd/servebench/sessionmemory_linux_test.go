@@ -23,7 +23,11 @@ func TestMemoryOfSessions(t *testing.T) {
 	if raced {
 		t.Skip("the race detector takes several times the memory")
 	}
-	sessions, lasts := "2000", "2s"
+	if testing.Short() {
+		t.Skip("two thousand sessions: in go test without -short")
+	}
+	t.Parallel()
+	sessions, lasts := "1000", "1s"
 	if os.Getenv("FULL") == "1" {
 		sessions, lasts = "100000", "1m"
 	}

@@ -39,20 +39,28 @@ arms:
 // once, and leaves no server behind.
 func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a sweep killed twelve times: in go test without -short")
+		t.Skip("a sweep that is killed: in go test without -short")
 	}
 	t.Parallel()
-	killSweep(t, killedPlan, 12, 1)
+	kills := 6
+	if os.Getenv("FULL") == "1" {
+		kills = 12
+	}
+	killSweep(t, killedPlan, kills, 1)
 }
 
 // So has a sweep of sessions.
 func TestKilledSweepOfSessionsDoesEachRunOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a sweep killed five times: in go test without -short")
+		t.Skip("a sweep that is killed: in go test without -short")
 	}
 	t.Parallel()
+	kills := 3
+	if os.Getenv("FULL") == "1" {
+		kills = 5
+	}
 	sessions := "load: {multi-turn: true, multi-turn-num-turns: 3, multi-turn-delay-ms: 5, max-sessions: 2, tokenizer: stub-32000, "
-	killSweep(t, strings.Replace(killedPlan, "load: {", sessions, 1), 5, 3)
+	killSweep(t, strings.Replace(killedPlan, "load: {", sessions, 1), kills, 3)
 }
 
 // killSweep kills a sweep of sessions of so many turns, and then lets it end.

@@ -23,7 +23,7 @@ import (
 
 const (
 	// endlessFlow is what an endless server has written, in bytes, when the limit of the request passes.
-	endlessFlow = 4 << 20
+	endlessFlow = 1 << 20
 	// hung is how long a test waits for a request that must end at once.
 	hung = time.Minute
 )
