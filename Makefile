@@ -16,16 +16,20 @@ man: build ## write the manual pages to bin/man
 shells: ## complete command lines in bash, zsh and fish, and check the manual pages with groff
 	$(GO) test -count=1 -run 'TestShellsComplete|TestManualPages' -v ./cmd/servebench
 
-.PHONY: test tools-test house race lint demo examples pictures docs e2e browser
+.PHONY: test tools-test house race flaky lint demo examples pictures docs e2e browser
 test: ## run the tests; they need only Go
-	$(GO) test -timeout 20m ./...
+	$(GO) test -shuffle=on -timeout 20m ./...
 # The next two always run again, because go test does not notice changes in files outside their module.
 tools-test: ## run the tests of the programs in tools, except what make house runs
 	$(GO) -C tools test -timeout 20m -count=1 -skip '^TestHouse$$' ./...
 house: ## check what packages may import, their sizes and their exported names
 	$(GO) -C tools test -count=1 -run '^TestHouse$$' ./house
 race: ## run the tests with the race detector; needs a C compiler
-	$(GO) test -race -timeout 30m ./...
+	$(GO) test -race -shuffle=on -timeout 30m ./...
+N ?= 10
+PACKAGES ?= ./...
+flaky: ## run the tests N (10) times next to two busy loops, and list what failed; goes on after an interruption
+	@GO="$(GO)" tools/flaky.sh $(N) $(PACKAGES)
 lint: ## gofmt, go vet and staticcheck
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
