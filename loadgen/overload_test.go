@@ -53,6 +53,9 @@ func TestBusyServerIsNotOverloaded(t *testing.T) {
 // With a limit of our own the requests wait for our slots, and the server is not to
 // blame for the rate that does not come about.
 func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for i, load := range []struct {
 		times, seconds, burstiness float64
 		limit                      int

@@ -86,6 +86,9 @@ func (r *reply) times(n float64) {
 // Each of these runs printed numbers that mislead, without a word. Its twin has the same load, and a server that
 // does nothing of the kind.
 func TestEachPathologyHasItsWord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	closed := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	const check, note = "check: ", "note: "
 	for name, c := range map[string]struct {

@@ -161,6 +161,9 @@ func TestAdaptersKeepNoMoreThanTheRun(t *testing.T) {
 // The row of the others takes no place from an adapter when shards are merged, and the names decide
 // which adapters have rows.
 func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	shard := func(from, n int) *Collector {
 		c := NewCollector(&Header{})
 		for i, r := range requests(n) {

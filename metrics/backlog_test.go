@@ -246,6 +246,9 @@ func TestServerThatKeepsUpIsNotOverloaded(t *testing.T) {
 // At 1.1 times what the server can do it takes half a minute to tell, at twice that 5 s,
 // however much more it is than that.
 func TestOverloadIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, load := range []struct {
 		times, seconds float64
 		gap            variate

@@ -34,6 +34,9 @@ func bounded(records []*Record, parts, most int) *Collector {
 // Whether exact values are kept depends on how many there are, and not on how they
 // lie in shards.
 func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	spoken := allSorts(120)
 	single := allSorts(120)
 	for _, r := range single {

@@ -223,6 +223,9 @@ func TestWhereAllFailedAllIsInfinite(t *testing.T) {
 }
 
 func TestAHistogramKnowsWhatIsInfiniteAsExactValuesDo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for n := 2; n < 150; n += 7 {
 		for failed := 1; failed < 150; failed += 11 {
 			exact, counted := squares(n, 0), squares(n, 1)

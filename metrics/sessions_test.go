@@ -317,6 +317,9 @@ func collected(h *Header, records []*Record) *Collector {
 // However the records of a run are split, also in the middle of sessions, and in any order, the parts
 // together are the whole.
 func TestMergedSessionsAreTheWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	random := rand.New(rand.NewPCG(3, 4))
 	h := &Header{WarmUp: time.Second, Config: Config{Duration: 8, Goodput: []SLO{{JobSLO, 2000}, {"ttft", 290}}}}
 	for range 50 {

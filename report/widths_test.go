@@ -32,6 +32,9 @@ func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) e
 
 // A terminal of any width loses no result.
 func TestAnyWidthShowsEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for name, s := range runs() {
 		trust.Judge(s)
 		for what, write := range onTerminals(s) {

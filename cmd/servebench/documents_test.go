@@ -12,6 +12,9 @@ import (
 // One command for each document puts every block of it next to a simulated server. The profiles were
 // fitted to these blocks, so the ratios of means are near 1, also where lengths of answers differ.
 func TestEveryBlockOfTheSeedsHasItsSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	t.Chdir("../..")
 	found := map[string]bool{}
 	for _, name := range []string{"kvcached", "ladder", "percentiles", "prefill-decode", "sm-partition"} {

@@ -48,6 +48,9 @@ func TestExamplesNeedWhatTheirHeadersSay(t *testing.T) {
 // On a machine without a GPU and without vLLM, --check names all that an example for a GPU lacks, and
 // nothing of the examples on the simulator.
 func TestExamplesAreCheckedWithoutAGPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands of the examples are for a shell")
 	}

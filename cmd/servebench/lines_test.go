@@ -14,6 +14,9 @@ import (
 
 // What is printed before the block is what the release of --vllm-version printed.
 func TestLinesBeforeTheBlockAreTheReleases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	const (
 		align   = "WARNING: /tokenize unavailable"
 		warning = "WARNING: vllm bench serve no longer"
@@ -58,6 +61,9 @@ func TestLinesBeforeTheBlockAreTheReleases(t *testing.T) {
 }
 
 func TestWhyPromptsAreNotAlignedIsSaidAsVLLMSaysIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, row := range []struct {
 		version string
 		status  int

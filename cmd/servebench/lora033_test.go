@@ -25,6 +25,9 @@ type adapterCase struct {
 type adapterCall struct{ Path, ID, Model, Prompt string }
 
 func TestAdaptersAreAssignedAsInVLLM033(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	var file struct{ Cases []adapterCase }
 	readGolden(t, "lora.json", &file)
 	if len(file.Cases) != 19 {

@@ -120,6 +120,9 @@ const slotsFullLine = "\nOVERLOADED: --max-concurrency 3 held requests back: the
 
 // A server that does 25 requests a second is asked for 40.
 func TestRecordedRunIsOverloaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for name, q := range map[string]queued{
 		"alone": {rate: 40}, "behind slots": {rate: 40, slots: 3}, "four shards": {rate: 40, shards: 4},
 		"four shards behind slots": {rate: 40, shards: 4, slots: 3},

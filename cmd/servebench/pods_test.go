@@ -14,6 +14,9 @@ import (
 // What a Job's pods run is a whole load test: here they are processes, each with
 // one log for its records and its talk.
 func TestPodsOfAJobMakeOneReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	t.Parallel()
 	url, wait := startSim(t, t.Context())
 	t.Cleanup(func() {

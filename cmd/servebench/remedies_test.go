@@ -215,6 +215,9 @@ func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
 
 // Every remedy and note that names a flag is accepted together with the flags of the run.
 func TestRemediesGoWithTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	seen := map[string]bool{}
 	for _, line := range commandLines {
 		o := mustParse(t, line)
@@ -245,6 +248,9 @@ func TestRemediesGoWithTheCommandLine(t *testing.T) {
 
 // Advice on what servers and networks say is accepted, too.
 func TestAdviceGoesWithTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, line := range commandLines {
 		o := mustParse(t, line)
 		for _, message := range []string{

@@ -30,6 +30,9 @@ type resultCase struct {
 }
 
 func TestFilesAndLinesAreThoseOfVLLM033(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	var file struct{ Cases []resultCase }
 	readGolden(t, "results-0.33.json", &file)
 	if len(file.Cases) != 20 {

@@ -152,6 +152,9 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 
 // Shards that write into one pipe end each by itself, and make one run.
 func TestSlowReaderOfShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	t.Parallel()
 	server := fast(t)
 	read, write, err := os.Pipe()

@@ -57,6 +57,9 @@ func speechCache(t *testing.T) {
 }
 
 func TestSpeechIsSentAsByVLLM033(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	var file struct{ Cases []wireCase }
 	readGolden(t, "asr.json", &file)
 	if len(file.Cases) != 11 {

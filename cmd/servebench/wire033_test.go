@@ -105,6 +105,9 @@ var otherwise = map[string]string{
 
 // Nothing is sent that vLLM's client does not send.
 func TestRequestsAreThoseOfVLLM033(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, c := range wireCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			inInputs(t)

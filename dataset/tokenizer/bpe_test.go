@@ -65,6 +65,9 @@ func TestLongWordsMergeAsShortOnesDo(t *testing.T) {
 
 // One memory makes all words, as in a text, so that it has met many of them before.
 func TestRepeatedWordsKeepTheirTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	chars := []rune("the server answers,12 eenenanter🇩🇪服务器 сервер\x00éé")
 	for _, v := range readVariants(t) {

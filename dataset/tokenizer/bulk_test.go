@@ -43,6 +43,9 @@ func sameAsAll(t *testing.T, data []byte, texts ...string) {
 }
 
 func TestCutReadsTheUsualForm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	files, err := filepath.Glob("../../testdata/golden/tok-*/tokenizer.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)

@@ -505,6 +505,9 @@ func TestStoppingEndsSessions(t *testing.T) {
 
 // Sessions that wait for their gaps hold no goroutines.
 func TestManySessionsThink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		const sessions = 20_000
 		most := 0

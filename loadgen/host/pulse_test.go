@@ -68,6 +68,9 @@ func TestAPulseCountsCPUAndCollections(t *testing.T) {
 
 // A collection that ends while the watch begins counts in all numbers or in none.
 func TestCollectionsAtTheStartAreCountedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for range 300 {
 		var collecting sync.WaitGroup
 		collecting.Go(runtime.GC)

@@ -37,6 +37,9 @@ var shown = regexp.MustCompile(`(?s)func TestServerKeepsItsSLO\(t \*testing\.T\)
 
 // The tests pass as printed, on a server whose answers may end before their first text, as a model's.
 func TestDocumentedTestsPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	here, err := os.ReadFile("documented_test.go")
 	if err != nil {
 		t.Fatal(err)

@@ -302,6 +302,9 @@ func traffic(requests int, speed float64) dataset.Source {
 // A server that is needed a little less than once keeps up: it is done soon after the load. One that
 // is needed a little more than once is late by as much.
 func TestNeedsTellsWhatKeepsUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	const requests = 1200
 	step := StepTime{Cost: DefaultCost(), Context: 2, Attention: 1, Overlap: .3, Jitter: .02}
 	for name, cfg := range map[string]Config{

@@ -138,6 +138,9 @@ func TestTheCauserIsNamed(t *testing.T) {
 // The innocent sends 30 ms after each request of the aggressor. What the aggressor does must not count
 // for it.
 func TestAnInnocentIsNotBlamedForItsCompany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for seed := range int64(5) {
 		tenants := []tenant{
 			{name: "aggressor", gpu: 0, share: 1, rate: 2, prompt: 4000, out: 2, seed: seed + 1},

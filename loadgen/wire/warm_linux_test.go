@@ -70,6 +70,9 @@ func (c *crowd) accepted(n int) []net.Conn {
 // The clock of a bubble stands still while the connections of its goroutines are
 // waited for, so that none grows stale, however slow the machine is.
 func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, secure := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			const n = 300 // more than are opened side by side

@@ -54,6 +54,9 @@ func outcomes(t *testing.T, trials, sessions int, between float64, change func(i
 // With the noise of one session alone, days that differ by 3 % made 14 % false alarms, and
 // 12 % passes of a server that was 10 % worse.
 func TestDaysThatDifferAreNoRegression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	last := func(sessions int) func(int) map[string]float64 {
 		return func(day int) map[string]float64 {
 			if day <= sessions {
@@ -78,6 +81,9 @@ func TestDaysThatDifferAreNoRegression(t *testing.T) {
 
 // Each release is within the margin of the one before, and all together are not.
 func TestSlowBoilDoesNotPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, c := range []struct {
 		by       float64
 		sessions int

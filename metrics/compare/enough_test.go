@@ -174,6 +174,9 @@ func loads(chance *rand.Rand, n int, spread float64) (old, new []*Run) {
 // The more loads, the more chances to be too noisy by the error of a few pairs. The error of all loads
 // is steadier.
 func TestManyLoadsAreNotTooNoisy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, n := range []int{1, 8} {
 		chance := rand.New(rand.NewPCG(11, uint64(n)))
 		found := map[Verdict]int{}
@@ -190,6 +193,9 @@ func TestManyLoadsAreNotTooNoisy(t *testing.T) {
 
 // A forecast knows the error that decides, of all loads. By the error of one load, none would be decided.
 func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	chance := rand.New(rand.NewPCG(12, 1))
 	forecast, decided, open := 0.0, 0, 0
 	for range 40 {

@@ -79,6 +79,9 @@ func TestFalseAlarmsAreRareAmongOutliers(t *testing.T) {
 }
 
 func TestATenthWorseIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, l := range fourMetrics().Limits {
 		if v := verdicts(2, 6, l.Metric.Name); v[Regressed] < 950 || v[Pass] > 20 {
 			t.Errorf("%s: %v of a thousand pairs that differ by a tenth", l.Metric.Name, v)
@@ -90,6 +93,9 @@ func TestATenthWorseIsFound(t *testing.T) {
 
 // More noise than six runs can see through makes no verdict, not a pass.
 func TestATenthThatIsMissedIsSeldomAPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for _, noise := range []float64{0.05, 0.07, 0.1} {
 		if v := verdictsAmong(noise, 5, 6, "median_ttft"); v[Pass] > 50 {
 			t.Errorf("noise %v: %v of a thousand pairs that differ by a tenth", noise, v)
@@ -101,6 +107,9 @@ func TestATenthThatIsMissedIsSeldomAPass(t *testing.T) {
 
 // The repeats of a sweep are compared in pairs, here under a drift of 1 % a repeat.
 func TestPairsFindATenthUnderDrift(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	found := map[string]map[Verdict]int{}
 	for _, worse := range []string{"", "median_ttft", "output_throughput"} {
 		chance := rand.New(rand.NewPCG(6, 1))

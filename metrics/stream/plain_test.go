@@ -148,6 +148,9 @@ func FuzzPlain(f *testing.F) {
 // Damage inside a frame is no cut: it has a warning with the file's name, and the lost rest is not
 // lines of other programs.
 func TestDamageOfAFrameIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	var text bytes.Buffer
 	writeRun(t, NewWriter(&text), testHeader("r"), requests(300)...)
 	lines := slices.Collect(strings.Lines(text.String()))

@@ -16,6 +16,9 @@ func few() int {
 
 // These are cells of make power, which has more trials.
 func TestGateIsSeldomWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	trials := few()
 	all := designs()
 	paired, after, alone := all[0], all[3], all[4]
@@ -60,6 +63,9 @@ func TestGateIsSeldomWrong(t *testing.T) {
 }
 
 func TestLooksAreSeldomWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	trials := few()
 	for _, c := range []struct {
 		noise string

@@ -28,6 +28,9 @@ func named(t *testing.T, name string) noise {
 // after the other, and effects of 10 % found, with four runs a side. The bounds are those of 200
 // trials.
 func TestGateBeforeIsRebuilt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	one := designs()[3]
 	for _, c := range []struct {
 		noise               string
