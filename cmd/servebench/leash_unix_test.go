@@ -30,7 +30,7 @@ func newLeash(t *testing.T, name string) leash {
 // awaitLoose waits until no process has it any more.
 func (l leash) awaitLoose(t *testing.T) {
 	t.Helper()
-	l.SetReadDeadline(time.Now().Add(30 * time.Second))
+	l.SetReadDeadline(time.Now().Add(patience))
 	if _, err := io.ReadAll(l); err != nil {
 		t.Errorf("a process is left: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,8 @@ func TestScripts(t *testing.T) {
 
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
-		Dir: dir,
+		Dir:           dir,
+		UpdateScripts: *update, // what cmp compares with
 		Setup: func(env *testscript.Env) error {
 			root, err := filepath.Abs("../../testdata")
 			env.Setenv("DATA", root)
@@ -78,6 +80,7 @@ func scripts(dir string) testscript.Params {
 			"awaitfile": awaitFile,
 			"files":     countFiles,
 			"exits":     exits,
+			"steady":    writeSteady,
 			"inshards":  inShards,
 			"telltale":  startTelltale,
 			"strict":    startStrict,
@@ -217,4 +220,26 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if !slices.Contains(strings.Split(args[0], ","), strconv.Itoa(code)) {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
+}
+
+// machines are the parts of a text that differ from run to run, and what is in their place in a golden text.
+var machines = []struct {
+	part *regexp.Regexp
+	in   string
+}{
+	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "URL"},
+	{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "ID"},
+	{regexp.MustCompile(`\b\d+\.\d+\b`), "N"},
+	{regexp.MustCompile(` +N`), " N"},
+	{regexp.MustCompile(`N +\n`), "N\n"},
+}
+
+// writeSteady writes stdout or stderr into a file, with the same text in the place of what differs from run to run:
+// a golden text compares with it.
+func writeSteady(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	for _, m := range machines {
+		text = m.part.ReplaceAllString(text, m.in)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
