@@ -126,6 +126,7 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 		{"repeats", one, "--request-rate 400 --repeat 2", 2, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			p := pipe(t, test.server, test.args, nil)
 			p.printed(t, test.blocks)
 			var text bytes.Buffer
