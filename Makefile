@@ -33,7 +33,7 @@ flaky: ## run the tests N (10) times next to two busy loops, and list what faile
 lint: ## gofmt, go vet and staticcheck
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags action,e2e,servers,oracle,browser,slurm,live,soak ./...
+	$(GO) vet -tags outside,e2e,servers,oracle,browser,slurm,live,soak ./...
 	$(GO) tool staticcheck ./...
 	$(GO) -C tools vet ./...
 	$(GO) -C tools vet -tags vllm,release ./...
@@ -79,15 +79,15 @@ browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts
 live: ## have Prometheus and HdrHistogram's Java tools read the data of runs
 	$(GO) test -tags live -timeout 10m -count=1 -run '^TestLive' -v ./cmd/servebench
 
-.PHONY: embed manifests action slurm
+.PHONY: embed manifests outside slurm
 embed: ## run a load from a program that imports servebench
 	$(GO) -C tools/embed vet ./...
 	$(GO) -C tools/embed run .
 manifests: ## decode what servebench shard kubernetes prints with Kubernetes' own types
 	$(GO) -C tools/manifest vet ./...
 	$(GO) -C tools/manifest test -timeout 5m -count=1 ./...
-action: ## run all steps of GitHub's action, with stand-ins for GitHub and Docker
-	$(GO) test -tags action -timeout 15m -count=1 -run '^TestAction' -v ./cmd/servebench
+outside: ## run GitHub's action and the examples for GPUs, with stand-ins for GitHub, Docker and NVIDIA's programs
+	$(GO) test -tags outside -timeout 15m -count=1 -run '^TestAction|^TestExamplesProve' -v ./cmd/servebench
 # Needs Debian's packages slurm-wlm, slurmctld, slurmd and munge; the daemons run on loopback.
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
@@ -117,7 +117,7 @@ kills: ## kill KILLS (200) runs under load, and check that no answer older than 
 soak: ## measure memory over a week of fake time, then SOAK_TIME (10m) at full speed
 	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen
 full: ## run the tests of chance and of memory with all their runs
-	FULL=1 $(GO) test -timeout 30m -count=1 -run '^(TestTheCauserIsNamed|TestAddedTimeIsFoundInItsSpan|TestTailIsNoBacklog|TestKilledSweep.*|TestMemoryOfImages)$$' \
+	FULL=1 $(GO) test -timeout 30m -count=1 -run '^(TestTheCauserIsNamed|TestResampledPercentiles.*|TestAddedTimeIsFoundInItsSpan|TestTailIsNoBacklog|TestKilledSweep.*|TestMemoryOfImages)$$' \
 		./loadgen ./loadgen/sim ./cmd/servebench
 # By count, because go test may report the end of a time limit as a failure (context deadline exceeded).
 fuzz: ## run all fuzz targets, FUZZTIME (500000x) each

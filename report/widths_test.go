@@ -38,7 +38,7 @@ func TestAnyWidthShowsEverything(t *testing.T) {
 	for name, s := range runs() {
 		trust.Judge(s)
 		for what, write := range onTerminals(s) {
-			for _, width := range append(widthsUpTo(200), 1<<20, -1, -80) {
+			for _, width := range append(widthsUpTo(100), 133, 200, 1<<20, -1, -80) {
 				var text strings.Builder
 				if err := write(&text, screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
 					t.Errorf("%s of %s in %d columns: %v", what, name, width, err)

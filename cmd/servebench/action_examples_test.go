@@ -1,4 +1,4 @@
-//go:build action
+//go:build outside
 
 package main
 

@@ -94,7 +94,7 @@ func (k *killer) kill(t *testing.T, i int) {
 	}
 	before := runDelays(t, cmd.Process.Pid)
 	// What is killed knows no fake time.
-	<-time.After(time.Duration(rand.New(rand.NewPCG(7, uint64(i))).Int64N(int64(time.Second))))
+	<-time.After(time.Duration(rand.New(rand.NewPCG(7, uint64(i))).Int64N(int64(time.Second / 2))))
 	at := time.Now()
 	late := k.late.before(at)
 	for thread, waited := range runDelays(t, cmd.Process.Pid) {

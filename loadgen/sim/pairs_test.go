@@ -79,15 +79,19 @@ func TestResampledPercentilesOfPairsVaryLess(t *testing.T) {
 }
 
 // With the same server on both sides, 200 series of five pairs find a change as often as the level of
-// the test says: 10 times, at most 18 with 99 % confidence.
+// the test says: 10 times, at most 18 with 99 % confidence. 80 series find it 4 times, at most 9.
 func TestResampledPercentilesOfEqualServersDoNotDiffer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("2,000 simulated runs: in go test without -short")
+		t.Skip("800 simulated runs: in go test without -short")
 	}
-	const series, pairs, level = 200, 5, 0.05
+	const pairs, level = 5, 0.05
+	series, most := uint64(80), 9
+	if full {
+		series, most = 200, 18
+	}
 	percentiles := [2]float64{50, 99}
 	var worse, better [2]int
-	for s := range uint64(series) {
+	for s := range series {
 		var differences [2][]float64
 		for i := range uint64(pairs) {
 			seed := s*pairs + i
@@ -105,7 +109,7 @@ func TestResampledPercentilesOfEqualServersDoNotDiffer(t *testing.T) {
 		}
 	}
 	t.Logf("P%g: worse %d times, better %d times of %d", percentiles, worse, better, series)
-	if max(worse[0], worse[1], better[0], better[1]) > 18 {
+	if max(worse[0], worse[1], better[0], better[1]) > most {
 		t.Errorf("P%g: worse %d times, better %d times of %d", percentiles, worse, better, series)
 	}
 }
