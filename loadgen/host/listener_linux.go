@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"iter"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -62,33 +64,44 @@ func (fs procFS) sockets(network, address string) map[string]bool {
 	}
 	exact, wild := map[string]bool{}, map[string]bool{}
 	for _, table := range []string{"tcp", "tcp6"} {
-		if len(exact) > 0 {
-			break // the kernel takes milliseconds for a table
-		}
-		lines := bufio.NewScanner(bytes.NewReader(fs.read("net", table)))
-		for lines.Scan() {
-			fields := strings.Fields(lines.Text())
-			if len(fields) < 10 || fields[3] != listening {
-				continue
-			}
-			local, ok := tableAddress(fields[1])
-			switch link := "socket:[" + fields[9] + "]"; {
-			case !ok || uint64(local.Port()) != at:
+		for local, inode := range fs.listening(table) {
+			switch link := "socket:[" + inode + "]"; {
+			case uint64(local.Port()) != at:
 			case isHost(local.Addr(), host):
 				exact[link] = true
 			case local.Addr().IsUnspecified() && isLoopback(host):
 				wild[link] = true
 			}
 		}
-	}
-	if len(exact) > 0 {
-		return exact
+		if len(exact) > 0 {
+			return exact
+		}
 	}
 	return wild
 }
 
-// listening is the state of a TCP socket that listens.
-const listening = "0A"
+// listening yields the addresses and inodes of the sockets of a table that listen. The kernel lists them before all
+// others (proc_net_tcp in its documentation), of which a machine may have a hundred thousand.
+func (fs procFS) listening(table string) iter.Seq2[netip.AddrPort, string] {
+	return func(yield func(netip.AddrPort, string) bool) {
+		file, err := os.Open(filepath.Join(string(fs), "net", table))
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		const listens = "0A"
+		lines := bufio.NewScanner(file)
+		for lines.Scan(); lines.Scan(); { // the first is the heading
+			fields := strings.Fields(lines.Text())
+			if len(fields) < 10 || fields[3] != listens {
+				return
+			}
+			if local, ok := tableAddress(fields[1]); ok && !yield(local, fields[9]) {
+				return
+			}
+		}
+	}
+}
 
 // unixSockets are the sockets that listen at a path.
 func (fs procFS) unixSockets(path string) map[string]bool {
