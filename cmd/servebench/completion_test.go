@@ -44,6 +44,9 @@ var shells = map[string][]string{
 
 // Shells offer flags with what they do, values, lists and files.
 func TestShellsComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
 	for shell, args := range shells {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()

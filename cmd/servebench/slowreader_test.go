@@ -31,6 +31,9 @@ type piped struct {
 // pipe starts a run of 300 requests, which make 300 KB, on a server or several, as flags.
 func pipe(t *testing.T, server, args string, into *os.File) *piped {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs that wait for their reader: in go test without -short")
+	}
 	p := &piped{blocks: make(chan struct{}, 10)}
 	p.Cmd = exec.CommandContext(t.Context(), program(t, t.TempDir()), strings.Fields(
 		"run --num-prompts 300 --random-input-len 8 --random-output-len 60 --disable-tqdm --extended -o - "+server+" "+args)...)
@@ -109,9 +112,6 @@ func reported(t *testing.T, stream io.Reader) (out, talk string) {
 // Nobody reads the stream before the run has ended and printed its block. All records
 // are there nevertheless, and the run says how long they waited.
 func TestSlowReaderDelaysNoRequest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs that wait for their reader: in go test without -short")
-	}
 	t.Parallel()
 	one := fast(t)
 	two := strings.Replace(one, "--base-url ", "--target a=", 1) + strings.Replace(one, "--base-url ", " b=", 1)
@@ -153,9 +153,6 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 
 // Shards that write into one pipe end each by itself, and make one run.
 func TestSlowReaderOfShards(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second: in go test without -short")
-	}
 	t.Parallel()
 	server := fast(t)
 	read, write, err := os.Pipe()
