@@ -13,7 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// comparisonVersion is the version of a comparison's JSON, which docs/compare.md describes. New
+// comparisonVersion is the version of a comparison's JSON, which docs/files.md describes. New
 // members do not change it.
 const comparisonVersion = 1
 

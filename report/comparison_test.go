@@ -182,7 +182,7 @@ func TestAnnotationsAreOneLineEach(t *testing.T) {
 
 // Every member of the JSON is in the page that describes it.
 func TestComparisonJSONIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/compare.md")
+	page, err := os.ReadFile("../docs/files.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,45 @@ func readAction(t *testing.T) *actionFile {
 	return a
 }
 
+// The table of inputs in docs/ci.md is the action's. -update writes it.
+func TestInputsAreDocumented(t *testing.T) {
+	const page, head = "../../docs/ci.md", "| input | meaning | default |\n|---|---|---|\n"
+	action, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs struct{ Inputs yaml.Node } // in their order
+	if err := yaml.Unmarshal(action, &inputs); err != nil {
+		t.Fatal(err)
+	}
+	table := head
+	for entry := range slices.Chunk(inputs.Inputs.Content, 2) {
+		var input struct{ Description, Default string }
+		if err := entry[1].Decode(&input); err != nil {
+			t.Fatal(err)
+		}
+		if input.Default != "" {
+			input.Default = "`" + input.Default + "`"
+		}
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", entry[0].Value, input.Description, input.Default)
+	}
+	text := readText(t, page)
+	before, after, found := strings.Cut(text, head)
+	for strings.HasPrefix(after, "|") {
+		_, after, _ = strings.Cut(after, "\n")
+	}
+	switch want := before + table + after; {
+	case !found:
+		t.Errorf("%s has no table of inputs", page)
+	case *update:
+		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	case text != want:
+		t.Errorf("%s has other inputs than action.yml: go test ./cmd/servebench -run InputsAreDocumented -update", page)
+	}
+}
+
 // A workflowJob is one job in which the steps of the action run, as GitHub runs them. Only
 // what leaves the machine is fake: gh and upload-artifact end at a github in a folder.
 type workflowJob struct {

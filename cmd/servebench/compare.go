@@ -108,12 +108,13 @@ If OLD is one pasted result block, and no flag of a gate is given, there is a
 table of the block, the new runs and their ratios. A block is one run, so there
 is no verdict, and the exit code is 0.
 
-The evidence is runs, not requests, so each side needs several; servebench says
-how many. Output throughput, median TTFT and median TPOT are gated, each with a
-margin of 5 %, and so are failed requests. --margin gates another number,
---advisory gates none. New runs that are OVERLOADED where the old ones were not
-are worse, too. There is no verdict on single runs, text blocks, runs that are
-SUSPECT or were cut short, and sides with different parameters.
+The evidence is server starts, not requests, so each side needs several;
+servebench prints how many. Output throughput, median TTFT and median TPOT are
+gated, each with a margin of 5 %, and so are failed requests. --margin gates
+another number, --advisory gates none. New runs that are OVERLOADED where the
+old ones were not are worse, too. There is no verdict on single runs, text
+blocks, runs that are SUSPECT or were cut short, and sides with different
+parameters.
 
 Exit code 0: no gated number got worse. 1: one did. 2: misuse. 3: no verdict.`
 

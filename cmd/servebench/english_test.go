@@ -18,7 +18,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A banned phrase is one that the glossary has other words for.
+// contributing is the page with the banned phrases.
+const contributing = "CONTRIBUTING.md"
+
+// A banned phrase is one that contributing has other words for.
 type banned struct {
 	phrase  string
 	instead string
@@ -27,10 +30,10 @@ type banned struct {
 
 var bannedRow = regexp.MustCompile("(?m)^\\| ((?:`[a-z' ]+`(?:, )?)+) \\| ([^|]+) \\|$")
 
-// bannedPhrases are those of the table in the glossary.
-func bannedPhrases(t *testing.T, glossary string) (all []banned) {
+// bannedPhrases are the phrases of the page's table.
+func bannedPhrases(t *testing.T, page string) (all []banned) {
 	t.Helper()
-	_, table, found := strings.Cut(glossary, "\n## Banned phrases\n")
+	_, table, found := strings.Cut(page, "\n## Banned phrases\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, row := range bannedRow.FindAllStringSubmatch(table, -1) {
 		for _, phrase := range strings.Split(row[1], ", ") {
@@ -40,7 +43,7 @@ func bannedPhrases(t *testing.T, glossary string) (all []banned) {
 		}
 	}
 	if !found || len(all) == 0 {
-		t.Fatal("the glossary bans no phrases")
+		t.Fatal(contributing + " bans no phrases")
 	}
 	return all
 }
@@ -82,7 +85,7 @@ func prose(t *testing.T, root fs.FS) (all []passage) {
 			all = append(all, goProse(t, name, text)...)
 		case entry.Name() == "Makefile", slices.Contains([]string{".md", ".yaml", ".yml", ".sh", ".mk", ".tmpl", ".html", ".js"}, path.Ext(name)):
 			page := string(text)
-			if name == "docs/glossary.md" { // it names the phrases
+			if name == contributing { // it names the phrases
 				page, _, _ = strings.Cut(page, "\n## Banned phrases\n")
 			}
 			if path.Ext(name) == ".md" {
@@ -146,19 +149,19 @@ func literalText(e ast.Expr) string {
 	return "%"
 }
 
-// TestEnglish holds three rules of plain English: no phrase that the glossary bans, no
+// TestEnglish holds three rules of plain English: no banned phrase, no
 // sentence of a page and no help that has to be read twice.
 func TestEnglish(t *testing.T) {
-	glossary, err := os.ReadFile("../../docs/glossary.md")
+	page, err := os.ReadFile("../../" + contributing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := breaches{}
-	found.phrases(prose(t, os.DirFS("../..")), bannedPhrases(t, string(glossary)))
+	found.phrases(prose(t, os.DirFS("../..")), bannedPhrases(t, string(page)))
 	found.sentences(frontPages(t))
 	found.help(newProgram().Command)
 	for where, all := range found {
-		t.Errorf("%s: docs/glossary.md asks for other words:\n%s", where, strings.Join(all, "\n"))
+		t.Errorf("%s: %s asks for other words:\n%s", where, contributing, strings.Join(all, "\n"))
 	}
 }
 

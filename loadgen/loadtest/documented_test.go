@@ -27,7 +27,7 @@ var documented = map[string]func(t *testing.T, server http.Handler){
 			TPOT: loadtest.Latency{Mean: 30 * time.Millisecond},
 		})
 	},
-	"../../docs/live.md": func(t *testing.T, server http.Handler) {
+	"../../docs/ci.md": func(t *testing.T, server http.Handler) {
 		load := loadtest.Load{Handler: server, Requests: 1200, Rate: 20, InputLen: 256, OutputLen: 64}
 		load.Test(t, loadtest.SLO{TTFT: loadtest.Latency{P99: 500 * time.Millisecond}})
 	},

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// TestReleaseLinesForACloneWork runs the lines of docs/release.md that install from a
+// TestReleaseLinesForACloneWork runs the lines of docs/install.md that install from a
 // clone in a clone of this one, and uses what each has installed.
 func TestReleaseLinesForACloneWork(t *testing.T) {
-	page, err := os.ReadFile("../../docs/release.md")
+	page, err := os.ReadFile("../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## From a clone\n")
+	_, section, _ := strings.Cut(string(page), "\n## Clone\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	lines := ""
 	for _, block := range strings.Split(section, "```sh\n")[1:] { // each is a way to install
