@@ -28,16 +28,19 @@ func TestDocumentedCommandsRun(t *testing.T) {
 		}
 		examples := documented(string(text))
 		experiment := fencedYAML(string(text))
-		if slices.Contains(withoutCommands, page) || strings.HasPrefix(page, measured) {
+		if slices.Contains(withoutCommands, page) {
 			if len(examples) > 0 {
-				t.Errorf("%s has commands, and is to have none", page)
+				t.Errorf("%s has commands: take it off the list", page)
 			}
 			continue
 		}
-		if len(examples) < 3 {
+		if len(examples) < 3 && !strings.HasPrefix(page, measured) {
 			t.Fatalf("%s has %d commands: %q", page, len(examples), examples)
 		}
-		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		if len(examples) == 0 {
+			continue
+		}
+		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(page, "docs/"), ".md"), "/", "-") + ".txtar"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(scriptOf(examples)+experiment), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +48,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	testscript.Run(t, scripts(dir))
 }
 
-// withoutCommands are the pages that show no command, besides the appendix.
+// withoutCommands are the pages that show no command. A page of the appendix may have some.
 var withoutCommands = []string{"CONTRIBUTING.md", "docs/README.md", "docs/architecture.md", "docs/checks.md", "docs/install.md"}
 
 // fencedYAML are the experiments of a page, as files of a script: experiment.yaml, and

@@ -89,3 +89,23 @@ func FuzzGateFile(f *testing.F) {
 		}
 	})
 }
+
+// docs/compare.md has each key of a gate file, and each number; of a latency's, the latency.
+func TestTheGateIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, s := range Settings {
+		if !strings.Contains(page, "\n"+s.Name+":") {
+			t.Errorf("no key %s", s.Name)
+		}
+	}
+	for _, m := range Metrics {
+		_, latency, _ := strings.Cut(m.Name, "_")
+		if !strings.Contains(page, "`"+m.Name+"`") && !strings.Contains(page, "`"+latency+"`") {
+			t.Errorf("no number %s", m.Name)
+		}
+	}
+}
