@@ -109,7 +109,7 @@ series: ## make 80 sequential sweeps of llama.cpp's server, and count their verd
 waterfall: build ## compare the spans of requests with the log of the simulator; needs a quiet machine
 	$(GO) -C tools build -o ../bin/waterfall ./waterfall
 	$(WITH) bin/waterfall
-seeds: ## write docs/seeds.md, within a few minutes
+seeds: ## write docs/measured/profiles.md, within a few minutes
 	$(GO) -C tools build -o ../bin/seeds ./seeds
 	bin/seeds
 kills: ## kill KILLS (200) runs under load, and check that no answer older than 100 ms is lost

@@ -17,7 +17,7 @@ import (
 )
 
 // TestServers loads the servers of make servers as TestE2E does. What each of them
-// needs to be given is in docs/servers.md.
+// needs to be given is in docs/connect.md.
 func TestServers(t *testing.T) {
 	program := buildServebench(t)
 	t.Run("ollama", func(t *testing.T) {

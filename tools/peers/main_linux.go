@@ -1,5 +1,5 @@
 // Peers compares servebench with other clients, against a server that notes what really happened,
-// and writes docs/beside-others.md and docs/sessions-beside-others.md. Run it in the repository's
+// and writes docs/measured/clients.md and docs/measured/sessions.md. Run it in the repository's
 // root:
 //
 //	make peers
@@ -48,7 +48,7 @@ func peers() error {
 	only := flag.String("only", "", "measure only what has `TEXT` in its name, and keep the other results")
 	turns := flag.Int("turns", 3, "run each client `N` times")
 	kept := flag.String("results", filepath.Join("bin", "peers.json"), "keep the results in `FILE`")
-	page := flag.String("page", filepath.Join("docs", "beside-others.md"), "write the page to `FILE`")
+	page := flag.String("page", filepath.Join("docs", "measured", "clients.md"), "write the page to `FILE`")
 	flag.StringVar(&p.servebench, "servebench", filepath.Join("bin", "servebench"), "our `PROGRAM`")
 	flag.StringVar(&p.vllm, "vllm", "", "virtual environment with vLLM's clients, a `FOLDER`")
 	flag.StringVar(&p.aiperf, "aiperf", "", "AIPerf's `PROGRAM`")

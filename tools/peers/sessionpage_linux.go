@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A sessionPage is docs/sessions-beside-others.md and what is checked of it.
+// A sessionPage is docs/measured/sessions.md and what is checked of it.
 type sessionPage struct {
 	machine  machine
 	versions map[string]string

@@ -163,7 +163,7 @@ func sessions(b *bench, p programs, quick bool, only string) error {
 	if quick || only != "" {
 		return errors.Join(page.write(os.Stdout), failed)
 	}
-	f, err := os.Create(filepath.Join("docs", "sessions-beside-others.md"))
+	f, err := os.Create(filepath.Join("docs", "measured", "sessions.md"))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Seeds writes docs/seeds.md: the blocks of the seed documents, with the results of the simulator's
+// Seeds writes docs/measured/profiles.md: the blocks of the seed documents, with the results of the simulator's
 // profiles. It takes a few minutes. make seeds runs it in the repository's root.
 // The replays are a test, since only tests have fake time.
 package main
@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	if err := write(filepath.Join("docs", "seeds.md")); err != nil {
+	if err := write(filepath.Join("docs", "measured", "profiles.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "seeds:", err)
 		os.Exit(1)
 	}
