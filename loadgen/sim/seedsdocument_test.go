@@ -3,11 +3,15 @@ package sim_test
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
+	"testing"
 )
 
-// preface has quotes for the backticks that it cannot have.
+// quoted is a text of the page, which has quotes for the backticks that it cannot have here.
+func quoted(text string) string { return strings.ReplaceAll(text, `"`, "`") }
+
 const preface = `# Simulated servers compared with measured ones
 
 "servebench sim --profile NAME" behaves like a server that was measured. The profiles are fitted to the 37 result blocks in testdata/seeds. These were measured on vLLM servers: with kvcached, under MPS, on partitions of SMs, and for several numbers and lengths of prompts.
@@ -59,10 +63,30 @@ How well does the model predict rows that it was not fitted to? Its step times w
 
 `
 
+const models = `
+## What is a model
+
+These parts are models, and not fitted to a GPU:
+
+"""sh
+servebench sim --servers 2 --profile mps-solo --sm-percent 100,50 --gpu-power 90,650
+servebench sim --servers 2 --kv-pool pages=48,reserve=2-4,map=2ms,unmap=5ms --kv-pool-files /tmp/pool-a /tmp/pool-b
+servebench sim --enable-sleep-mode --sleep-times sleep=2s,weights=300ms,kv-cache=20ms,reload=5s
+servebench sim --front-end 2ms --slow queue=5ms,network=2ms --request-log log.jsonl --enable-per-request-metrics
+"""
+
+- **SMs.** "--sm-percent" caps the SMs of each server. A step with prompt tokens can fill all SMs, and a step that only decodes fills a part of them, where a profile gives one. If the servers want more than the GPU has, they get max-min fair shares. A step with half of the SMs that it can fill takes twice as long. Memory bandwidth is not in the model. With 64 of 132 SMs each, mean TPOT is 2 % above testdata/seeds/mps-sm-partition.md, and mean TTFT 7 to 10 %. With all SMs for both, TPOT is 15 to 17 % above, and mean TTFT 33 to 39 %. The fitted profiles of pairs are closer.
+- **Memory.** "--kv-pool" divides the memory of one GPU into pages. A server has as many as its blocks need, and keeps spare ones. A step takes the time "map" for each page that is missing. In the background, a server with fewer spare pages than the first number of "reserve" maps pages until it has as many as the second. With more, it unmaps them. No server takes a page from another: without a free page, it preempts a request, or lets it wait.
+- **Sleep.** The calls take the times of "--sleep-times", of which "reload" follows level 2. Requests wait until the server is awake. Before a reload, they fail.
+- **Power.** "--gpu-power IDLE,LOADED": the GPU takes LOADED watts while a server on it has a request, and IDLE watts otherwise. So the energy of a run is known.
+- **Spans.** "--slow" adds time to spans of each request: "front-end", "queue", "prefill", "network", "generation". The steps of the engine stay as they are, so time added to one span lengthens no other.
+- **Prefix cache.** "--enable-prefix-caching" keeps whole blocks of 16 tokens of prompts and responses. A chat costs 4 tokens of template for each message and 2 for the response. The next turn starts with all tokens of this turn and its response.
+`
+
 // document is the page that has all comparisons, and those of the rows held out.
 func document(all, unseen []comparison) string {
 	var b strings.Builder
-	b.WriteString(strings.ReplaceAll(preface, `"`, "`"))
+	b.WriteString(quoted(preface))
 	b.WriteString("## How far it reaches\n\n" + reachHead)
 	for group := range slices.Values(groups(all)) {
 		var part []comparison
@@ -86,7 +110,21 @@ func document(all, unseen []comparison) string {
 		}
 	}
 	b.WriteString(afterwards + reachHead + reach("held out", unseen) + "\n" + table(unseen))
+	b.WriteString(quoted(models))
 	return b.String()
+}
+
+// The page has the texts of its program.
+func TestThePageHasItsTexts(t *testing.T) {
+	page, err := os.ReadFile("../../docs/measured/profiles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{quoted(preface), tolerances, afterwards, quoted(models)} {
+		if !strings.Contains(string(page), text) {
+			t.Errorf("docs/measured/profiles.md lacks this text: go run ./tools/seeds\n%s", text)
+		}
+	}
 }
 
 // table has a row for each comparison.
