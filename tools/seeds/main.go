@@ -1,5 +1,6 @@
 // Seeds writes docs/measured/profiles.md: the blocks of the seed documents, with the results of the simulator's
 // profiles. It takes a few minutes. make seeds runs it in the repository's root.
+//
 // The replays are a test, since only tests have fake time.
 package main
 
