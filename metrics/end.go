@@ -12,17 +12,17 @@ import (
 
 // An End closes a run's stream. It has what the records do not.
 type End struct {
-	Seconds     float64      `json:"seconds"` // duration of the measured part
-	Completed   int          `json:"completed"`
-	Failed      int          `json:"failed"`
-	Interrupted bool         `json:"interrupted,omitempty"`
-	StoppedBy   string       `json:"stopped_by,omitempty"` // by what, unless it was an interrupt
-	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`
-	Diffusion   *Diffusion   `json:"diffusion,omitempty"`
-	Probes      *Probes      `json:"probes,omitempty"`
-	RateChanges []RateChange `json:"rate_changes,omitempty"`
-	Warnings    []string     `json:"warnings,omitempty"`
-	Evidence    *Evidence    `json:"evidence,omitempty"` // nil if nothing watched
+	Seconds     float64      `json:"seconds"`                // duration of the measured part
+	Completed   int          `json:"completed"`              // number of completed requests
+	Failed      int          `json:"failed"`                 // number of failed requests
+	Interrupted bool         `json:"interrupted,omitempty"`  // true if the run was stopped
+	StoppedBy   string       `json:"stopped_by,omitempty"`   // what stopped it, unless it was an interrupt
+	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`  // the server's speculative decoding
+	Diffusion   *Diffusion   `json:"diffusion,omitempty"`    // the server's diffusion decoding
+	Probes      *Probes      `json:"probes,omitempty"`       // latencies of probe requests
+	RateChanges []RateChange `json:"rate_changes,omitempty"` // of a ramp: when the rate changed
+	Warnings    []string     `json:"warnings,omitempty"`     // printed warnings
+	Evidence    *Evidence    `json:"evidence,omitempty"`     // what the process noticed of itself and of GPUs
 
 	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`

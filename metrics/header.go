@@ -14,7 +14,7 @@ type Header struct {
 	Shard int    `json:"-"`
 	// Shards is how many shards make the run; 0 and 1 both mean one.
 	Shards int `json:"shards,omitempty"`
-	// Epoch is the wall clock at offset 0 of every Record.
+	// Epoch is the wall clock at the start of the run.
 	Epoch time.Time `json:"epoch"`
 	// StartAt is when all shards agreed to start; zero without such an agreement.
 	StartAt time.Time `json:"start_at,omitzero"`
@@ -52,20 +52,21 @@ type Header struct {
 	// Commit is the commit from which that program was built, with +dirty behind it if files had been
 	// changed; empty if unknown.
 	Commit string `json:"commit,omitempty"`
-	// Definitions are the rules by which a Summary counts; the records of a stream work with all of
-	// them.
+	// Definitions are the release of vLLM by whose rules a Summary counts; the records of a stream work with
+	// all of them.
 	Definitions Definitions `json:"definitions,omitempty"`
 	// Flags are the command line, with every value in effect.
-	Flags  []KV   `json:"flags,omitempty"`
+	Flags []KV `json:"flags,omitempty"`
+	// Config is what a report needs to know of them.
 	Config Config `json:"config"`
 }
 
 // A Rule is how the pairs of a sequential sweep decide, so that whoever reads its runs later comes to the
 // same verdict.
 type Rule struct {
-	Old  string `json:"old"`  // arm
-	New  string `json:"new"`  // arm
-	Gate string `json:"gate"` // as a gate file, in one line
+	Old  string `json:"old"`  // name of the old arm
+	New  string `json:"new"`  // name of the new arm
+	Gate string `json:"gate"` // gate file, in one line
 	// Instead is the Gate that the sweep recorded, where a reader has another; else it is empty.
 	Instead string `json:"-"`
 }

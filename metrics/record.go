@@ -93,8 +93,9 @@ type Record struct {
 	Attempts int `json:"attempts,omitempty"`
 	// Reconnects is how many of the Attempts used a new connection because the used one had died before a
 	// byte of the answer. These are not retries.
-	Reconnects int   `json:"anew,omitempty"`
-	Phase      Phase `json:"phase,omitempty"`
+	Reconnects int `json:"anew,omitempty"`
+	// Phase is warm-up or drain; empty in the measured part.
+	Phase Phase `json:"phase,omitempty"`
 	// Session says where the request stands in its session; nil if sessions have one request.
 	Session *Turn `json:"step,omitempty"`
 
@@ -103,10 +104,10 @@ type Record struct {
 	// Payload is what the request carried apart from one prompt of text; nil for nothing.
 	Payload *Payload `json:"payload,omitempty"`
 
-	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,
-	// and Sent just before it was handed to the HTTP client.
+	// Due is when the schedule wanted the request sent, and Slot when it got a concurrency slot.
 	Due  time.Duration `json:"due,omitempty"`
 	Slot time.Duration `json:"slot,omitempty"`
+	// Sent is when it was handed to the HTTP client, from the start of the run.
 	Sent time.Duration `json:"sent,omitempty"`
 	// Wrote is when the write of the request's last byte returned. On HTTP/2, and without a reply,
 	// it is when that byte was handed over for writing.
@@ -142,6 +143,7 @@ type Record struct {
 	// the other's stamp, and may have arrived that much earlier.
 	Late Marks `json:"late,omitempty"`
 
+	// Conn is how the request got its connection.
 	Conn Conn `json:"conn,omitzero"`
 	// MaxAge bounds the error of the stamps: each chunk, with its line end and framing, arrived at
 	// most MaxAge before its stamp. It is 0 if the kernel does not stamp.
@@ -173,7 +175,7 @@ type Record struct {
 	// Until032 is what releases up to 0.32.0 count; nil if that is the same.
 	Until032 *Tokens `json:"until_0_32,omitempty"`
 	// Differs is why vLLM's client fails this answer, or takes it for complete although it failed
-	// here. It is one of the Differs constants, or empty if both agree.
+	// here. It is empty if both agree.
 	Differs string `json:"otherwise,omitempty"`
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage statistics. It is nil if
@@ -186,15 +188,16 @@ type Record struct {
 	// Finish is the finish reason as the server gave it.
 	Finish string `json:"finish,omitempty"`
 	// Status is the HTTP status, 0 without a reply.
-	Status int   `json:"status,omitempty"`
-	Class  Class `json:"class,omitempty"`
+	Status int `json:"status,omitempty"`
+	// Class is the class of the failure; empty for none.
+	Class Class `json:"class,omitempty"`
 	// Error is the server's message if there is one.
 	Error string `json:"error,omitempty"`
 	// Text is the generated text, if the run keeps it.
 	Text string `json:"text,omitempty"`
 	// Calls are the tool calls of a chat's answer as its message has them, put together from the
 	// stream: a list of objects with id, type and function. It is nil without calls, and if the run
-	// does not keep them. The record stream has neither them nor Reasoning.
+	// does not keep them.
 	Calls json.RawMessage `json:"calls,omitempty"`
 	// Reply is the id that the server gave the answer, with which a request of the Responses API goes on
 	// from it, if the run keeps it. The record stream does not have it.
@@ -208,13 +211,13 @@ type Record struct {
 // Conn says how the request got its connection. Its times follow one another; through a proxy,
 // their sum is what opening the connection took.
 type Conn struct {
-	New     bool          `json:"new,omitempty"` // opened for this request
-	DNS     time.Duration `json:"dns,omitempty"`
-	Connect time.Duration `json:"connect,omitempty"`
+	New     bool          `json:"new,omitempty"`     // opened for this request
+	DNS     time.Duration `json:"dns,omitempty"`     // time to look up the name
+	Connect time.Duration `json:"connect,omitempty"` // time to connect
 	// Proxy is how long the proxy took to connect to the server. It is 0 without a proxy, and on
 	// HTTP/2, where it is unknown.
 	Proxy time.Duration `json:"proxy,omitempty"`
-	// TLS includes the handshake with the proxy, if that speaks TLS.
+	// TLS is the time of the handshake, and of the handshake with an HTTPS proxy.
 	TLS time.Duration `json:"tls,omitempty"`
 }
 
@@ -224,11 +227,11 @@ const MaxTokens = 1e12
 
 // A Payload is what a request carried apart from one prompt of text.
 type Payload struct {
-	Bytes  int     `json:"bytes,omitempty"`  // of the request's body
+	Bytes  int     `json:"bytes,omitempty"`  // size of the request's body
 	Inputs int     `json:"inputs,omitempty"` // sequences, of a request to a pooling endpoint
-	Images int     `json:"images,omitempty"`
-	Videos int     `json:"videos,omitempty"`
-	Audio  float64 `json:"audio,omitempty"` // seconds of sound
+	Images int     `json:"images,omitempty"` // number of images
+	Videos int     `json:"videos,omitempty"` // number of videos
+	Audio  float64 `json:"audio,omitempty"`  // seconds of sound
 }
 
 // add adds what another request carried, nil for nothing.
@@ -328,7 +331,7 @@ func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trai
 // vLLM does so with --enable-per-request-metrics. They are milliseconds, exactly as the server
 // wrote them. A nil field is missing.
 type ServerTimes struct {
-	QueueMS *float64 `json:"queue_ms,omitempty"` // in the engine's queue, until it was scheduled
+	QueueMS *float64 `json:"queue_ms,omitempty"` // time in the engine's queue, until it was scheduled
 	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token
 
 	GenerationMS *float64 `json:"generation_ms,omitempty"` // from then until the last token

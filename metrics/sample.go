@@ -11,12 +11,12 @@ import (
 type Sample struct {
 	// From is the URL of the replica, if the plan names replicas.
 	From   string        `json:"from,omitempty"`
-	At     time.Duration `json:"at"`             // when it was requested, from the start of the run
-	Took   time.Duration `json:"took,omitempty"` // until the answer came
-	Server *ServerSample `json:"server,omitempty"`
-	GPUs   []GPUSample   `json:"gpus,omitempty"`
-	Pool   *PoolSample   `json:"pool,omitempty"`
-	Error  string        `json:"error,omitempty"` // why something is missing
+	At     time.Duration `json:"at"`               // when it was requested, from the start of the run
+	Took   time.Duration `json:"took,omitempty"`   // time until the answer came
+	Server *ServerSample `json:"server,omitempty"` // what the server's /metrics reported, summed over its engines
+	GPUs   []GPUSample   `json:"gpus,omitempty"`   // what each GPU was doing
+	Pool   *PoolSample   `json:"pool,omitempty"`   // a server's pool of memory, as kvcached publishes it
+	Error  string        `json:"error,omitempty"`  // why something is missing
 }
 
 // A ServerSample is what a server's /metrics reported, summed over its engines. Counters count from
@@ -26,7 +26,7 @@ type ServerSample struct {
 	Waiting *float64 `json:"waiting,omitempty"` // requests waiting to be admitted
 	// KVCache is the share of the KV cache in use, 0 to 1: the mean over engines.
 	KVCache     *float64 `json:"kv_cache,omitempty"`
-	Preemptions *float64 `json:"preemptions,omitempty"` // counter
+	Preemptions *float64 `json:"preemptions,omitempty"` // counter of preempted requests
 	// PrefixQueries counts the prompt tokens looked up in the prefix cache, and PrefixHits
 	// those found there.
 	PrefixQueries *float64 `json:"prefix_queries,omitempty"`
@@ -42,12 +42,12 @@ type ServerSample struct {
 
 // A GPUSample is what one GPU was doing.
 type GPUSample struct {
-	Index       int      `json:"index"`
-	MemoryUsed  *float64 `json:"memory_used,omitempty"`  // MiB
-	MemoryTotal *float64 `json:"memory_total,omitempty"` // MiB
+	Index       int      `json:"index"`                  // number of the GPU
+	MemoryUsed  *float64 `json:"memory_used,omitempty"`  // memory in use, MiB
+	MemoryTotal *float64 `json:"memory_total,omitempty"` // all its memory, MiB
 	Utilization *float64 `json:"utilization,omitempty"`  // share of time with a kernel running, 0 to 1
-	Power       *float64 `json:"power,omitempty"`        // W
-	// Reasons are why its clocks were below their most.
+	Power       *float64 `json:"power,omitempty"`        // power, W
+	// Reasons are why its clocks were below their most, as a bitmask.
 	Reasons *gpu.Reasons `json:"reasons,omitempty"`
 	Energy  *float64     `json:"energy,omitempty"` // counter of energy taken, J
 }
@@ -55,6 +55,7 @@ type GPUSample struct {
 // A PoolSample is the state of a server's elastic pool of GPU memory for KV cache, as kvcached
 // publishes it. In a Sample with an Error, only the Name is known.
 type PoolSample struct {
+	// Name is its KVCACHED_IPC_NAME.
 	Name string `json:"name"`
 	// Limit is how much the server may use, in bytes.
 	Limit int64 `json:"limit"`

@@ -9,7 +9,7 @@ import (
 
 // A Turn says where a request stands in its session. Times are offsets from the start of the run.
 type Turn struct {
-	// ID is the id of the session, empty if the dataset has none. Record.Index and Early
+	// ID is the id of the session, empty if the dataset has none. The Record's Index and Early
 	// distinguish sessions in any case.
 	ID string `json:"session,omitempty"`
 	// Turns is how many requests the whole session has.

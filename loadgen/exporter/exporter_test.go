@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"iter"
 	"net/http/httptest"
@@ -292,21 +293,37 @@ func TestDashboardShowsTheMetrics(t *testing.T) {
 	}
 }
 
-// docs/live.md names each metric.
-func TestDocsNameEachMetric(t *testing.T) {
+var update = flag.Bool("update", false, "write the table of docs/files.md")
+
+// The table of metrics in docs/files.md is the exporter's: the names, and their help.
+func TestTheDocsHaveTheMetrics(t *testing.T) {
+	const page, head = "../../docs/files.md", "| metric | content |\n|---|---|\n"
 	e := New("1")
 	e.Series("", "")
 	families, err := e.registry.Gather()
 	if err != nil || len(families) < 10 {
 		t.Fatalf("%d metrics, %v", len(families), err)
 	}
-	text, err := os.ReadFile("../../docs/live.md")
+	rows := ""
+	for _, family := range families {
+		rows += "| `" + family.GetName() + "` | " + strings.TrimSuffix(family.GetHelp(), ".") + " |\n"
+	}
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, family := range families {
-		if !strings.Contains(string(text), "`"+family.GetName()+"`") {
-			t.Errorf("docs/live.md does not name %s", family.GetName())
+	before, after, found := strings.Cut(string(text), head)
+	for strings.HasPrefix(after, "|") {
+		_, after, _ = strings.Cut(after, "\n")
+	}
+	switch want := before + head + rows + after; {
+	case !found:
+		t.Errorf("%s has no table of metrics", page)
+	case *update:
+		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
 		}
+	case want != string(text):
+		t.Errorf("%s differs from the code: go test ./loadgen/exporter -update", page)
 	}
 }

@@ -13,27 +13,40 @@ import (
 // other values or names there: times count from Sent, and what is usual is left out.
 type reqLine struct {
 	lineHead
-	Attempts  number        `json:"attempts"` // usually 1
-	Lag       time.Duration `json:"lag"`
-	Queue     time.Duration `json:"queue"`
-	Wrote     number        `json:"wrote"`
-	FirstByte number        `json:"first_byte"`
+	// Attempts is how often the request was sent; 1 if missing.
+	Attempts number `json:"attempts"`
+	// Lag is how late the request was sent, and Queue how long it waited for a slot. The schedule wanted it
+	// at Sent − Lag − Queue.
+	Lag   time.Duration `json:"lag"`
+	Queue time.Duration `json:"queue"`
 
-	Chunks       int           `json:"chunks"`
-	First        time.Duration `json:"first"`         // of the chunks
-	Last         number        `json:"last"`          // usually First
-	Gaps         []byte        `json:"gaps"`          // zigzag varints
-	FirstContent number        `json:"first_content"` // usually First
-	NoContent    bool          `json:"no_content"`
-	FirstOutput  number        `json:"first_output"`
-	Blank        blankPart     `json:"blank"`
+	Wrote     number `json:"wrote"`
+	FirstByte number `json:"first_byte"`
+
+	// Chunks is the number of chunks that vLLM's client counts as output.
+	Chunks int `json:"chunks"`
+	// First is the arrival of the first of Chunks, so it is TTFT.
+	First time.Duration `json:"first"`
+	// Last is the arrival of the last of Chunks, so it is E2EL; First if missing.
+	Last number `json:"last"`
+	// Gaps are the times between the arrivals, as zigzag varints in base64.
+	Gaps []byte `json:"gaps"`
+	// FirstContent is the arrival of the first chunk with text, reasoning, a call or a refusal. If it is
+	// missing, it is First, except with NoContent: then there was none.
+	FirstContent number    `json:"first_content"`
+	NoContent    bool      `json:"no_content"`
+	FirstOutput  number    `json:"first_output"`
+	Blank        blankPart `json:"blank"`
 
 	Trailer number `json:"trailer"`
 	End     number `json:"end"`
 
-	InAsked  number `json:"in_asked"`  // usually the Record's In
-	OutAsked number `json:"out_asked"` // usually the Record's Out
-	Status   number `json:"status"`    // usually 200
+	// InAsked is the dataset's count of prompt tokens; In if missing.
+	InAsked number `json:"in_asked"`
+	// OutAsked is how many output tokens were requested; Out if missing.
+	OutAsked number `json:"out_asked"`
+	// Status is the HTTP status, 0 without a reply; 200 if missing.
+	Status number `json:"status"`
 
 	Step *stepPart `json:"step"`
 
@@ -42,18 +55,21 @@ type reqLine struct {
 
 // A stepPart is the Session of a reqLine.
 type stepPart struct {
-	Ready       number `json:"ready"` // usually Due less the Gap
-	At          number `json:"at"`    // usually missing
-	SessionSlot number `json:"place"` // usually 0: the start of the run
+	// Ready is when the last of the responses that it waited for had arrived; for a first turn, the start of the
+	// session. If it is missing, it is the due time minus Gap.
+	Ready number `json:"ready"`
+	At    number `json:"at"`
+	// SessionSlot is when the session got its session slot; without a limit, when its first turn was due.
+	SessionSlot number `json:"place"`
 
 	*metrics.Turn
 }
 
 // A blankPart is the blank chunks of a reqLine.
 type blankPart struct {
-	N     int           `json:"n"`
+	N     int           `json:"n"` // their number; the others are as of Chunks
 	First time.Duration `json:"first"`
-	Last  number        `json:"last"` // usually First
+	Last  number        `json:"last"`
 	Gaps  []byte        `json:"gaps"`
 }
 

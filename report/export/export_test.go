@@ -5,10 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -439,20 +441,73 @@ func TestTextsOfRequestsAreNoFormulas(t *testing.T) {
 	}
 }
 
-// Every column is in the page that describes them.
-func TestColumnsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/exports.md")
+var update = flag.Bool("update", false, "write the tables of docs/files.md")
+
+var (
+	runColumn     = regexp.MustCompile(`(?ms)^\t\{"([a-z0-9_]+)", func.*?\}\},(?: +// ([^\n]*))?$`)
+	requestColumn = regexp.MustCompile("(?m)^\t\\w+ +\\S+ +`parquet:\"([a-z0-9_]+)[^`]*`(?: +// (.*))?$")
+)
+
+// The tables of columns in the docs are the code's: the names, and the comments behind them. Columns that share
+// a comment share a row.
+func TestTheDocsHaveTheColumns(t *testing.T) {
+	const page = "../../docs/files.md"
+	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, _ := columns()
-	names = append(names, "itl_ms", "waits", "verdict", "remark")
-	for _, c := range slices.Concat(identityColumns, measured, ofSessions) {
-		names = append(names, c.name)
+	text := string(data)
+	for head, source := range map[string]struct {
+		file   string
+		column *regexp.Regexp
+		least  int
+	}{
+		"| column of a run | content |\n|---|---|\n":     {"run.go", runColumn, len(identityColumns) + len(measured) + len(ofSessions)},
+		"| column of a request | content |\n|---|---|\n": {"request.go", requestColumn, reflect.TypeFor[requestRow]().NumField()},
+	} {
+		code, err := os.ReadFile(source.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := source.column.FindAllStringSubmatch(string(code), -1)
+		if len(found) != source.least {
+			t.Errorf("%s: %d columns, want %d", source.file, len(found), source.least)
+		}
+		rows := ""
+		for _, c := range found {
+			if c[2] == "" {
+				last := strings.LastIndex(rows, " | ")
+				rows = rows[:last] + ", `" + c[1] + "`" + rows[last:]
+			} else {
+				rows += "| `" + c[1] + "` | " + c[2] + " |\n"
+			}
+		}
+		before, after, there := strings.Cut(text, head)
+		if !there {
+			t.Fatalf("%s has no table %q", page, head)
+		}
+		for strings.HasPrefix(after, "|") {
+			_, after, _ = strings.Cut(after, "\n")
+		}
+		text = before + head + rows + after
 	}
-	for _, name := range slices.Concat(names, formats()) {
+	if *update {
+		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if text != string(data) {
+		t.Errorf("%s differs from the code: go test ./report/export -update", page)
+	}
+}
+
+func TestFormatsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range formats() {
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/exports.md says nothing of %s", name)
+			t.Errorf("docs/results.md says nothing of %s", name)
 		}
 	}
 }

@@ -72,14 +72,14 @@ type column struct {
 
 // identityColumns are the columns that say what a run was.
 var identityColumns = []column{
-	{"run", func(r *runRow) string { return r.header.Run }},
-	{"began", func(r *runRow) string { return moment(r.header.Epoch) }},
-	{"file", func(r *runRow) string { return r.origin.File }},
-	{"number", func(r *runRow) string { return position(r.origin.Number) }},
-	{"group", func(r *runRow) string { return r.header.Group }},
-	{"target", func(r *runRow) string { return r.header.TargetName() }},
-	{"server_start", func(r *runRow) string { return r.Start }},
-	{"label", func(r *runRow) string { return r.header.Config.Label }},
+	{"run", func(r *runRow) string { return r.header.Run }},                 // id of the run
+	{"began", func(r *runRow) string { return moment(r.header.Epoch) }},     // start of the run, in UTC
+	{"file", func(r *runRow) string { return r.origin.File }},               // where it was read
+	{"number", func(r *runRow) string { return position(r.origin.Number) }}, // its number there: `servebench report FILE:NUMBER` reports it
+	{"group", func(r *runRow) string { return r.header.Group }},             // id that the runs of several targets share
+	{"target", func(r *runRow) string { return r.header.TargetName() }},     // name of the target, with `alone` where it was loaded alone
+	{"server_start", func(r *runRow) string { return r.Start }},             // id of the server start
+	{"label", func(r *runRow) string { return r.header.Config.Label }},      // what the run was asked for
 	{"model", func(r *runRow) string { return r.header.Config.Model }},
 	{"dataset", func(r *runRow) string { return r.Asked["dataset-name"] }},
 	{"num_prompts", func(r *runRow) string { return r.Asked["num-prompts"] }},
@@ -89,14 +89,14 @@ var identityColumns = []column{
 
 // measured are the columns with numbers that are no latencies.
 var measured = []column{
-	{"completed", func(r *runRow) string { return count(r.Completed) }},
+	{"completed", func(r *runRow) string { return count(r.Completed) }}, // requests
 	{"failed", func(r *runRow) string { return count(r.Failed) }},
-	{"duration_s", func(r *runRow) string { return known(r.seconds) }},
-	{"input_tokens", func(r *runRow) string { return count(r.Input) }},
+	{"duration_s", func(r *runRow) string { return known(r.seconds) }}, // seconds from the first request to the last response
+	{"input_tokens", func(r *runRow) string { return count(r.Input) }}, // of completed requests
 	{"output_tokens", func(r *runRow) string { return count(r.Output) }},
-	{"requests_per_s", func(r *runRow) string { return r.number("request_throughput") }},
-	{"good_requests_per_s", func(r *runRow) string { return r.number("goodput") }},
-	{"output_tokens_per_s", func(r *runRow) string { return r.number("output_throughput") }},
+	{"requests_per_s", func(r *runRow) string { return r.number("request_throughput") }},     // throughput
+	{"good_requests_per_s", func(r *runRow) string { return r.number("goodput") }},           // goodput, with `--goodput`
+	{"output_tokens_per_s", func(r *runRow) string { return r.number("output_throughput") }}, // throughput of tokens
 	{"total_tokens_per_s", func(r *runRow) string { return r.number("total_throughput") }},
 }
 
@@ -104,25 +104,25 @@ var measured = []column{
 var ofSessions = []column{
 	{"sessions", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Begun) })
-	}},
+	}}, // sessions that began
 	{"sessions_completed", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Completed) })
-	}},
+	}}, // of these
 	{"sessions_broken", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
 	}},
 	{"sessions_cut", func(r *runRow) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) }) }},
 	{"turns_unsent", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) })
-	}},
-	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},
-	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }},
+	}}, // turns that were never sent
+	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},   // completed sessions per second
+	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }}, // sessions per second that kept all limits of `--goodput`
 	{"cached_share", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.CachedShare()) })
-	}},
+	}}, // cached / prompt tokens
 	{"reused_share", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.ReusedShare()) })
-	}},
+	}}, // cached / reusable tokens
 }
 
 // ofSessions is a number of the run's sessions, empty without sessions.

@@ -13,7 +13,7 @@ import (
 
 var complete = flag.Bool("complete", false, "fail where a program that a row needs is missing, instead of skipping the row")
 
-const page = "../../docs/faults.md"
+const page = "../../docs/measured/faults.md"
 
 // lines are the page's rows by group and fault.
 func lines(t *testing.T) (text string, rows map[[2]string]string) {

@@ -1,7 +1,7 @@
-// Faults writes docs/faults.md: what servebench reports for each fault that it was tried with, and
+// Faults writes docs/measured/faults.md: what servebench reports for each fault that it was tried with, and
 // what is lost. It is for Linux and takes two minutes. make faults runs it, or, in this folder:
 //
-//	go run . -o ../../docs/faults.md
+//	go run . -o ../../docs/measured/faults.md
 //
 // Each row is a Case. It starts a server, or something in front of it, and makes it fail, runs
 // servebench as a reader would, and compares the outcome with the claim. The tests do the same and
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	page := flag.String("o", "../../docs/faults.md", "page to write")
+	page := flag.String("o", "../../docs/measured/faults.md", "page to write")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

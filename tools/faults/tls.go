@@ -40,7 +40,7 @@ func tlsCases() []*Case {
 		locked(known, lock{site: tls, address: "192.0.2.1"}, Case{Fault: "a certificate of another host", Want: begins}),
 		locked("`--base-url https://…` of a server that speaks HTTP", lock{}, Case{Fault: "no TLS, but the client expects it", Want: begins}),
 		locked("`--base-url http://…` of a server that speaks TLS", lock{site: tls, scheme: "http"}, Case{Fault: "TLS, but the client does not expect it", Want: begins}),
-		locked(known, lock{site: h2}, Case{Fault: "HTTP/2", Args: []string{"--http2", "--warm-connections"}, Lost: "the kernel's stamps: see [trust](trust.md)"}),
+		locked(known, lock{site: h2}, Case{Fault: "HTTP/2", Args: []string{"--http2", "--warm-connections"}, Lost: "the kernel's stamps: see [trust](../trust.md)"}),
 	}
 }
 
