@@ -16,13 +16,13 @@ type End struct {
 	Completed   int          `json:"completed"`              // number of completed requests
 	Failed      int          `json:"failed"`                 // number of failed requests
 	Interrupted bool         `json:"interrupted,omitempty"`  // true if the run was stopped
-	StoppedBy   string       `json:"stopped_by,omitempty"`   // what stopped it, unless it was an interrupt
-	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`  // the server's speculative decoding
-	Diffusion   *Diffusion   `json:"diffusion,omitempty"`    // the server's diffusion decoding
+	StoppedBy   string       `json:"stopped_by,omitempty"`   // what did, unless an interrupt
+	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`  // speculative decoding
+	Diffusion   *Diffusion   `json:"diffusion,omitempty"`    // diffusion decoding
 	Probes      *Probes      `json:"probes,omitempty"`       // latencies of probe requests
 	RateChanges []RateChange `json:"rate_changes,omitempty"` // of a ramp: when the rate changed
 	Warnings    []string     `json:"warnings,omitempty"`     // printed warnings
-	Evidence    *Evidence    `json:"evidence,omitempty"`     // what the process noticed of itself and of GPUs
+	Evidence    *Evidence    `json:"evidence,omitempty"`     // what it saw of itself and of GPUs
 
 	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`

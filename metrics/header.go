@@ -37,7 +37,7 @@ type Header struct {
 	// Server is the start of the server that the run measured; nil if unknown, and for a target with
 	// several replicas.
 	Server *ServerStart `json:"server,omitempty"`
-	// Rule is how the sequential sweep that made the run decides; nil for other runs.
+	// Rule is how the sequential sweep that made the run decides: its arms and its gate; nil for other runs.
 	Rule *Rule `json:"rule,omitempty"`
 	// Wake is how the server woke up before the load; nil if it was not put to sleep.
 	Wake *Wake `json:"wake,omitempty"`

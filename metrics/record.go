@@ -155,8 +155,8 @@ type Record struct {
 	In int `json:"in,omitempty"`
 	// InAsked is the dataset's count of prompt tokens.
 	InAsked int `json:"in_asked,omitempty"`
-	// Cached is how many prompt tokens the server found in its prefix cache, by its usage; 0 if it
-	// does not say. Uncached says that it found none: vLLM leaves out a 0, others send it.
+	// Cached is how many prompt tokens the server found in its prefix cache, by its usage, and 0 if it
+	// does not say; Uncached says that it found none. vLLM leaves out a 0, others send it.
 	Cached   int  `json:"cached,omitempty"`
 	Uncached bool `json:"uncached,omitempty"`
 	// Out is the number of output tokens: the server's count if it is where vLLM's client looks,

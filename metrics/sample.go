@@ -13,9 +13,9 @@ type Sample struct {
 	From   string        `json:"from,omitempty"`
 	At     time.Duration `json:"at"`               // when it was requested, from the start of the run
 	Took   time.Duration `json:"took,omitempty"`   // time until the answer came
-	Server *ServerSample `json:"server,omitempty"` // what the server's /metrics reported, summed over its engines
+	Server *ServerSample `json:"server,omitempty"` // from /metrics, summed over engines
 	GPUs   []GPUSample   `json:"gpus,omitempty"`   // what each GPU was doing
-	Pool   *PoolSample   `json:"pool,omitempty"`   // a server's pool of memory, as kvcached publishes it
+	Pool   *PoolSample   `json:"pool,omitempty"`   // kvcached's pool of a server
 	Error  string        `json:"error,omitempty"`  // why something is missing
 }
 

@@ -32,7 +32,7 @@ models:
 # It downloads 0.6 GB, takes 2 GB of disk, and eight minutes. The short form, SHORT=1, leaves out the
 # tokenizers of models and the answers in real time, and takes two minutes. RELEASE=0.34.0 names
 # another release of vLLM: then it prints what is new in it, and in what that client differs.
-# UPDATE=1 writes the table of docs/vllm-parity.md. If the packages cannot be downloaded, it says so
+# UPDATE=1 writes the table of docs/measured/vllm.md. If the packages cannot be downloaded, it says so
 # and succeeds.
 VLLM ?= $(HOME)/.cache/servebench-vllm
 RELEASE ?= 0.33.0

@@ -52,7 +52,7 @@ Ctrl-C ends it. --servers starts several on one simulated GPU, each at another
 port, which slow each other as the profile says. Without a profile they share
 time: while one other is busy, a step takes twice as long. With --kv-pool they
 lend each other memory for KV cache. Both are models, as is --enable-sleep-mode:
-docs/shared-gpus.md has their rules. None was measured on a GPU.
+docs/measured/profiles.md has their rules. None was measured on a GPU.
 
 --fault makes the server misbehave, as in --fault stall=3,crlf: in all
 requests, or in some with --fault-probability or --fault-every. The header

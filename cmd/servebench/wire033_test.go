@@ -98,7 +98,7 @@ func refusal(name string) string {
 }
 
 // otherwise are cases in which servebench does something else on purpose: see
-// docs/vllm-parity.md.
+// docs/vllm.md.
 var otherwise = map[string]string{
 	"skip-tokenizer-custom": "--custom-output-len is kept, where vLLM asks for one token",
 }
@@ -216,7 +216,7 @@ func sorted(calls []wireCall) wireSeen {
 			seen.metrics++
 		case !isGeneration(call):
 			call.Headers = slices.DeleteFunc(headers, func(h [2]string) bool {
-				// Those of the load go with it: see docs/vllm-parity.md.
+				// Those of the load go with it: see docs/vllm.md.
 				return h[0] == "X-A" || h[0] == "Authorization" || h[0] == "Content-Type" && call.Body == ""
 			})
 			seen.small = append(seen.small, call)

@@ -80,7 +80,7 @@ type wireRecorder struct {
 
 func (w *wireRecorder) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if slices.Contains([]string{"/version", "/props", "/api/version"}, r.URL.Path) {
-		return // servebench alone asks for them: see docs/vllm-parity.md
+		return // servebench alone asks for them: see docs/vllm.md
 	}
 	body, _ := io.ReadAll(r.Body)
 	c := wireCall{Method: r.Method, Path: r.URL.Path}

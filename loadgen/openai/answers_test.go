@@ -151,7 +151,7 @@ func inSeconds(ms *float64) *float64 {
 }
 
 // Why something else is made of an answer here than by a client of vLLM's.
-// docs/vllm-parity.md has these rules; the first three are the class of the failure.
+// docs/vllm.md has these rules; the first three are the class of the failure.
 const (
 	notEnded    = string(metrics.Truncated) // it takes an answer without an end for a success
 	hasError    = string(metrics.InStream)  // it passes over an error after a token

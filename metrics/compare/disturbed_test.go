@@ -9,15 +9,15 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Each disturbance is a check that docs/trust.md names.
+// Each disturbance is a check that docs/checks.md names.
 func TestDisturbancesAreChecks(t *testing.T) {
-	page, err := os.ReadFile("../../docs/trust.md")
+	page, err := os.ReadFile("../../docs/checks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range disturbances {
 		if !strings.Contains(string(page), "| `"+name+"` |") {
-			t.Errorf("docs/trust.md has no check %s", name)
+			t.Errorf("docs/checks.md has no check %s", name)
 		}
 	}
 }

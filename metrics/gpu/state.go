@@ -23,7 +23,7 @@ type State struct {
 type Owner string
 
 const (
-	Server  Owner = "server"  // of a server under test: see docs/shared-gpus.md
+	Server  Owner = "server"  // of a server under test: see docs/gpu.md
 	Foreign Owner = "foreign" // it is known that no server under test has started it
 	Hidden  Owner = "hidden"  // this machine shows no process with its id, as in a container
 )

@@ -114,7 +114,7 @@ func structure(e ast.Expr) string {
 }
 
 // shown are the structs whose fields have rows below the row of the struct.
-var shown = []string{"ServerStart", "Rule", "Wake", "ServerSample", "GPUSample", "PoolSample", "stepPart", "Conn", "Payload", "ServerTimes", "blankPart"}
+var shown = []string{"ServerStart", "Wake", "ServerSample", "GPUSample", "PoolSample", "stepPart", "Conn", "Payload", "ServerTimes", "blankPart"}
 
 // requestRows are the rows of a request's line, in the order of its members.
 func (s structs) requestRows() string {
@@ -164,10 +164,10 @@ func (s structs) rows(prefix, name string) string {
 	return strings.Join(rows, "")
 }
 
-// described is the comment of a field as a page has it: other fields have their keys as names.
+// described is the first sentence of a field's comment as a page has it: fields have their keys as names.
 func (s structs) described(name string, f documentedField) string {
 	text := regexp.MustCompile("^"+f.name+" (is|are|says that|says) ").ReplaceAllString(f.comment, "")
-	text = strings.TrimSuffix(strings.ReplaceAll(text, "nil", "absent"), ".")
+	text, _, _ = strings.Cut(strings.TrimSuffix(strings.ReplaceAll(text, "nil", "absent"), "."), ". ")
 	for _, other := range s[name] {
 		text = regexp.MustCompile(`([^.] |^)\b`+other.name+`\b`).ReplaceAllString(text, "$1`"+other.key+"`")
 		text = regexp.MustCompile(`\b`+other.name+` (says|is|are) `).ReplaceAllString(text, "`"+other.key+"` $1 ")

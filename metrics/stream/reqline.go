@@ -15,7 +15,7 @@ type reqLine struct {
 	lineHead
 	// Attempts is how often the request was sent; 1 if missing.
 	Attempts number `json:"attempts"`
-	// Lag is how late the request was sent, and Queue how long it waited for a slot. The schedule wanted it
+	// Lag is how late the request was sent, and Queue how long it waited for a slot: the schedule wanted it
 	// at Sent − Lag − Queue.
 	Lag   time.Duration `json:"lag"`
 	Queue time.Duration `json:"queue"`
@@ -31,8 +31,8 @@ type reqLine struct {
 	Last number `json:"last"`
 	// Gaps are the times between the arrivals, as zigzag varints in base64.
 	Gaps []byte `json:"gaps"`
-	// FirstContent is the arrival of the first chunk with text, reasoning, a call or a refusal. If it is
-	// missing, it is First, except with NoContent: then there was none.
+	// FirstContent is the arrival of the first chunk with text, reasoning, a call or a refusal; First if
+	// missing, unless NoContent says that there was none.
 	FirstContent number    `json:"first_content"`
 	NoContent    bool      `json:"no_content"`
 	FirstOutput  number    `json:"first_output"`
@@ -55,8 +55,8 @@ type reqLine struct {
 
 // A stepPart is the Session of a reqLine.
 type stepPart struct {
-	// Ready is when the last of the responses that it waited for had arrived; for a first turn, the start of the
-	// session. If it is missing, it is the due time minus Gap.
+	// Ready is when the last of the responses that it waited for had arrived, or the session started; if missing,
+	// the due time minus Gap.
 	Ready number `json:"ready"`
 	At    number `json:"at"`
 	// SessionSlot is when the session got its session slot; without a limit, when its first turn was due.
@@ -67,7 +67,7 @@ type stepPart struct {
 
 // A blankPart is the blank chunks of a reqLine.
 type blankPart struct {
-	N     int           `json:"n"` // their number; the others are as of Chunks
+	N     int           `json:"n"` // their number; the others are as above
 	First time.Duration `json:"first"`
 	Last  number        `json:"last"`
 	Gaps  []byte        `json:"gaps"`

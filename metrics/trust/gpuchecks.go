@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics/gpu"
 )
 
-// This file checks the state of the GPUs: see docs/shared-gpus.md.
+// This file checks the state of the GPUs: see docs/gpu.md.
 
 // What to do about it.
 const (

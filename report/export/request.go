@@ -19,71 +19,71 @@ import (
 // completed requests have them. Unknown optional values are null, in CSV an empty field. CSV has no
 // lists.
 type requestRow struct {
-	Run       string `parquet:"run,dict"`                    // id of the run
-	Target    string `parquet:"target,optional,dict"`        // name of the target
-	Shard     int64  `parquet:"shard"`                       // index of the shard
-	Index     int64  `parquet:"index"`                       // position in the dataset
-	Turn      int64  `parquet:"turn"`                        // position in the conversation
+	Run       string `parquet:"run,dict"` // which run it belongs to
+	Target    string `parquet:"target,optional,dict"`
+	Shard     int64  `parquet:"shard"`
+	Index     int64  `parquet:"index"` // position in the dataset and in the conversation
+	Turn      int64  `parquet:"turn"`
 	ID        string `parquet:"request_id,optional"`         // x-request-id
 	Adapter   string `parquet:"adapter,optional,dict"`       // LoRA adapter that it asked for
 	Phase     string `parquet:"phase,dict"`                  // main, warm-up or drain
 	Completed bool   `parquet:"completed"`                   // whether it completed
-	Failure   string `parquet:"failure,optional,dict"`       // class of the failure
+	Failure   string `parquet:"failure,optional,dict"`       // class of its failure
 	Status    int64  `parquet:"status,optional"`             // HTTP status
-	Error     string `parquet:"error,optional,dict"`         // message of the failure
+	Error     string `parquet:"error,optional,dict"`         // message of its failure
 	Finish    string `parquet:"finish_reason,optional,dict"` // the server's finish reason
-	Attempts  int64  `parquet:"attempts"`                    // how many times it was sent
+	Attempts  int64  `parquet:"attempts"`                    // how often it was sent
 
-	Due          float64  `parquet:"due_s"`                    // when the schedule wanted it
-	Slot         float64  `parquet:"slot_s"`                   // when it got a slot
-	Sent         float64  `parquet:"sent_s"`                   // when it was sent
-	FirstByte    *float64 `parquet:"first_byte_s,optional"`    // when the first byte arrived
-	FirstContent *float64 `parquet:"first_content_s,optional"` // when the first content arrived
-	LastChunk    *float64 `parquet:"last_chunk_s,optional"`    // when the last chunk arrived
-	End          *float64 `parquet:"end_s,optional"`           // when the response was over
+	Due          float64  `parquet:"due_s"`                 // when the schedule wanted it
+	Slot         float64  `parquet:"slot_s"`                // when it got a slot
+	Sent         float64  `parquet:"sent_s"`                // when it was sent
+	FirstByte    *float64 `parquet:"first_byte_s,optional"` // when these arrived
+	FirstContent *float64 `parquet:"first_content_s,optional"`
+	LastChunk    *float64 `parquet:"last_chunk_s,optional"`
+	End          *float64 `parquet:"end_s,optional"` // when the response was over
 
 	Lag   *float64  `parquet:"lag_ms,optional"`   // how late servebench sent it
 	Queue *float64  `parquet:"queue_ms,optional"` // how long it waited for a slot
-	TTFT  *float64  `parquet:"ttft_ms,optional"`  // time to first token
-	TTFO  *float64  `parquet:"ttfo_ms,optional"`  // time to the first output that is not reasoning
-	TPOT  *float64  `parquet:"tpot_ms,optional"`  // time per output token
-	E2EL  *float64  `parquet:"e2el_ms,optional"`  // end-to-end latency
-	ITL   []float64 `parquet:"itl_ms,list"`       // times between its chunks, as a list; in Parquet alone
+	TTFT  *float64  `parquet:"ttft_ms,optional"`  // its latencies
+	TTFO  *float64  `parquet:"ttfo_ms,optional"`
+	TPOT  *float64  `parquet:"tpot_ms,optional"`
+	E2EL  *float64  `parquet:"e2el_ms,optional"`
+	ITL   []float64 `parquet:"itl_ms,list"` // list of times between its chunks; Parquet only
 
-	Chunks      int64 `parquet:"chunks"`                    // chunks of the response
-	Input       int64 `parquet:"input_tokens"`              // prompt tokens as counted
-	InputAsked  int64 `parquet:"input_tokens_asked"`        // prompt tokens by the dataset
-	Cached      int64 `parquet:"cached_tokens"`             // prompt tokens from the server's prefix cache
-	Output      int64 `parquet:"output_tokens"`             // output tokens as counted
-	Reasoning   int64 `parquet:"reasoning_tokens,optional"` // output tokens that are reasoning, by usage
-	OutputAsked int64 `parquet:"output_tokens_asked"`       // output tokens as requested
+	Chunks      int64 `parquet:"chunks"`       // chunks of the response
+	Input       int64 `parquet:"input_tokens"` // prompt tokens: counted, asked, cached
+	InputAsked  int64 `parquet:"input_tokens_asked"`
+	Cached      int64 `parquet:"cached_tokens"`
+	Output      int64 `parquet:"output_tokens"` // output tokens: counted, reasoning, asked
+	Reasoning   int64 `parquet:"reasoning_tokens,optional"`
+	OutputAsked int64 `parquet:"output_tokens_asked"`
 
-	NewConnection bool     `parquet:"new_connection"`           // whether a connection was opened for it
+	NewConnection bool     `parquet:"new_connection"`           // whether one was opened for it
 	Connecting    float64  `parquet:"connecting_ms"`            // how long that took, inside TTFT
 	ServerQueue   *float64 `parquet:"server_queue_ms,optional"` // the server's own times
 	ServerTTFT    *float64 `parquet:"server_ttft_ms,optional"`
 
 	// These are of requests that carried more than one prompt of text.
-	Images int64    `parquet:"images,optional"` // what it carried apart from one prompt of text
+	Images int64    `parquet:"images,optional"` // what it carried apart from a text
 	Videos int64    `parquet:"videos,optional"`
 	Sound  *float64 `parquet:"sound_s,optional"`
-	Inputs int64    `parquet:"inputs,optional"`     // inputs of a pooling endpoint
-	Bytes  int64    `parquet:"body_bytes,optional"` // size of its body
+	Inputs int64    `parquet:"inputs,optional"`
+	Bytes  int64    `parquet:"body_bytes,optional"`
 
 	// These are of requests in sessions of several.
-	Session      string   `parquet:"session,optional,dict"`    // id of its session
-	SessionTurns int64    `parquet:"session_turns,optional"`   // how many turns that has
-	Agent        string   `parquet:"agent,optional,dict"`      // agent that sent it
-	Waits        []int64  `parquet:"waits,list"`               // turns that it waited for, as a list; in Parquet alone
-	SessionSlot  *float64 `parquet:"place_s,optional"`         // when its session got a session slot
-	Ready        *float64 `parquet:"ready_s,optional"`         // when the last response that it waited for had arrived
+	Session      string   `parquet:"session,optional,dict"` // its session
+	SessionTurns int64    `parquet:"session_turns,optional"`
+	Agent        string   `parquet:"agent,optional,dict"`
+	Waits        []int64  `parquet:"waits,list"`               // list of awaited turns; Parquet only
+	SessionSlot  *float64 `parquet:"place_s,optional"`         // when the session got its slot
+	Ready        *float64 `parquet:"ready_s,optional"`         // when that wait ended
 	Gap          *float64 `parquet:"gap_ms,optional"`          // how long it was to wait then
 	ToolGap      bool     `parquet:"tool_gap,optional"`        // whether a tool took that time
 	At           *float64 `parquet:"at_s,optional"`            // when the recording had it sent
 	Drift        *float64 `parquet:"drift_ms,optional"`        // how far behind that it was due
 	History      *int64   `parquet:"history_tokens,optional"`  // prompt tokens of earlier turns
-	Reusable     *int64   `parquet:"reusable_tokens,optional"` // prompt tokens that a prefix cache without limit would have had
-	Answered     int64    `parquet:"answered_tokens,optional"` // tokens of the recorded response in its history
+	Reusable     *int64   `parquet:"reusable_tokens,optional"` // in a cache without limit
+	Answered     int64    `parquet:"answered_tokens,optional"` // of the recorded response in it
 }
 
 func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {

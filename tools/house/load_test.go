@@ -58,7 +58,7 @@ func build(t *testing.T, root fs.FS) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	glossary, err := fs.ReadFile(root, "docs/glossary.md")
+	glossary, err := fs.ReadFile(root, "docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

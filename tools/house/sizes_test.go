@@ -148,7 +148,7 @@ func TestSizesAreFound(t *testing.T) {
 		fmt.Fprintf(&source, "func (*inner) method%d() {}\n", i)
 	}
 	source.WriteString("\nvar _ = outer{}.last\n" + strings.Repeat("\n", packageLines))
-	h := build(t, fstest.MapFS{"docs/glossary.md": {}, "a/a.go": {Data: []byte(source.String())}})
+	h := build(t, fstest.MapFS{"docs/metrics.md": {}, "a/a.go": {Data: []byte(source.String())}})
 	want := map[string]int{"a lines": 3600, "a.outer fields": structFields + 1, "a.inner methods": structMethods + 1}
 	if diff := cmp.Diff(want, h.sizes()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

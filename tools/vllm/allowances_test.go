@@ -10,7 +10,7 @@ import (
 )
 
 // An allowance is a difference between the requests of the clients that is on purpose.
-// docs/vllm-parity.md has them all.
+// docs/vllm.md has them all.
 type allowance struct {
 	words []string // of the command lines that it is for, any of them
 	what  string   // for the table there

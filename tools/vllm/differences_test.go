@@ -13,7 +13,7 @@ import (
 type difference struct{ vLLM, servebench string }
 
 // differences are all such cases of testdata/golden/answers.json, and why. They
-// are those of docs/vllm-parity.md.
+// are those of docs/vllm.md.
 var differences = map[string]difference{
 	// An answer without an end, neither [DONE] nor a finish reason: the server may have died.
 	"chat-no-done": {"2", "truncated"}, "chat-no-blank-line-at-end": {"2", "truncated"}, "random-10": {"3", "truncated"},

@@ -71,10 +71,10 @@ func list(words []string, separator string) string {
 	return strings.Join(slices.Compact(words), separator)
 }
 
-// compareTable holds the table of docs/vllm-parity.md against this one. UPDATE=1 writes it.
+// compareTable holds the table of docs/measured/vllm.md against this one. UPDATE=1 writes it.
 func compareTable(t *testing.T, table string) {
 	t.Helper()
-	page := filepath.Join(folder, "../../docs/vllm-parity.md")
+	page := filepath.Join(folder, "../../docs/measured/vllm.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ type journal struct {
 // keeps the parts, and of an image the pixels, as coders differ.
 func (j *journal) note(t *testing.T, r *http.Request, body []byte) {
 	if slices.Contains([]string{"/version", "/props", "/api/version"}, r.URL.Path) {
-		return // servebench alone asks for them: see docs/vllm-parity.md
+		return // servebench alone asks for them: see docs/vllm.md
 	}
 	header := r.Header.Clone()
 	for _, name := range []string{"User-Agent", "Accept", "Accept-Encoding", "Connection", "Content-Length"} {

@@ -1,0 +1,62 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+var (
+	namedCheck = regexp.MustCompile(`metrics\.Check\{Name: ([^,}]+)`)
+	checkRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+)
+
+// docs/checks.md has a row for each check, and no other. The check of the backlog is about the server.
+func TestEachCheckIsDocumented(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := map[string]string{"metrics.FirstToken": metrics.FirstToken, "metrics.BacklogCheck": metrics.BacklogCheck}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range namedCheck.FindAllStringSubmatch(string(code), -1) {
+			name, constant := constants[found[1]]
+			if !constant {
+				name = strings.Trim(found[1], `"`)
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != len(checks) {
+		t.Errorf("%d names for %d checks: %q", len(names), len(checks), names)
+	}
+	page, err := os.ReadFile("../../docs/checks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{metrics.BacklogCheck}
+	for _, row := range checkRow.FindAllStringSubmatch(string(page), -1) {
+		rows = append(rows, row[1])
+	}
+	slices.Sort(rows)
+	if !slices.Equal(names, rows) {
+		t.Errorf("docs/checks.md has %q, want %q", rows, names)
+	}
+	if !strings.Contains(string(page), "`"+metrics.BacklogCheck+"`") {
+		t.Errorf("docs/checks.md does not name %s", metrics.BacklogCheck)
+	}
+}
