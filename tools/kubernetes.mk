@@ -4,7 +4,8 @@
 .PHONY: kubernetes
 KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" {print $$2}' tools/kubernetes/go.mod)
 KUBERNETES := $(HOME)/.cache/servebench-kubernetes/$(KUBERNETES_VERSION)
-kubernetes: build bin/release | $(KUBERNETES) ## run shards as a Job on Kubernetes, after building it within 15 minutes
+kubernetes: build | $(KUBERNETES) ## run shards as a Job on Kubernetes, after building it within 15 minutes
+	$(GO) -C tools/release build -o ../../bin/release .
 	bin/release -only linux/$$($(GO) env GOARCH) -out bin/kubernetes -version "$(VERSION)" -commit "$(COMMIT)" -time "$$(git log -1 --format=%ct)"
 	$(GO) -C tools/kubernetes vet ./...
 	PATH="$(KUBERNETES):$$PWD/bin:$$PATH:/usr/sbin:/sbin" CGO_ENABLED=0 $(GO) -C tools/kubernetes test -timeout 10m -count=1 -v . -args -archive $$(ls $$PWD/bin/kubernetes/*.image.tar)

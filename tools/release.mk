@@ -1,8 +1,7 @@
 # The files of a release, and tests that install them.
-.PHONY: release release-check bin/release
-bin/release:
+.PHONY: release release-check
+release: ## make archives, wheels, Debian packages and images in dist; ONLY=linux/amd64 for one platform
 	$(GO) -C tools/release build -o ../../bin/release .
-release: bin/release ## make archives, wheels, Debian packages and images in dist; ONLY=linux/amd64 for one platform
 	bin/release -version "$(VERSION)" -commit "$(COMMIT)" -time "$$(git log -1 --format=%ct)" -only "$(ONLY)"
 
 # Needs Linux, Python with venv, and dpkg; without root also user namespaces. Takes
