@@ -118,7 +118,7 @@ var shown = []string{"ServerStart", "Wake", "ServerSample", "GPUSample", "PoolSa
 
 // requestRows are the rows of a request's line, in the order of its members.
 func (s structs) requestRows() string {
-	s["stepPart"] = s.merged(keys(stepFields), "stepPart", "Step")
+	s["stepPart"] = s.merged(keys(stepFields), "stepPart", "Turn")
 	s["request"] = s.merged(keys(lineFields), "reqLine", "Record")
 	return s.rows("", "request")
 }
@@ -133,7 +133,7 @@ func keys[T any](fields []field[T]) (all []string) {
 // merged are the fields with these keys in two structs: in the first, or else in the second, and the first comment.
 func (s structs) merged(keys []string, names ...string) (all []documentedField) {
 	for _, key := range keys {
-		var found documentedField
+		found := documentedField{key: key}
 		for _, name := range names {
 			for _, f := range s[name] {
 				if f.key == key {

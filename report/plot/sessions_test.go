@@ -89,12 +89,12 @@ func TestSessionTimelineHasTheTurnsAndWhatIsBetweenThem(t *testing.T) {
 	c := timelineOf(run)
 	for name, want := range map[string][]string{
 		"waits for a session slot": {"session s0 0–20", "session s1 0–20"},
-		"person's gap":      {"session s0 175–475", "session s1 sub 175–475"},
-		"tool's gap":        {"session s1 630–930"},
-		"queue (client)":    {"session s0 20–25", "session s0 475–480", "session s1 20–25", "session s1 930–935", "session s1 sub 475–480"},
-		"prefill":           {"session s0 25–75", "session s0 480–530", "session s1 25–75", "session s1 935–985"},
-		"decode":            {"session s0 75–175", "session s0 530–630", "session s1 75–175", "session s1 985–1085"},
-		"failed":            {"session s1 sub 480–630"},
+		"person's gap":             {"session s0 175–475", "session s1 sub 175–475"},
+		"tool's gap":               {"session s1 630–930"},
+		"queue (client)":           {"session s0 20–25", "session s0 475–480", "session s1 20–25", "session s1 930–935", "session s1 sub 475–480"},
+		"prefill":                  {"session s0 25–75", "session s0 480–530", "session s1 25–75", "session s1 935–985"},
+		"decode":                   {"session s0 75–175", "session s0 530–630", "session s1 75–175", "session s1 985–1085"},
+		"failed":                   {"session s1 sub 480–630"},
 	} {
 		if diff := cmp.Diff(want, bars(&c, name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -146,12 +146,12 @@ func TestJobTimesHaveTheirParts(t *testing.T) {
 	}}
 	c := named(sessionCharts([]Run{k.run()}), "job-parts")
 	for name, want := range map[string][]string{
-		"prefill":           {"session 1 of 3 0–100", "session 2 of 3 0–150", "session 3 of 3 0–250"},
-		"decode":            {"session 1 of 3 100–300", "session 2 of 3 150–450", "session 3 of 3 250–750"},
-		"person's gap":      {"session 1 of 3 300–600", "session 2 of 3 450–750", "session 3 of 3 750–1650"},
-		"tool's gap":        {"session 2 of 3 750–1050", "session 3 of 3 1650–1950"},
+		"prefill":                  {"session 1 of 3 0–100", "session 2 of 3 0–150", "session 3 of 3 0–250"},
+		"decode":                   {"session 1 of 3 100–300", "session 2 of 3 150–450", "session 3 of 3 250–750"},
+		"person's gap":             {"session 1 of 3 300–600", "session 2 of 3 450–750", "session 3 of 3 750–1650"},
+		"tool's gap":               {"session 2 of 3 750–1050", "session 3 of 3 1650–1950"},
 		"waits for a session slot": {"session 1 of 3 600–620", "session 2 of 3 1050–1070", "session 3 of 3 1950–1970"},
-		"queue (client)":    {"session 1 of 3 620–630", "session 2 of 3 1070–1085", "session 3 of 3 1970–1995"},
+		"queue (client)":           {"session 1 of 3 620–630", "session 2 of 3 1070–1085", "session 3 of 3 1970–1995"},
 	} {
 		if diff := cmp.Diff(want, bars(c, name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
