@@ -24,8 +24,10 @@ tools-test: ## run the tests of the programs in tools, except what make house ru
 	$(GO) -C tools test -timeout 20m -count=1 -skip '^TestHouse$$' ./...
 house: ## check what packages may import, their sizes and their exported names
 	$(GO) -C tools test -count=1 -run '^TestHouse$$' ./house
-race: ## run the tests with the race detector; needs a C compiler
-	$(GO) test -race -shuffle=on -timeout 30m ./...
+# Only packages that start goroutines can have races between their own.
+CONCURRENT = $(shell grep -rlE '^\s+go |errgroup|sync\.WaitGroup' --include=*.go --exclude=*_test.go cmd loadgen metrics report dataset | xargs -n1 dirname | sort -u | sed 's|^|./|')
+race: ## run the tests with the race detector; needs a C compiler; SHORT=1 runs go test -short where goroutines start
+	$(GO) test -race -shuffle=on $(if $(SHORT),-short) -timeout 30m $(if $(SHORT),$(CONCURRENT),./...)
 N ?= 10
 PACKAGES ?= ./...
 flaky: ## run the tests N (10) times next to two busy loops, and list what failed; goes on after an interruption

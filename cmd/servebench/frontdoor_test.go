@@ -154,20 +154,55 @@ func TestDocumentedTargetsExist(t *testing.T) {
 	}
 }
 
-// The workflow runs what our own CI runs, with the Go that go.mod asks for.
-func TestWorkflowRunsOurCI(t *testing.T) {
-	workflow, err := os.ReadFile("../../.github/workflows/ci.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+// The workflows run what our own CI runs, with the Go that go.mod asks for.
+func TestWorkflowsRunOurCI(t *testing.T) {
 	module, err := os.ReadFile("../../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
 	goVersion := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(module))
-	for _, want := range []string{"- run: .ci/run\n", "container: golang:" + goVersion[1] + "\n"} {
-		if !strings.Contains(string(workflow), want) {
-			t.Errorf("ci.yml does not have %q", want)
+	for name, script := range map[string]string{"ci.yml": ".ci/run", "nightly.yml": ".ci/nightly"} {
+		workflow, err := os.ReadFile("../../.github/workflows/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"- run: " + script + "\n", "container: golang:" + goVersion[1] + "\n"} {
+			if !strings.Contains(string(workflow), want) {
+				t.Errorf("%s does not have %q", name, want)
+			}
+		}
+	}
+}
+
+// Each part of the scripts is a target, and no target that proves something is in neither, but for those that take
+// hours, hardware or an hour's downloads.
+func TestEachTargetThatProvesIsInCI(t *testing.T) {
+	text := makefiles(t)
+	var all strings.Builder
+	for _, name := range []string{"run", "nightly"} {
+		script, err := os.ReadFile("../../.ci/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(script)
+	}
+	_, list, _ := strings.Cut(all.String(), "\nparts=(")
+	list, _, _ = strings.Cut(list, ")")
+	parts := strings.Fields(list)[1:] // packages is no target
+	for _, made := range regexp.MustCompile(`make ([a-z][a-z0-9-]*)`).FindAllStringSubmatch(all.String(), -1) {
+		parts = append(parts, made[1])
+	}
+	for _, part := range parts {
+		if !strings.Contains(text, "\n"+part+":") {
+			t.Errorf("CI runs %s, which is no target", part)
+		}
+	}
+	for _, proof := range []string{
+		"lint", "test", "race", "house", "demo", "embed", "full", "outside", "tools-test", "e2e", "release-check", "shells", "browser", "manifests",
+		"exports", "slurm", "live", "faults-check", "vllm-oracle", "vllm-e2e", "oracle",
+	} {
+		if !slices.Contains(parts, proof) {
+			t.Errorf("neither .ci/run nor .ci/nightly runs make %s", proof)
 		}
 	}
 }
