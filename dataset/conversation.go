@@ -103,7 +103,8 @@ func (c *Conversation) WaitsOf(i int) []Wait {
 // what it has of answers is among the blocks.
 func (c *Conversation) Remembers() bool {
 	for i := range c.Turns {
-		if t := &c.Turns[i]; t.Blocks == nil && t.Tail.Tokens == 0 && (c.continues(i, Everything) || c.continues(i, AnswerOnly)) {
+		if t := &c.Turns[i]; t.Blocks == nil && t.Tail.Tokens == 0 &&
+			(c.continues(i, Everything) || c.continues(i, AnswerOnly)) {
 			return true
 		}
 	}

@@ -197,7 +197,8 @@ func (s *lineScan) line(l *promptLine) error {
 		}
 	}
 	if s.chat && l.goesOn() {
-		return errors.New("the prompt is a text that goes on after an answer, and a chat takes messages: print the dataset with --backend openai-chat --endpoint /v1/chat/completions")
+		return errors.New("the prompt is a text that goes on after an answer, and a chat takes messages: print the " +
+			"dataset with --backend openai-chat --endpoint /v1/chat/completions")
 	}
 	s.grouped = s.grouped || l.Session != ""
 	s.blocks = s.blocks || len(l.Blocks) > 0 || l.Tail != nil
@@ -225,30 +226,31 @@ func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 	var turns []int32    // how many turns they have
 	var doubtful []int32 // sessions whose turns are not in order
 	var first []bool     // whether the first turn has been there
-	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset), func(l *rows.Line[promptLine]) (string, error) {
-		return l.Value.key(), nil
-	}, func(session int, l *rows.Line[promptLine]) error {
-		if err := s.line(&l.Value); err != nil {
-			return err
-		}
-		if session == len(dues) {
-			dues, turns, first = append(dues, 0), append(turns, 0), append(first, false)
-		}
-		if l.Value.skipped() {
-			return nil
-		}
-		due, asked := l.Value.due(), l.Value.asked()
-		if asked.Turn != int(turns[session]) && (len(doubtful) == 0 || doubtful[len(doubtful)-1] != int32(session)) {
-			doubtful = append(doubtful, int32(session))
-		}
-		turns[session]++
-		if asked.Turn == 0 || asked.Session == "" {
-			if first[session] = true; due != nil {
-				dues[session] = *due
+	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset),
+		func(l *rows.Line[promptLine]) (string, error) {
+			return l.Value.key(), nil
+		}, func(session int, l *rows.Line[promptLine]) error {
+			if err := s.line(&l.Value); err != nil {
+				return err
 			}
-		}
-		return nil
-	})
+			if session == len(dues) {
+				dues, turns, first = append(dues, 0), append(turns, 0), append(first, false)
+			}
+			if l.Value.skipped() {
+				return nil
+			}
+			due, asked := l.Value.due(), l.Value.asked()
+			if asked.Turn != int(turns[session]) && (len(doubtful) == 0 || doubtful[len(doubtful)-1] != int32(session)) {
+				doubtful = append(doubtful, int32(session))
+			}
+			turns[session]++
+			if asked.Turn == 0 || asked.Session == "" {
+				if first[session] = true; due != nil {
+					dues[session] = *due
+				}
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +287,8 @@ func (d File) several(index *sessionIndex, n int, mint func(*Turn) error) Source
 	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
 		Numbered(n, func(i int) (*Conversation, error) {
 			c, err := index.session(f, int(index.order[i]))
-			if err == nil && mint != nil && slices.ContainsFunc(c.Turns, func(t Turn) bool { return t.Blocks != nil || t.Tail.Tokens > 0 }) {
+			if err == nil && mint != nil && slices.ContainsFunc(c.Turns,
+				func(t Turn) bool { return t.Blocks != nil || t.Tail.Tokens > 0 }) {
 				c.Mint = mint
 			}
 			return c, err
@@ -300,7 +303,9 @@ func (s *sessionIndex) session(f io.ReaderAt, i int) (*Conversation, error) {
 		return nil, err
 	}
 	lines = slices.DeleteFunc(lines, func(l rows.Line[promptLine]) bool { return l.Value.skipped() })
-	slices.SortStableFunc(lines, func(a, b rows.Line[promptLine]) int { return cmp.Compare(a.Value.asked().Turn, b.Value.asked().Turn) })
+	slices.SortStableFunc(lines, func(a, b rows.Line[promptLine]) int {
+		return cmp.Compare(a.Value.asked().Turn, b.Value.asked().Turn)
+	})
 	c, err := conversation(lines)
 	if at, ok := errors.AsType[*lineFault](err); ok {
 		return nil, s.Fault(f, lines[at.line], at.error)

@@ -138,7 +138,8 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 // lineOf is the line of turn number i.
 func lineOf(c *Conversation, i int) *promptLine {
 	t := &c.Turns[i]
-	l := &promptLine{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
+	l := &promptLine{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen,
+		TokenIDs: t.TokenIDs, Messages: t.Messages}
 	l.payloadFields = t.Payload.fields()
 	l.turnFields = turnFields{Turn: i, Agent: t.Agent, Gap: t.Gap, Tool: t.Tool, At: t.At, Took: t.Took, Answer: t.Answer}
 	if len(c.Turns) > 1 {
@@ -228,7 +229,8 @@ func (l *promptLine) check() error {
 	if l = l.asked(); l.Session == "" && l.Turn != 0 {
 		return errors.New(`a "turn" without a "session"`)
 	}
-	prompt := l.Prompt != "" || len(l.TokenIDs) > 0 || rows.Present(l.Messages) || len(l.Blocks) > 0 || l.Tail != nil || l.Begins != nil || l.prompts()
+	prompt := l.Prompt != "" || len(l.TokenIDs) > 0 || rows.Present(l.Messages) || len(l.Blocks) > 0 || l.Tail != nil ||
+		l.Begins != nil || l.prompts()
 	switch {
 	case !prompt:
 		return errors.New(`no "prompt", "token_ids" or "messages"`)

@@ -142,15 +142,18 @@ func stableWords(t tokenizer.Tokenizer) ([]string, error) {
 		}
 	}
 	if len(words) < minWords {
-		return nil, fmt.Errorf("the tokenizer has %d words of one token: prompts of blocks need %d to be sent as text", len(words), minWords)
+		return nil, fmt.Errorf("the tokenizer has %d words of one token: prompts of blocks need %d to be sent as text",
+			len(words), minWords)
 	}
 	text := t.Encode(strings.Join(words, " "), false)
 	if len(text) != len(ids) {
-		return nil, fmt.Errorf("the tokenizer makes %d tokens of %d words of one token: prompts of blocks cannot be sent as text", len(text), len(ids))
+		return nil, fmt.Errorf("the tokenizer makes %d tokens of %d words of one token: prompts of blocks cannot be sent "+
+			"as text", len(text), len(ids))
 	}
 	for i, id := range text[1:] {
 		if id != ids[i+1] {
-			return nil, fmt.Errorf("the tokenizer does not find the word %q again in a text: prompts of blocks cannot be sent as text", words[i+1])
+			return nil, fmt.Errorf("the tokenizer does not find the word %q again in a text: prompts of blocks cannot be "+
+				"sent as text", words[i+1])
 		}
 	}
 	return words, nil

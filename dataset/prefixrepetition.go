@@ -47,7 +47,8 @@ func (d PrefixRepetition) Open() (Source, int, error) {
 	}
 	d.leave(shuffler)
 	if dropped := d.Num - len(order); dropped > 0 {
-		d.Notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
+		d.Notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num,
+			d.NumPrefixes)
 	}
 	return Parallel(slices.Values(order), ahead, func(i int) (*Conversation, error) {
 		return &Conversation{Turns: []Turn{p.turn(i)}}, nil

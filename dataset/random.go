@@ -28,7 +28,8 @@ type Random struct {
 func (d Random) Open() (Source, int, error) {
 	special := d.special()
 	if low := around(max(0, d.InputLen-special), d.Ratio.Input).low; d.PrefixLen+low < 1 {
-		return nil, 0, fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range ratio %s, "+
+		return nil, 0, fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range "+
+			"ratio %s, "+
 			"the minimum possible total input tokens (prefix + sampled) is %d. Increase --random-input-len and/or "+
 			"--random-prefix-len, or decrease the input range ratio so that prefix_len + "+
 			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",

@@ -63,7 +63,8 @@ func (p *randomPrompts) draw(rng *nprand.Generator, yield func(*Conversation) bo
 }
 
 // settled yields the conversations of drafts.
-func (p *randomPrompts) settled(drafts iter.Seq[promptDraft], prefix []int, rng *nprand.Generator, yield func(*Conversation) bool) {
+func (p *randomPrompts) settled(drafts iter.Seq[promptDraft], prefix []int, rng *nprand.Generator,
+	yield func(*Conversation) bool) {
 	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d promptDraft) promptDraft {
 		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
 		if p.Tokenizer != nil {
@@ -156,7 +157,8 @@ func (p *randomPrompts) noticeSurplus(what string, surplus int) {
 		surplus, direction = -surplus, "fewer"
 	}
 	if surplus != 0 {
-		p.Notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what, surplus, direction)
+		p.Notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what,
+			surplus, direction)
 	}
 }
 

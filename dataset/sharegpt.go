@@ -93,7 +93,8 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 		}
 	}
 	if len(turns) == 0 {
-		return nil, nil, fmt.Errorf("%s: none of its %d conversations of two or more messages is within the limits of length", d.Path, len(exchanges))
+		return nil, nil, fmt.Errorf("%s: none of its %d conversations of two or more messages is within the limits of "+
+			"length", d.Path, len(exchanges))
 	}
 	want := d.Num
 	if d.NoOversample {

@@ -83,6 +83,7 @@ func (d SpeedBench) rows(r io.Reader) ([]promptRow, error) {
 		if len(l.Value.Messages) == 0 || l.Value.Messages[0].Content == nil {
 			return promptRow{}, false, errors.New(`no "messages" with a "content"`)
 		}
-		return promptRow{prompt: *l.Value.Messages[0].Content, outputLen: d.OutputLen, line: l.Number}, d.wants(l.Value.Category), nil
+		return promptRow{prompt: *l.Value.Messages[0].Content, outputLen: d.OutputLen, line: l.Number},
+			d.wants(l.Value.Category), nil
 	})
 }

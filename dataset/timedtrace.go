@@ -114,14 +114,17 @@ func (d TimedTrace) order(list []traceRow) {
 		slices.SortStableFunc(list, func(a, b traceRow) int { return cmp.Compare(a.due, b.due) })
 	}
 	if surplus > 0 {
-		d.Notice("%s: %d hash ids are more than their lines have chunks of %d tokens: they have no effect, as in vLLM's client", d.Path, surplus, d.ChunkSize)
+		d.Notice("%s: %d hash ids are more than their lines have chunks of %d tokens: they have no effect, as in vLLM's "+
+			"client", d.Path, surplus, d.ChunkSize)
 	}
 	if cut > 0 {
-		d.Notice("%s: the hash ids of some lines stand for %d tokens fewer than their input_length: their prompts are shorter by that, as in vLLM's client. "+
+		d.Notice("%s: the hash ids of some lines stand for %d tokens fewer than their input_length: their prompts are "+
+			"shorter by that, as in vLLM's client. "+
 			"The mooncake dataset keeps the lengths", d.Path, cut)
 	}
 	if sessions > 0 {
-		d.Notice("%s: %d lines have a session_id, which has no effect here: the mooncake dataset sends sessions", d.Path, sessions)
+		d.Notice("%s: %d lines have a session_id, which has no effect here: the mooncake dataset sends sessions", d.Path,
+			sessions)
 	}
 }
 
@@ -181,9 +184,11 @@ func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (
 	row.due *= d.Multiplier
 	switch {
 	case !(row.due >= 0 && row.due < maxDue):
-		return row, fmt.Errorf("%q is %v seconds: must be at least 0 and below %v", labels.Timestamp, row.due, float64(maxDue))
+		return row, fmt.Errorf("%q is %v seconds: must be at least 0 and below %v", labels.Timestamp, row.due,
+			float64(maxDue))
 	case row.input < 1 || row.output < 1:
-		return row, fmt.Errorf("%q and %q are %d and %d: must be at least 1", labels.InputLength, labels.OutputLength, row.input, row.output)
+		return row, fmt.Errorf("%q and %q are %d and %d: must be at least 1", labels.InputLength, labels.OutputLength,
+			row.input, row.output)
 	case len(row.hashIDs) == 0:
 		return row, fmt.Errorf("no %q", labels.HashIDs)
 	}

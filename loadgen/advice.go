@@ -43,7 +43,8 @@ func (a *Adviser) Unreachable(lost *UnreachableError) string {
 	case a.Traffic.ReadyCheck > 0:
 		return ""
 	case f.Class == metrics.Refused:
-		return "is the server up, at this address? --ready-check-timeout-sec 600 waits for one that is starting, and servebench sim is one to try"
+		return "is the server up, at this address? --ready-check-timeout-sec 600 waits for one that is starting, and " +
+			"servebench sim is one to try"
 	case isComing(f):
 		return "--ready-check-timeout-sec 600 waits for a server that is starting"
 	}
@@ -59,7 +60,8 @@ const twice = "/v1/v1/"
 // About is what can be done about a failure by its message, "" where that is not known.
 // What the server said comes first, since one status has many causes.
 func (a *Adviser) About(message string) string {
-	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseLength, a.adviseIDs, a.adviseBody)
+	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseLength,
+		a.adviseIDs, a.adviseBody)
 }
 
 // first is the first advice of causes on a message, "" if none has any.
@@ -91,7 +93,8 @@ func (a *Adviser) adviseURL(message string) string {
 	if !ends || !strings.Contains(message, twice) {
 		return ""
 	}
-	return fmt.Sprintf("the base URL ends in /v1, which other paths begin with: give --base-url %s --endpoint /v1%s", base, a.Server.Endpoint)
+	return fmt.Sprintf("the base URL ends in /v1, which other paths begin with: give --base-url %s --endpoint /v1%s",
+		base, a.Server.Endpoint)
 }
 
 func (a *Adviser) adviseTLS(message string) string {
@@ -101,7 +104,8 @@ func (a *Adviser) adviseTLS(message string) string {
 			"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"
 	case strings.Contains(message, "remote error: tls: certificate required"):
 		return "the server wants to see a certificate of the client's: give --client-cert and --client-key"
-	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") && a.Server.TLS.Certificate != "":
+	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") &&
+		a.Server.TLS.Certificate != "":
 		return "the server does not trust the certificate of --client-cert"
 	}
 	return ""
@@ -112,7 +116,9 @@ func (a *Adviser) adviseKey(message string) string {
 	switch {
 	case !strings.HasPrefix(message, "401 ") && !forbidden:
 		return ""
-	case slices.ContainsFunc(a.Server.Headers, func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }):
+	case slices.ContainsFunc(a.Server.Headers, func(kv metrics.KV) bool {
+		return strings.EqualFold(kv.Key, "Authorization")
+	}):
 		return "check the Authorization header, or the name and password in the URL"
 	case a.Server.APIKey == "" && forbidden:
 		return "if the server wants a key, set " + KeyVariable + ", or give the header that it wants as --header NAME=VALUE"
@@ -124,7 +130,8 @@ func (a *Adviser) adviseKey(message string) string {
 
 // adviseLength is about requests that are longer than the model allows.
 func (a *Adviser) adviseLength(message string) string {
-	if text := strings.ToLower(message); !refusal.MatchString(text) || !strings.Contains(text, "context length") && !strings.Contains(text, "context size") {
+	if text := strings.ToLower(message); !refusal.MatchString(text) || !strings.Contains(text, "context length") &&
+		!strings.Contains(text, "context size") {
 		return ""
 	}
 	const long = "prompt and answer are too long for the model: "
@@ -143,10 +150,12 @@ func (a *Adviser) adviseProtocol(message string) string {
 	switch {
 	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks only HTTP/2"):
 		return "give --http2"
-	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
+	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") ||
+		strings.Contains(message, "http2: client conn could not be established")):
 		return "does the server speak HTTP/2? If not, leave --http2 away"
 	case a.Server.HTTP2 && strings.Contains(message, "over HTTP/2, without processing it"):
-		return "the server takes too few requests on a connection: lower --max-concurrency, or leave out --http2, so that each request in flight has a connection"
+		return "the server takes too few requests on a connection: lower --max-concurrency, or leave out --http2, so that " +
+			"each request in flight has a connection"
 	}
 	return ""
 }
@@ -167,7 +176,8 @@ func (a *Adviser) otherAPI() (flags, kind string) {
 		return "", "chat"
 	case a.Server.Backend != "openai-chat":
 		return chatFlags, "chat"
-	case d.MultimodalChat || slices.Contains([]string{"random-mm", "custom_image", "custom_audio", "hf", "file"}, d.Dataset):
+	case d.MultimodalChat || slices.Contains([]string{"random-mm", "custom_image", "custom_audio", "hf", "file"},
+		d.Dataset):
 		return "", "completions"
 	}
 	return completionsFlags, "completions"
@@ -175,12 +185,14 @@ func (a *Adviser) otherAPI() (flags, kind string) {
 
 // adviseBackend is about a server that has another kind of API than the one asked for.
 func (a *Adviser) adviseBackend(message string) string {
-	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) && !names(message, "model", "deployment")
+	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) &&
+		!names(message, "model", "deployment")
 	if api := a.Server.backend(); !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
 		if !lacks {
 			return ""
 		}
-		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at another path? Then give --endpoint", api.Name, api.Endpoint)
+		return fmt.Sprintf("--backend %s needs a server with an endpoint such as %s, and a model for it: has it one at "+
+			"another path? Then give --endpoint", api.Name, api.Endpoint)
 	}
 	other, kind := a.otherAPI()
 	lacking := map[string]string{"chat": "messages", "completions": "prompt"}[kind]
@@ -197,7 +209,8 @@ func (a *Adviser) adviseBackend(message string) string {
 	case lacks:
 		return fmt.Sprintf("has the server %s alone? %s", kind, then)
 	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
-		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags, chatFlags)
+		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags,
+			chatFlags)
 	}
 	return ""
 }
@@ -244,8 +257,10 @@ func (a *Adviser) adviseBody(message string) string {
 	var advice, drop []string
 	for complaint := range strings.SplitSeq(message, ";") {
 		text := strings.ToLower(complaint)
-		content := strings.Contains(text, "content") || strings.Contains(text, "messages") || strings.Contains(text, `not "list"`)
-		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString.MatchString(text) && advice == nil {
+		content := strings.Contains(text, "content") || strings.Contains(text, "messages") ||
+			strings.Contains(text, `not "list"`)
+		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString.MatchString(text) &&
+			advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
 		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
@@ -259,7 +274,8 @@ func (a *Adviser) adviseBody(message string) string {
 		}
 	}
 	if drop != nil {
-		advice = append(advice, "--drop-body "+strings.Join(append(drop, a.Sampling.Drop...), ",")+" leaves out what the server does not take")
+		advice = append(advice, "--drop-body "+strings.Join(append(drop, a.Sampling.Drop...), ",")+
+			" leaves out what the server does not take")
 	}
 	return strings.Join(advice, "; ")
 }

@@ -12,7 +12,8 @@ import (
 // Like that client, it asks for the model by the name of --model, whatever the model's name in
 // requests is.
 func (t *target) align(ctx context.Context) error {
-	aligned := t.Workload.Dataset == "random" && !t.Workload.Sessions.MultiTurn || t.Workload.Dataset == "prefix_repetition"
+	aligned := t.Workload.Dataset == "random" && !t.Workload.Sessions.MultiTurn ||
+		t.Workload.Dataset == "prefix_repetition"
 	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
 		return nil
 	}
@@ -35,7 +36,8 @@ func (t *target) align(ctx context.Context) error {
 		return nil
 	}
 	if t.Endless() {
-		t.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so they are not cut to length: "+
+		t.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so "+
+			"they are not cut to length: "+
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
 		return nil
 	}

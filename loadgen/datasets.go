@@ -20,7 +20,8 @@ import (
 
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
-	"random", "random-mm", "random-rerank", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
+	"random", "random-mm", "random-rerank", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition",
+	"sonnet", "burstgpt", "spec_bench", "speed_bench",
 	"timed_trace", "hf", "file",
 	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
@@ -109,8 +110,10 @@ func (p *Plan) checkMemory(free host.Memory, known bool) error {
 	if free.Limit != "" {
 		under = " under " + free.Limit
 	}
-	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and %.1f GiB are free%s: "+
-		"lower it, or take --dataset-name random without --dataset-path, which keeps nothing", w.NumPrompts, w.Dataset, each, float64(need)/gib, float64(free.Free)/gib, under)
+	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and "+
+		"%.1f GiB are free%s: "+
+		"lower it, or take --dataset-name random without --dataset-path, which keeps nothing", w.NumPrompts, w.Dataset, each,
+		float64(need)/gib, float64(free.Free)/gib, under)
 }
 
 // An opener opens the dataset that the plan describes.
@@ -190,7 +193,8 @@ func (g given) Open() (dataset.Source, int, error) {
 // synthetic returns a dataset that makes its prompts of token ids.
 func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	d := &p.Workload
-	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && p.Traffic.Rule == arrivals.UpToV092 {
+	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" &&
+		p.Traffic.Rule == arrivals.UpToV092 {
 		w.numpy = new(nprand.RandomState)
 		common.NumPy = w.numpy
 	}
@@ -266,7 +270,8 @@ func attach(p *Plan, say func(format string, args ...any)) func(turn *dataset.Tu
 		}
 		if with != nil && (!p.Server.messages() || p.Server.responses()) {
 			once.Do(func() {
-				say("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat", p.Server.Backend)
+				say("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat",
+					p.Server.Backend)
 			})
 		}
 		if with != nil {
@@ -299,7 +304,8 @@ func rendered(p *Plan, common dataset.Options) opener {
 // hosted returns a data set of the Hugging Face Hub.
 func (w *workload) hosted(p *Plan, common dataset.Options) opener {
 	d := p.Workload.HF
-	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat, w.tokenizerName
+	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat,
+		w.tokenizerName
 	d.OpenTemplate = func() (*jinja.Template, error) {
 		folder, err := w.templateFolder(p)
 		if err != nil {
@@ -319,7 +325,8 @@ func (w *workload) hosted(p *Plan, common dataset.Options) opener {
 func (w *workload) templateFolder(p *Plan) (string, error) {
 	folder, err := tokenizer.Folder(w.tokenizerName)
 	if err != nil || w.remote != nil {
-		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(p))
+		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s",
+			unlessSkipped(p))
 	}
 	return folder, nil
 }

@@ -68,7 +68,8 @@ func (t *target) setEncoder() {
 			}
 			asked, req.Session = &whole, c.ID
 			if req.KeepAnswer = live && c.Remembers(); req.KeepAnswer && api.Pooling {
-				return nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of --backend %s are numbers", t.Workload.Dataset, api.Name)
+				return nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of --backend %s are "+
+					"numbers", t.Workload.Dataset, api.Name)
 			}
 			if turn > 0 && c.ID != "" {
 				req.ID += "-t" + strconv.Itoa(turn)

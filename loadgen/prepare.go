@@ -49,7 +49,8 @@ func (t *target) openWorkload(ctx context.Context) error {
 	}
 	t.take(w)
 	if t.n < t.Shard.Of {
-		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(t.n, t.Workload.noun()), t.Shard.Of)
+		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
+			count(t.n, t.Workload.noun()), t.Shard.Of)
 	}
 	t.config.Tokenizer = t.tokenizerName
 	if err := t.fitting(); err != nil {

@@ -39,7 +39,8 @@ func (t *target) findModel(ctx context.Context) error {
 	case IsDown(err):
 		return &FailedError{&UnreachableError{t.Target, err}}
 	case err != nil:
-		return &FailedError{fmt.Errorf("no --model was given and the server does not say which it has: %w", &UnreachableError{t.Target, err})}
+		return &FailedError{fmt.Errorf("no --model was given and the server does not say which it has: %w",
+			&UnreachableError{t.Target, err})}
 	case len(models) == 0:
 		return &FailedError{fmt.Errorf("no --model was given and %s/v1/models lists none", t.Server.BaseURL)}
 	}
@@ -77,7 +78,8 @@ func isComing(err error) bool {
 	case !ok:
 		return false
 	case f.Class == metrics.Status:
-		return f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable || f.Status == http.StatusGatewayTimeout
+		return f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable ||
+			f.Status == http.StatusGatewayTimeout
 	}
 	return IsDown(err) && f.Class != metrics.TLS
 }
@@ -92,7 +94,8 @@ func failed(err error, classes ...metrics.Class) bool {
 // requests. It asks only after a refusal, since some servers answer to names that they do not list.
 func (t *target) unlisted(ctx context.Context) string {
 	models, err := t.server.Models(ctx)
-	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == t.served }) {
+	if err != nil || len(models) == 0 || slices.ContainsFunc(models,
+		func(m openai.Model) bool { return m.ID == t.served }) {
 		return ""
 	}
 	return fmt.Sprintf(" (%s lists %s, not %s)", t.Server.BaseURL, someOf(models), t.served)

@@ -29,7 +29,8 @@ func (t *target) rehearse(ctx context.Context) error {
 	}
 	if t.Traffic.SleepFirst > 0 && t.Shard.Index == 0 {
 		if err := t.measureWake(ctx, first); err != nil {
-			return interrupted(ctx, &FailedError{fmt.Errorf("--sleep-first %d: %w%s", t.Traffic.SleepFirst, err, sleepAdvice(err))})
+			return interrupted(ctx, &FailedError{fmt.Errorf("--sleep-first %d: %w%s", t.Traffic.SleepFirst, err,
+				sleepAdvice(err))})
 		}
 	}
 	if n := t.Shard.Share(t.Traffic.Warmups); n > 0 {
@@ -72,7 +73,8 @@ func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 			if refused {
 				last += t.unlisted(ctx)
 			}
-			return &FailedError{fmt.Errorf("%s%s was not ready within %s: %s", t.Server.BaseURL, t.Server.Endpoint, t.Traffic.ReadyCheck, last)}
+			return &FailedError{fmt.Errorf("%s%s was not ready within %s: %s", t.Server.BaseURL, t.Server.Endpoint,
+				t.Traffic.ReadyCheck, last)}
 		}
 	}
 }

@@ -311,7 +311,8 @@ func BasicAuth(user *url.Userinfo) string {
 // spellings returns a text as it is, and as it looks in JSON, in Go's and Python's quotes, in a
 // URL, in HTML, on one line and in base64.
 func spellings(text string) []string {
-	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
+	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text),
+		html.EscapeString(text)}
 	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), pyjson.Quote(text)}
 	if escaped, err := json.Marshal(text); err == nil {
 		quotes = append(quotes, string(escaped))
@@ -322,7 +323,8 @@ func spellings(text string) []string {
 	for _, escaped := range []string{url.QueryEscape(text), url.PathEscape(text)} {
 		all = append(all, capitalEscape.ReplaceAllStringFunc(escaped, strings.ToLower))
 	}
-	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+		base64.RawURLEncoding} {
 		all = append(all, alphabet.EncodeToString([]byte(text)))
 	}
 	return all
@@ -359,7 +361,8 @@ func RedactURL(text string) string {
 	}
 	u, err := url.Parse(scheme + address)
 	switch {
-	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil && strings.Contains(address, "@"):
+	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil &&
+		strings.Contains(address, "@"):
 		return Redacted
 	case err == nil && u.User != nil:
 		hidden := Redacted

@@ -71,7 +71,8 @@ const (
 
 // Live reports whether prompts have the server's answers.
 func (w *Workload) Live() bool {
-	return w.Sessions.Answers == Live || w.Sessions.Answers == Stored || w.Sessions.Answers == "" && w.Dataset != "sessions"
+	return w.Sessions.Answers == Live || w.Sessions.Answers == Stored || w.Sessions.Answers == "" &&
+		w.Dataset != "sessions"
 }
 
 // sessions returns a dataset whose sessions have several turns.
@@ -96,15 +97,18 @@ func (w *workload) sessions(p *Plan, common dataset.Options) opener {
 		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.Live(), s.MaxModelLen
 		return made
 	case "sharegpt":
-		g := sessions.ShareGPT{Options: common, Chat: chat, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns, Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
+		g := sessions.ShareGPT{Options: common, Chat: chat, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns,
+			Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
 		if d.ShareGPTLen != nil {
 			g.OutputLen = *d.ShareGPTLen
 		}
 		return g
 	default:
 		r := s.Random
-		r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = common, chat, s.MinTurns, s.MaxTurns, s.Delay.Seconds(), s.MaxModelLen
-		r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.Random.InputLen, d.Random.OutputLen, d.Random.PrefixLen, d.Random.Ratio
+		r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = common, chat, s.MinTurns, s.MaxTurns,
+			s.Delay.Seconds(), s.MaxModelLen
+		r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.Random.InputLen, d.Random.OutputLen, d.Random.PrefixLen,
+			d.Random.Ratio
 		return r
 	}
 }
@@ -159,7 +163,8 @@ func (w *workload) foresee(s *Sessions, from tokenizerSource) error {
 		}
 		if wait := dataset.Seconds(*c.Due); wait > longWait {
 			start := s.From.Seconds() + math.Floor(*c.Due*cmp.Or(s.Speed, 1))
-			from.say("WARNING: the first request is due in %s, because the dataset's times begin so late: --trace-from %.0f counts from there",
+			from.say("WARNING: the first request is due in %s, because the dataset's times begin so late: --trace-from %.0f "+
+				"counts from there",
 				roughly(wait), start)
 		}
 		return nil

@@ -68,7 +68,8 @@ func (s *Shard) part(c metrics.Config) metrics.Config {
 	if !s.Several() {
 		return c
 	}
-	c.NumPrompts, c.MaxConcurrency, c.MaxSessions = s.Share(c.NumPrompts), s.Share(c.MaxConcurrency), s.Share(c.MaxSessions)
+	c.NumPrompts, c.MaxConcurrency, c.MaxSessions = s.Share(c.NumPrompts), s.Share(c.MaxConcurrency),
+		s.Share(c.MaxSessions)
 	c.RequestRate /= float64(s.Of)
 	c.Label = cmp.Or(c.Label, c.Backend) + "-" + s.Name()
 	c.Metadata = append(slices.Clone(c.Metadata), metrics.KV{Key: "shard", Value: fmt.Sprintf("%d/%d", s.Index, s.Of)})
@@ -140,7 +141,8 @@ func (p *Plan) SharedRunID(env Environment) (string, error) {
 	}
 	at := p.Shard.StartAt
 	if at.IsZero() {
-		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same --run-id, or --start-at")
+		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same " +
+			"--run-id, or --start-at")
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, at.UnixNano())
@@ -157,7 +159,8 @@ var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // ParseRunID reads the id of a run: up to 64 letters, digits, dots, dashes and underlines.
 func ParseRunID(text string) (string, error) {
 	if !runIDPattern.MatchString(text) {
-		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", pyjson.Quote(text))
+		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64",
+			pyjson.Quote(text))
 	}
 	return text, nil
 }

@@ -54,7 +54,8 @@ func (t *target) saySilent(sent int64) {
 	if limit := t.Limits.FirstByte; limit > 0 {
 		ends = "--first-byte-timeout ends requests that get none after " + limit.String()
 	}
-	t.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(), metrics.Counted(int(sent), "request"), ends)
+	t.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(),
+		metrics.Counted(int(sent), "request"), ends)
 }
 
 // muteLoad is for watchSilence, of a load. It has nothing to say of a load that nobody counts.

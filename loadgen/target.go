@@ -148,7 +148,8 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: t.solo, With: t.with,
 		Delay: t.Traffic.Delay, WarmUp: t.Traffic.WarmUp, StartAt: t.Shard.StartAt,
 		Sampled: t.Watch.any(), Wake: t.woke, Rule: t.Report.Rule,
-		Version: t.Version, Commit: t.Commit, Definitions: t.Report.Definitions, Flags: t.Flags, Config: t.Shard.part(t.config),
+		Version: t.Version, Commit: t.Commit, Definitions: t.Report.Definitions, Flags: t.Flags,
+		Config: t.Shard.part(t.config),
 	}
 	t.to.Name, t.live = t.Target, new(engine.Live)
 	t.collector = metrics.NewCollector(t.header)

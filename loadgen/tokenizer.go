@@ -30,7 +30,8 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 	w.ids = p.Workload.TokenIDs
 	name, made := p.Server.Tokenizer, p.Workload.Has(MakesIDs)
 	switch {
-	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
+	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made,
+		name == "" && p.Workload.Dataset == "file":
 		return nil
 	case name == serverTokenizer:
 		return w.askServer(ctx, p, from, nil)
@@ -60,14 +61,16 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 		tried = errors.Join(tried, err)
 		if made && !p.Server.messages() {
 			w.ids = true
-			from.say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)", from.absence(unread, "", "; "), err, p.Workload.VocabSize)
+			from.say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)",
+				from.absence(unread, "", "; "), err, p.Workload.VocabSize)
 			p.noteVocabulary(from.say)
 			return nil
 		}
 	}
 	if made && p.Workload.Has(SeveralTurns) && !p.Server.messages() {
 		w.ids = true
-		from.say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"), p.Workload.VocabSize)
+		from.say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"),
+			p.Workload.VocabSize)
 		return nil
 	}
 	return tried
@@ -121,7 +124,8 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource,
 	if err != nil {
 		return err
 	}
-	from.say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize, from.absence(unread, "; ", ""))
+	from.say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize,
+		from.absence(unread, "; ", ""))
 	if p.Workload.Has(MakesIDs) {
 		p.noteVocabulary(from.say)
 	}
@@ -133,7 +137,8 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource,
 // the plan gives the range.
 func (p *Plan) noteVocabulary(say func(format string, args ...any)) {
 	if !p.Workload.VocabGiven {
-		say("NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn below %d; give --tokenizer or --vocab-size", p.Workload.VocabSize)
+		say("NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn "+
+			"below %d; give --tokenizer or --vocab-size", p.Workload.VocabSize)
 	}
 }
 

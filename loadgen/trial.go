@@ -68,7 +68,8 @@ func (tr *trial) checkSockets() error {
 // returns no summaries if nothing was done.
 func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	first := tr.targets[0]
-	run := engine.Run{Drain: first.Limits.Drain, Deadline: first.Limits.Deadline, Ready: tr.ready, StartAt: first.Shard.start()}
+	run := engine.Run{Drain: first.Limits.Drain, Deadline: first.Limits.Deadline, Ready: tr.ready,
+		StartAt: first.Shard.start()}
 	if tr.inMemory() {
 		run.Wait = engine.Sleep
 	}
@@ -180,7 +181,8 @@ const (
 func (tr *trial) ready(ctx context.Context, soon []int) error {
 	start := tr.targets[0].Shard.start()
 	if left := time.Until(start); !start.IsZero() && left > 0 {
-		tr.targets[0].observer.Remark("", fmt.Sprintf("ready: the load begins at %s, in %.1f s", start.Format(time.RFC3339Nano), left.Seconds()))
+		tr.targets[0].observer.Remark("", fmt.Sprintf("ready: the load begins at %s, in %.1f s",
+			start.Format(time.RFC3339Nano), left.Seconds()))
 		n := 0
 		for i, t := range tr.targets {
 			if t.Traffic.Warm {
@@ -229,7 +231,8 @@ func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 
 // summaries sums up each target of a trial that took so long. seen is what was seen of this process
 // during the load, nil for nothing.
-func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *metrics.Evidence) (sums []*metrics.Summary, err error) {
+func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *metrics.Evidence) (
+	sums []*metrics.Summary, err error) {
 	atOnce := 0
 	for _, t := range tr.targets {
 		s := t.collector.Summary(t.took(took).Seconds())

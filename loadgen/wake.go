@@ -69,7 +69,8 @@ func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed
 		woke.FirstToken = sent + rec.E2EL()
 	}
 	t.woke = woke
-	t.say("slept at level %d; awake %.3f s after the call, first token after %.3f s", woke.Level, woke.Ready.Seconds(), woke.FirstToken.Seconds())
+	t.say("slept at level %d; awake %.3f s after the call, first token after %.3f s", woke.Level, woke.Ready.Seconds(),
+		woke.FirstToken.Seconds())
 	return nil
 }
 

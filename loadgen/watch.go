@@ -161,7 +161,8 @@ func (t *target) replicas() (all []replica) {
 	for _, url := range t.Watch.URLs {
 		transport := t.transport.Apart()
 		t.beside = append(t.beside, transport)
-		all = append(all, replica{&openai.Server{URL: url, Header: t.server.Header, Transport: transport, Limit: t.server.Limit}, url, transport})
+		all = append(all, replica{&openai.Server{URL: url, Header: t.server.Header, Transport: transport,
+			Limit: t.server.Limit}, url, transport})
 	}
 	if all == nil {
 		transport := t.transport.Apart()

@@ -123,7 +123,8 @@ func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	if times := later.Times.Since(before.Times); times != (metrics.ServerTotals{}) {
 		s.Evidence.Times = &times
 	}
-	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries, later.PrefixHits-before.PrefixHits
+	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries,
+		later.PrefixHits-before.PrefixHits
 }
 
 // addedUp is the sum over replicas.

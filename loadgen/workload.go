@@ -123,7 +123,8 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 		return
 	}
 	if !p.Workload.Has(MakesIDs) && !p.Workload.Has(Fileless) {
-		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset, count(w.n, p.Workload.noun()))
+		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset,
+			count(w.n, p.Workload.noun()))
 	}
 	from.say = func(string, ...any) {} // the first round has reported everything
 	first, rest := w.source, w.again(p, from, p.Workload.Seed+roundSeeds)

@@ -251,8 +251,9 @@ func (g *grower) judge() Backlog {
 	beyond := growthQuantile * g.deviation(ends) / math.Sqrt(growthStretches)
 	second := 1 / g.Width.Seconds() // in bins
 	b := Backlog{
-		Judged: true, Offered: g.offered * second, Growth: growth * second, Chance: (beyond + growth - (g.offered - ends)) * second,
-		Over: Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
+		Judged: true, Offered: g.offered * second, Growth: growth * second,
+		Chance: (beyond + growth - (g.offered - ends)) * second,
+		Over:   Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
 	}
 	if !b.grows() && b.Growth > unprovenLimit*b.Offered {
 		return Backlog{}

@@ -29,7 +29,8 @@ type CacheTokens struct {
 }
 
 func (t CacheTokens) plus(other CacheTokens) CacheTokens {
-	return CacheTokens{t.Prompt + other.Prompt, t.Cached + other.Cached, t.Reused + other.Reused, t.Reusable + other.Reusable}
+	return CacheTokens{t.Prompt + other.Prompt, t.Cached + other.Cached, t.Reused + other.Reused,
+		t.Reusable + other.Reusable}
 }
 
 func (u CacheUse) plus(other CacheUse) CacheUse {

@@ -302,14 +302,16 @@ func (c *Collector) warnings() []string {
 		}
 		approximate = append(approximate, m.Name)
 		if d.clamped > 0 {
-			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.clamped, "value")))
+			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name,
+				Counted(d.clamped, "value")))
 		}
 	}
 	if c.timeline.folded != nil || c.gapsLost > 0 {
 		approximate = append(approximate, "peak output token throughput", "peak concurrent requests")
 	}
 	if approximate != nil {
-		w = append(w, "approximate, because histograms with three digits were kept and not all values: "+strings.Join(approximate, ", "))
+		w = append(w, "approximate, because histograms with three digits were kept and not all values: "+
+			strings.Join(approximate, ", "))
 	}
 	return w
 }
@@ -326,6 +328,7 @@ func (c *Collector) refusals() []string {
 	if c.refused == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s counted as failed: the answer is stamped before the request was sent, so TTFT would be negative",
+	return []string{fmt.Sprintf("%s counted as failed: the answer is stamped before the request was sent, so TTFT "+
+		"would be negative",
 		Counted(c.refused, "request"))}
 }

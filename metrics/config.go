@@ -97,7 +97,8 @@ func (c *Config) GPUs() float64 {
 		return n
 	}
 	gpus := 1.0
-	for _, names := range [][]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"}} {
+	for _, names := range [][]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"},
+		{"data_parallel_size", "dp"}} {
 		if n := size(names...); n > 0 {
 			gpus *= n
 		}
@@ -113,7 +114,8 @@ func UnknownConfig() Config {
 // Paced reports whether requests were due one after the other: by a rate, a ramp or the dataset's
 // times. It is unknown for a run without a run line.
 func (c *Config) Paced() bool {
-	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
+	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) &&
+		!math.IsNaN(c.RequestRate)
 }
 
 // Even reports whether requests were due at one rate throughout, which the server can keep up with

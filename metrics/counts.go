@@ -40,7 +40,8 @@ func (c *Counts) add(r *Record) {
 		c.NoInput++
 		c.Lost += r.InAsked
 	}
-	if w := r.WithOutput; r.Uncounted && w != nil && promptTolerance*max(w.Out-r.Out, r.Out-w.Out) > max(w.Out, promptTolerance) {
+	if w := r.WithOutput; r.Uncounted && w != nil &&
+		promptTolerance*max(w.Out-r.Out, r.Out-w.Out) > max(w.Out, promptTolerance) {
 		c.Apart++
 		c.Ours += r.Out
 		c.Theirs += w.Out

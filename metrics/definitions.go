@@ -110,7 +110,8 @@ func (c *Config) chat() bool {
 
 // Pooling reports whether the answers were numbers for a whole prompt: embeddings or scores.
 func (c *Config) Pooling() bool {
-	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") || strings.HasSuffix(c.Backend, "-rerank")
+	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") ||
+		strings.HasSuffix(c.Backend, "-rerank")
 }
 
 // spoken reports whether the requests were for transcriptions or translations of sounds. Only for

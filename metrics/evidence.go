@@ -152,7 +152,8 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	}
 	// Cores of others are many or few by their machine.
 	if cmp.Or(cmp.Compare(other.othersShare(), e.othersShare()), cmp.Compare(other.OthersCPU, e.OthersCPU)) > 0 {
-		e.Machine, e.OthersCPU, e.BusiestOthers, e.BusiestServers = other.Machine, other.OthersCPU, other.BusiestOthers, other.BusiestServers
+		e.Machine, e.OthersCPU, e.BusiestOthers, e.BusiestServers = other.Machine, other.OthersCPU, other.BusiestOthers,
+			other.BusiestServers
 	}
 	if other.Throttled > e.Throttled {
 		e.Quota, e.Throttled = other.Quota, other.Throttled

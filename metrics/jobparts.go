@@ -31,7 +31,8 @@ func (p JobParts) Total() time.Duration { return p.Gaps() + p.Queue() + p.Lag + 
 
 func (p JobParts) plus(other JobParts) JobParts {
 	return JobParts{
-		Think: p.Think + other.Think, Tool: p.Tool + other.Tool, SessionSlots: p.SessionSlots + other.SessionSlots, Slots: p.Slots + other.Slots,
-		Lag: p.Lag + other.Lag, Prefill: p.Prefill + other.Prefill, Decode: p.Decode + other.Decode,
+		Think: p.Think + other.Think, Tool: p.Tool + other.Tool, SessionSlots: p.SessionSlots + other.SessionSlots,
+		Slots: p.Slots + other.Slots,
+		Lag:   p.Lag + other.Lag, Prefill: p.Prefill + other.Prefill, Decode: p.Decode + other.Decode,
 	}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 // Lengths compares the output tokens of completed requests with the requested number: there may not
-// be more, and with ignore_eos not fewer. An answer that ended for its length has all of them. For vLLM's client, an answer of any length is a success.
-// An answer that the server did not count may only be too long, by the tokenizer and by its chunks. Its
-// zero value has no requests.
+// be more, and with ignore_eos not fewer. An answer that ended for its length has all of them. For
+// vLLM's client, an answer of any length is a success. An answer that the server did not count may
+// only be too long, by the tokenizer and by its chunks. Its zero value has no requests.
 type Lengths struct {
 	Of      int // requests that were compared
 	Short   int // with fewer tokens than requested

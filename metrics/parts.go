@@ -44,7 +44,8 @@ func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
 	}
 	n := (took-1)/width + 1
 	if n > maxSlices {
-		return nil, fmt.Errorf("%s make %d slices of %s: at most %d are allowed, so take %s or more", took, n, width, maxSlices, (took-1)/maxSlices+1)
+		return nil, fmt.Errorf("%s make %d slices of %s: at most %d are allowed, so take %s or more", took, n, width,
+			maxSlices, (took-1)/maxSlices+1)
 	}
 	c := slicer{whole: whole, width: width, slices: make([]Slice, n)}
 	for i := range c.slices {
@@ -292,7 +293,8 @@ func (a *adapters) merge(other *adapters, most int) {
 // limited says that it has an SLO.
 func (a *adapters) result(seconds float64, limited bool) []Adapter {
 	var all []Adapter
-	for _, row := range slices.SortedFunc(maps.Values(a.rows), func(x, y *Adapter) int { return strings.Compare(x.Name, y.Name) }) {
+	for _, row := range slices.SortedFunc(maps.Values(a.rows),
+		func(x, y *Adapter) int { return strings.Compare(x.Name, y.Name) }) {
 		one := *row
 		one.RequestThroughput = rate(float64(one.Completed), seconds)
 		one.OutputThroughput = rate(float64(one.Output), seconds)

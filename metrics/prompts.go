@@ -73,7 +73,8 @@ func (p Prompts) plus(other Prompts) Prompts {
 	}
 	return Prompts{
 		Least: min(p.Least, other.Least), Most: max(p.Most, other.Most),
-		Of: p.Of + other.Of, Shorter: p.Shorter + other.Shorter, Longer: p.Longer + other.Longer, Beyond: p.Beyond + other.Beyond,
-		Asked: p.Asked + other.Asked, Read: p.Read + other.Read,
+		Of: p.Of + other.Of, Shorter: p.Shorter + other.Shorter, Longer: p.Longer + other.Longer,
+		Beyond: p.Beyond + other.Beyond,
+		Asked:  p.Asked + other.Asked, Read: p.Read + other.Read,
 	}
 }

@@ -12,7 +12,8 @@ type Reasoning struct {
 }
 
 func (n Reasoning) plus(other Reasoning) Reasoning {
-	return Reasoning{n.Answers + other.Answers, n.Only + other.Only, n.Counted + other.Counted, n.Tokens + other.Tokens, n.Output + other.Output}
+	return Reasoning{n.Answers + other.Answers, n.Only + other.Only, n.Counted + other.Counted, n.Tokens + other.Tokens,
+		n.Output + other.Output}
 }
 
 // addReasoning adds a completed request. Until one reasons, TTFO is ContentTTFT, so that it costs nothing

@@ -314,7 +314,8 @@ func (r *Record) Shift(d time.Duration) {
 	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
 		*at += d
 	}
-	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.FirstOutput, &r.Last, &r.Trailer, &r.LastByte, &r.End} {
+	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.FirstOutput, &r.Last, &r.Trailer,
+		&r.LastByte, &r.End} {
 		if *at != 0 {
 			*at += d
 		}
@@ -350,7 +351,8 @@ func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 		if r.Phase == Main && !yield("lag", r.Lag()) {
 			return
 		}
-		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !r.Unstreamed && !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !r.Unstreamed &&
+			!yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
 			return
 		}
 		if r.Out > 1 && !r.Unstreamed && !yield("tpot", r.TPOT()) {

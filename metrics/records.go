@@ -211,7 +211,8 @@ type parts struct {
 
 func partsOf(r *Record) parts {
 	return parts{
-		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent, &r.FirstOutput, &r.Blank.first,
+		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent,
+			&r.FirstOutput, &r.Blank.first,
 			&r.Chunks.last, &r.Last, &r.Blank.last, &r.Trailer, &r.LastByte, &r.End},
 		lengths: []*time.Duration{&r.Conn.DNS, &r.Conn.Connect, &r.Conn.Proxy, &r.Conn.TLS, &r.MaxAge, &r.Waited},
 		counts: []*int{&r.Index, &r.Turn, &r.Attempts, &r.Reconnects, &r.Chunks.n, &r.Blank.n, &r.SharedReads,

@@ -165,7 +165,8 @@ func (s *seeing) seen(replicas int) Seen {
 		queries.add(one.queries.value())
 		hits.add(one.hits.value())
 	}
-	seen.Running, seen.Waiting, seen.Preemptions = running.totalOf(replicas), waiting.totalOf(replicas), preemptions.totalOf(replicas)
+	seen.Running, seen.Waiting, seen.Preemptions = running.totalOf(replicas), waiting.totalOf(replicas),
+		preemptions.totalOf(replicas)
 	if kvCache.n == replicas {
 		seen.KVCache = kvCache.value()
 	}

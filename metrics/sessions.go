@@ -108,7 +108,8 @@ func (s *Sessions) JobPercentile(p float64) float64 {
 // latencies are all Distributions of s by their names, which also name histograms.
 func (s *Sessions) latencies() map[string]*Distribution {
 	all := map[string]*Distribution{
-		"job": &s.JobTime, "job_cut": &s.CutAfter, "job_stretch": &s.Stretch, "later_lag": &s.Later.Lag, "drift": &s.Later.Drift,
+		"job": &s.JobTime, "job_cut": &s.CutAfter, "job_stretch": &s.Stretch, "later_lag": &s.Later.Lag,
+		"drift":     &s.Later.Drift,
 		"out_drift": &s.Later.OutDrift, "in_drift": &s.Later.InDrift,
 	}
 	for i := range s.Rows {

@@ -40,7 +40,8 @@ func (s Span) String() string { return spanNames[s] }
 
 // spanLabels are the names of the spans in words.
 var spanLabels = [spanCount]string{
-	"wait for a slot", "lag", "connect", "write", "server queue", "prefill", "network and front end", "until the first output", "generation", "read",
+	"wait for a slot", "lag", "connect", "write", "server queue", "prefill", "network and front end",
+	"until the first output", "generation", "read",
 }
 
 // Label is the name of the span in words.

@@ -63,6 +63,7 @@ func (c *Collector) shedding() []string {
 	if !c.traceDropped {
 		return nil
 	}
-	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, charts, combined table of targets "+
+	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, "+
+		"charts, combined table of targets "+
 		"or detailed result file; record with -o and use servebench report", c.MaxKept>>20)}
 }

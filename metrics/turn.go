@@ -84,7 +84,8 @@ func (s *Turn) pack(b []byte, p *Records, due time.Duration) []byte {
 		b = binary.AppendVarint(b, int64(*s.At-due))
 	}
 	for _, n := range [...]int64{
-		int64(s.Turns), int64(s.Gap), int64(s.Ready + s.Gap - due), int64(s.Took), int64(s.SessionSlot - due), int64(s.History), int64(s.Reusable), int64(s.Answered),
+		int64(s.Turns), int64(s.Gap), int64(s.Ready + s.Gap - due), int64(s.Took), int64(s.SessionSlot - due),
+		int64(s.History), int64(s.Reusable), int64(s.Answered),
 	} {
 		b = binary.AppendVarint(b, n)
 	}
@@ -255,7 +256,8 @@ func (s *session) merge(other *session) {
 	s.turns = max(s.turns, other.turns)
 	s.seen += other.seen
 	s.due, s.begun, s.ended = min(s.due, other.due), min(s.begun, other.begun), max(s.ended, other.ended)
-	if other.broke != OK && (s.broke == OK || cmp.Or(cmp.Compare(other.brokeAt, s.brokeAt), cmp.Compare(other.broke, s.broke)) < 0) {
+	if other.broke != OK && (s.broke == OK || cmp.Or(cmp.Compare(other.brokeAt, s.brokeAt),
+		cmp.Compare(other.broke, s.broke)) < 0) {
 		s.broke, s.brokeAt = other.broke, other.brokeAt
 	}
 	s.cut = s.cut || other.cut

@@ -47,7 +47,8 @@ func (r *TurnRow) MeanPrompt() float64 { return float64(r.Prompt) / float64(max(
 
 // latencies are the Distributions of the row by their names.
 func (r *TurnRow) latencies() map[string]*Distribution {
-	return map[string]*Distribution{"ttft": &r.TTFT, "tpot": &r.TPOT, "itl": &r.ITL, "e2el": &r.E2EL, "scheduled_e2el": &r.ScheduledE2EL}
+	return map[string]*Distribution{"ttft": &r.TTFT, "tpot": &r.TPOT, "itl": &r.ITL, "e2el": &r.E2EL,
+		"scheduled_e2el": &r.ScheduledE2EL}
 }
 
 // merge adds the counts of another.

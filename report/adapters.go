@@ -39,10 +39,12 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 		}
 		return vllm.Count(n)
 	}
-	g := twoLined(1, "|adapter", "|completed", "|failed", "|req/s", "good|req/s", "output|tok/s", "TTFT ms|median", "|"+tail, "TPOT ms|median", "E2EL ms|median", "|"+tail)
+	g := twoLined(1, "|adapter", "|completed", "|failed", "|req/s", "good|req/s", "output|tok/s", "TTFT ms|median",
+		"|"+tail, "TPOT ms|median", "E2EL ms|median", "|"+tail)
 	for i := range s.Adapters {
 		a := &s.Adapters[i]
-		g.add(screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), some(a.Failed), known(a.RequestThroughput), known(a.Goodput), output(a),
+		g.add(screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), some(a.Failed), known(a.RequestThroughput),
+			known(a.Goodput), output(a),
 			middle(&a.TTFT), beyond(&a.TTFT), middle(&a.TPOT), middle(&a.E2EL), beyond(&a.E2EL))
 	}
 	var b bytes.Buffer

@@ -15,7 +15,8 @@ import (
 
 // AgainstFormats are the formats of blocks of documents next to runs: text, Markdown and JSON.
 var AgainstFormats = map[string]func(io.Writer, []*published.Block) error{
-	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}), "json": published.Write,
+	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}),
+	"json": published.Write,
 }
 
 // againstAlone writes the tables with nothing before them.
@@ -73,7 +74,8 @@ func (d *Document) add(b *published.Block) {
 		if b.Count > 1 {
 			ends = decimal(n.Least) + " … " + decimal(n.Most)
 		}
-		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), decimal(n.Document), here, ratio(n.Ratio), ends})
+		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), decimal(n.Document), here, ratio(n.Ratio),
+			ends})
 	}
 	for _, note := range b.Notes {
 		d.Notes = append(d.Notes, fmt.Sprintf("block %d, %s: %s", b.Number, b.Runs, note))
@@ -128,7 +130,8 @@ func heads(stated, here string) []string {
 	if !two {
 		above, below = "", here
 	}
-	return []string{"document (" + stated[:half] + "|" + strings.TrimSpace(stated[half:]) + ")", above + "|" + below, "|ratio", "|least … most"}
+	return []string{"document (" + stated[:half] + "|" + strings.TrimSpace(stated[half:]) + ")", above + "|" + below,
+		"|ratio", "|least … most"}
 }
 
 // fit empties the last column of a table that is wider than its terminal. An empty column is not shown.

@@ -42,7 +42,9 @@ var sessionColumns = []column{
 		}
 		return s.Sessions.JobTime.Median() / 1000
 	}},
-	{head: "cached %", key: "cached_percent", of: func(s *metrics.Summary) float64 { return 100 * s.Sessions.Cache.CachedShare() }},
+	{head: "cached %", key: "cached_percent", of: func(s *metrics.Summary) float64 {
+		return 100 * s.Sessions.Cache.CachedShare()
+	}},
 }
 
 // costColumns are the energy and the money that runs cost. A table has those that a run knows.
@@ -152,7 +154,8 @@ func latencyColumns(metric string, percentiles []float64) []column {
 		latency = func(s *metrics.Summary) *metrics.Distribution { d, _ := s.Decisive(metric); return d }
 	}
 	columns := []column{
-		{head: "mean " + name + " ms", key: "mean_" + metric + "_ms", of: func(s *metrics.Summary) float64 { return latency(s).Mean() }},
+		{head: "mean " + name + " ms", key: "mean_" + metric + "_ms",
+			of: func(s *metrics.Summary) float64 { return latency(s).Mean() }},
 	}
 	for _, p := range percentiles {
 		text := metrics.FormatPercentile(p)

@@ -30,7 +30,8 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 var comparisonText string
 
 var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling, "outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
+	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling,
+	"outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
 	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
 	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 	// The encoding of messages in GitHub's workflow commands.
@@ -53,20 +54,23 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 func columns(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for _, r := range shownRows(p, whole) {
-		g.add(append([]string{mark(r) + " " + r.Name, r.Unit, bounded(r, r.From), bounded(r, r.To)}, changed(r, percent)...)...)
+		g.add(append([]string{mark(r) + " " + r.Name, r.Unit, bounded(r, r.From), bounded(r, r.To)},
+			changed(r, percent)...)...)
 	}
 	return rendered(g, (*grid).text)
 }
 
 // marked is the same for Markdown, with the findings in a separate column.
 func marked(p *compare.Point, whole bool) string {
-	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
+	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{
+		{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for _, r := range shownRows(p, whole) {
 		name := r.Name
 		if r.Gated {
 			name += " *"
 		}
-		g.add(append(append([]string{name, r.Unit, r.Text(r.From), r.Text(r.To)}, changed(r, compare.Percent)...), string(r.Finding))...)
+		g.add(append(append([]string{name, r.Unit, r.Text(r.From), r.Text(r.To)}, changed(r, compare.Percent)...),
+			string(r.Finding))...)
 	}
 	return rendered(g, (*grid).markdown)
 }
@@ -110,7 +114,8 @@ func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
 }
 
 // marks precede the rows with a finding.
-var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?", compare.Equivalent: "="}
+var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?",
+	compare.Equivalent: "="}
 
 func mark(r *compare.Row) string {
 	m := marks[r.Finding]
@@ -164,7 +169,8 @@ func Legend(c *compare.Comparison) []string {
 		change string
 	}{
 		{compare.InPairs, "old, new: means over the pairs; change: from the one to the other"},
-		{compare.InTurns, "old: the median; change: the median over all pairs of an old and a new " + string(c.Unit) + "; new: old with the change"},
+		{compare.InTurns, "old: the median; change: the median over all pairs of an old and a new " + string(c.Unit) +
+			"; new: old with the change"},
 		{compare.OneAfterOther, "old, new: means; change: from the one to the other"},
 		{compare.Chain, "old, new: means of the baseline sessions and of the new runs; change: from the one to the other"},
 	} {
@@ -219,7 +225,8 @@ func side(name string, runs []*compare.Run) string {
 		failed += max(r.Failed, 0)
 		known = known && r.Failed >= 0
 	}
-	line := fmt.Sprintf("%s: %s, %s completed", name, metrics.Counted(len(runs), "run"), metrics.Counted(completed, "request"))
+	line := fmt.Sprintf("%s: %s, %s completed", name, metrics.Counted(len(runs), "run"),
+		metrics.Counted(completed, "request"))
 	if known {
 		line += fmt.Sprintf(", %d failed", failed)
 	}

@@ -37,7 +37,8 @@ func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []
 			name := benchfmt.Name(camel(r.Name) + subName(p.Load))
 			for _, run := range runs(p) {
 				value := benchValue(run.Numbers[r.Name], r.Unit)
-				if err := out.Write(&benchfmt.Result{Name: name, Iters: max(run.Completed, 1), Values: []benchfmt.Value{value}}); err != nil {
+				if err := out.Write(&benchfmt.Result{Name: name, Iters: max(run.Completed, 1),
+					Values: []benchfmt.Value{value}}); err != nil {
 					return err
 				}
 			}

@@ -50,7 +50,8 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 			rows = append(rows, rowObject(&p.Rows[i]))
 		}
 		points = append(points, ordered{
-			{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)}, {"metrics", rows}, {"where", json.RawMessage(pyjson.Append(nil, whereObjects(p.Where)))},
+			{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)},
+			{"metrics", rows}, {"where", json.RawMessage(pyjson.Append(nil, whereObjects(p.Where)))},
 		})
 	}
 	text, err := json.MarshalIndent(ordered{
@@ -66,8 +67,10 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 
 func rowObject(r *compare.Row) ordered {
 	row := ordered{
-		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
-		{"from", finite(r.From)}, {"to", finite(r.To)}, {"change", finite(r.Effect.Share)}, {"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
+		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)},
+		{"new", medianObject(r.New)},
+		{"from", finite(r.From)}, {"to", finite(r.To)}, {"change", finite(r.Effect.Share)},
+		{"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
 		{"worse_at_least", finite(r.Least)}, {"worse_at_most", finite(r.Worst)}, {"differences", some(r.Differences)},
 		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Gated},
 	}

@@ -216,7 +216,8 @@ func (p *endingText) more(reasons, notes int) []screen.Line {
 		what = strings.Join(parts, ", ") + " and " + what
 	}
 	text := "for " + what + " " + p.More
-	return screen.Item(screen.Span{Text: "More:", Tone: screen.Faint}, p.indent, p.width, screen.Span{Text: text, Tone: screen.Faint})
+	return screen.Item(screen.Span{Text: "More:", Tone: screen.Faint}, p.indent, p.width,
+		screen.Span{Text: text, Tone: screen.Faint})
 }
 
 // A reason is why a run is not VALID: what checks say that have one remedy.
@@ -306,7 +307,8 @@ func fewSamples(s *metrics.Summary) string {
 	var parts []string
 	for _, g := range groups {
 		parts = append(parts, fmt.Sprintf("P%s of %s: %s (%s)",
-			metrics.FormatPercentile(g.Percentile), metrics.Counted(g.N, "sample"), tail(g.TailSize), strings.Join(g.names, ", ")))
+			metrics.FormatPercentile(g.Percentile), metrics.Counted(g.N, "sample"), tail(g.TailSize),
+			strings.Join(g.names, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }

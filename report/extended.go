@@ -79,7 +79,8 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	b.WriteByte('\n')
 	for _, part := range slices {
 		rate := func(n int) string { return decimal(float64(n) / part.Seconds()) }
-		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean), decimal(part.TPOT.Mean)}
+		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean),
+			decimal(part.TPOT.Mean)}
 		if s.Header.Config.Whole {
 			texts = append(texts[:2], decimal(part.E2EL.Mean))
 		}

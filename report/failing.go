@@ -106,7 +106,8 @@ const (
 func excerpt(message string) string {
 	var words []string
 	n := 0
-	for _, word := range strings.FieldsFunc(message, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+	for _, word := range strings.FieldsFunc(message,
+		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		word = screen.Cut(word, mostWord)
 		if n += screen.Width(word) + 1; n > mostMessage {
 			return strings.Join(append(words, "…"), " ")

@@ -20,7 +20,8 @@ func Group(w io.Writer, g *compare.Group) error {
 	var b bytes.Buffer
 	total := g.Total()
 	fmt.Fprintf(&b, "\nAll targets: %d of %s completed in %s s, %s req/s, %s output tok/s\n", total.Completed,
-		metrics.Counted(total.Completed+total.Failed, "request"), decimal(total.Seconds), decimal(total.RequestThroughput), decimal(total.OutputThroughput))
+		metrics.Counted(total.Completed+total.Failed, "request"), decimal(total.Seconds), decimal(total.RequestThroughput),
+		decimal(total.OutputThroughput))
 	whole := g.Interference()
 	marked := interference(&b, whole, "with the others", "alone")
 	tableNotes(&b, tableNote{marked, whole.Compared, whole.Bound})
@@ -68,7 +69,8 @@ func GroupJSON(w io.Writer, g *compare.Group, v vllm.Version) error {
 		return nil
 	}
 	total := g.Total()
-	o := pyjson.Object{{Key: "group", Value: g.ID}, {Key: "total", Value: result(total, v)}, {Key: "interference", Value: interferenceObject(g.Interference())}}
+	o := pyjson.Object{{Key: "group", Value: g.ID}, {Key: "total", Value: result(total, v)},
+		{Key: "interference", Value: interferenceObject(g.Interference())}}
 	var loaded any
 	if at, ok := g.Loaded(); ok {
 		part := g.Within(at)

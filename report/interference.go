@@ -74,7 +74,8 @@ func tableNotes(b *bytes.Buffer, n tableNote) {
 	}
 	if n.bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(n.bound, ", ")+", which therefore says little about interference")
+		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(n.bound, ", ")+
+			", which therefore says little about interference")
 	}
 }
 
@@ -144,7 +145,8 @@ func whereObjects(all []compare.Where) []any {
 func changeObject(c compare.Change) pyjson.Object {
 	return pyjson.Object{
 		{Key: "name", Value: c.Name}, {Key: "old_ms", Value: finite(c.Old)}, {Key: "new_ms", Value: finite(c.New)},
-		{Key: "change_ms", Value: finite(c.Value)}, {Key: "low_ms", Value: finite(c.Low)}, {Key: "high_ms", Value: finite(c.High)},
+		{Key: "change_ms", Value: finite(c.Value)}, {Key: "low_ms", Value: finite(c.Low)},
+		{Key: "high_ms", Value: finite(c.High)},
 	}
 }
 
@@ -181,7 +183,8 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 	targets, fairness := pyjson.Object{}, pyjson.Object{}
 	for i := range in.Effects {
 		e := &in.Effects[i]
-		object := pyjson.Object{{Key: "shared", Value: measureObject(func(m compare.Measure) float64 { return m.Of(e.Shared) }, "_ms")}}
+		object := pyjson.Object{{Key: "shared", Value: measureObject(
+			func(m compare.Measure) float64 { return m.Of(e.Shared) }, "_ms")}}
 		if e.Alone != nil {
 			object.Set("alone", measureObject(func(m compare.Measure) float64 { return m.Of(e.Alone) }, "_ms"))
 			object.Set("slowdown", measureObject(e.Slowdown, ""))
@@ -190,10 +193,12 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 		targets.Set(e.Target, object)
 	}
 	for _, f := range in.Fairness {
-		fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain)}, {Key: "most_to_least", Value: finite(f.Ratio)}})
+		fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain)},
+			{Key: "most_to_least", Value: finite(f.Ratio)}})
 	}
 	return pyjson.Object{
-		{Key: "targets", Value: targets}, {Key: "fairness", Value: fairness}, {Key: "bound_by_rate", Value: append([]string{}, in.Bound...)},
+		{Key: "targets", Value: targets}, {Key: "fairness", Value: fairness},
+		{Key: "bound_by_rate", Value: append([]string{}, in.Bound...)},
 	}
 }
 

@@ -55,7 +55,8 @@ func bound(v float64) string {
 // intervals writes a table of the confidence intervals of the block's percentiles. If there are
 // many percentiles, it has the last ones.
 func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
-	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles), func(p float64) bool { return p <= 0 || p >= 100 })
+	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles),
+		func(p float64) bool { return p <= 0 || p >= 100 })
 	percentiles = percentiles[max(0, len(percentiles)-max(0, (width-truthLabel)/intervalColumn)):]
 	var rows bytes.Buffer
 	for _, m := range metrics.Metrics {

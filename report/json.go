@@ -63,7 +63,8 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if w := s.Header.Wake; w != nil {
 		o.Set("wake", pyjson.Object{
 			{Key: "level", Value: w.Level}, {Key: "sleep_ms", Value: metrics.Milliseconds(w.Sleep)},
-			{Key: "ready_ms", Value: metrics.Milliseconds(w.Ready)}, {Key: "first_token_ms", Value: metrics.Milliseconds(w.FirstToken)},
+			{Key: "ready_ms", Value: metrics.Milliseconds(w.Ready)},
+			{Key: "first_token_ms", Value: metrics.Milliseconds(w.FirstToken)},
 		})
 	}
 	if s.Spans != nil {

@@ -16,7 +16,8 @@ func writeWake(w io.Writer, s *metrics.Summary) error {
 	if k == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nSleep level %d before the load: asleep after %.3f s; awake %.3f s after the wake-up call, first token after %.3f s\n",
+	_, err := fmt.Fprintf(w, "\nSleep level %d before the load: asleep after %.3f s; awake %.3f s after the wake-up "+
+		"call, first token after %.3f s\n",
 		k.Level, k.Sleep.Seconds(), k.Ready.Seconds(), k.FirstToken.Seconds())
 	return err
 }
@@ -36,7 +37,8 @@ func writeMemory(w io.Writer, s *metrics.Summary) error {
 	moved(&b, "returned", c.Returned())
 	if p := c.Paid(); p.First > 0 && p.Rest > 0 {
 		fmt.Fprintf(&b, "  mean TTFT of the first %s after it began to take: %s ms; of the other %d: %s ms\n",
-			metrics.Counted(p.First, "request"), decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest, decimal(metrics.Milliseconds(p.MeanRest)))
+			metrics.Counted(p.First, "request"), decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest,
+			decimal(metrics.Milliseconds(p.MeanRest)))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -57,7 +59,8 @@ func memoryObject(c *pool.Course) pyjson.Object {
 	least, most := c.Range()
 	o := pyjson.Object{
 		{Key: "pool", Value: c.Name}, {Key: "limit_mib", Value: inMiB(c.Limit)},
-		{Key: "least_mib", Value: inMiB(least)}, {Key: "most_mib", Value: inMiB(most)}, {Key: "mean_mib", Value: c.Mean() / pool.MiB},
+		{Key: "least_mib", Value: inMiB(least)}, {Key: "most_mib", Value: inMiB(most)},
+		{Key: "mean_mib", Value: c.Mean() / pool.MiB},
 	}
 	for _, move := range []struct {
 		key string

@@ -45,7 +45,8 @@ type narrowed struct {
 
 // weights are the numbers in the order in which a reader wants them. All others follow.
 var weights = []string{
-	"failed", "mean_ttft_ms", "median_job_s", "sessions_per_s", "cached_percent", "output_tokens_per_s", "mean_tpot_ms", "p99_ttft_ms", "p99_tpot_ms", "requests_per_s", "mean_itl_ms", "mean_e2el_ms", "duration_s", "completed",
+	"failed", "mean_ttft_ms", "median_job_s", "sessions_per_s", "cached_percent", "output_tokens_per_s", "mean_tpot_ms",
+	"p99_ttft_ms", "p99_tpot_ms", "requests_per_s", "mean_itl_ms", "mean_e2el_ms", "duration_s", "completed",
 }
 
 // choose decides what is shown.

@@ -172,7 +172,8 @@ func windowObject(s *metrics.Summary) pyjson.Object {
 	p := s.Part
 	o := pyjson.Object{
 		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
-		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside}, {Key: "requests_crossing", Value: p.Crossing},
+		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside},
+		{Key: "requests_crossing", Value: p.Crossing},
 	}
 	o = append(o, vllm.PartNumbers(s)...).With("truth", truth(s))
 	if s.Adapters != nil {

@@ -19,7 +19,8 @@ var pyTorchMetrics = []string{
 }
 
 // pyTorchOmits are keys of the result file that no record has.
-var pyTorchOmits = append([]string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}, pyTorchMetrics...)
+var pyTorchOmits = append([]string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"},
+	pyTorchMetrics...)
 
 // PyTorch writes vLLM's second file, for PyTorch's benchmarks: a list with a record for each
 // statistic of TTFT, TPOT and ITL in the result file, on one line without a line end. It writes
@@ -46,7 +47,8 @@ func PyTorch(w io.Writer, s *metrics.Summary, v vllm.Version, args pyjson.Object
 		}},
 	}
 	model, _ := args.Get("model")
-	rest := slices.DeleteFunc(slices.Clone(result), func(m pyjson.Member) bool { return slices.Contains(pyTorchOmits, m.Key) })
+	rest := slices.DeleteFunc(slices.Clone(result),
+		func(m pyjson.Member) bool { return slices.Contains(pyTorchOmits, m.Key) })
 	var records []pyjson.Object
 	for _, metric := range pyTorchMetrics {
 		if value, ok := result.Get(metric); ok {
@@ -54,7 +56,8 @@ func PyTorch(w io.Writer, s *metrics.Summary, v vllm.Version, args pyjson.Object
 				{Key: "benchmark", Value: benchmark},
 				{Key: "model", Value: pyjson.Object{{Key: "name", Value: model}}},
 				{Key: "metric", Value: pyjson.Object{
-					{Key: "name", Value: metric}, {Key: "benchmark_values", Value: []any{value}}, {Key: "extra_info", Value: infAsText(rest)},
+					{Key: "name", Value: metric}, {Key: "benchmark_values", Value: []any{value}},
+					{Key: "extra_info", Value: infAsText(rest)},
 				}},
 			})
 		}

@@ -18,7 +18,8 @@ import (
 // Repeats writes by how much targets slow each other down, if there are several, then a table of
 // the repeated runs. For a single target, and if Extended, it adds how much they differ. On a
 // terminal the table fits its width; elsewhere it is Markdown, with all numbers.
-func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary, experiments []sharing.Load) error {
+func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary,
+	experiments []sharing.Load) error {
 	var table Table
 	repeats := map[string]int{}
 	for _, s := range sums {
@@ -28,7 +29,8 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 			labels = append(labels, metrics.KV{Key: "target", Value: name})
 		}
 		repeats[name]++
-		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}), Summary: s})
+		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}),
+			Summary: s})
 	}
 	var b bytes.Buffer
 	errs := []error{PairedBySeries(&b, sums), Sharing(&b, shown, experiments)}
@@ -94,7 +96,8 @@ var spreadColumns = slices.Concat([]column{
 	{head: "Duration (s)", of: func(s *metrics.Summary) float64 { return s.Seconds }},
 	{head: "Request throughput (req/s)", of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
 	{head: "Output token throughput (tok/s)", of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
-}, spreadLatency("ttft", "TTFT"), spreadLatency("tpot", "TPOT"), spreadLatency("itl", "ITL"), spreadLatency("e2el", "E2EL"))
+}, spreadLatency("ttft", "TTFT"), spreadLatency("tpot", "TPOT"), spreadLatency("itl", "ITL"),
+	spreadLatency("e2el", "E2EL"))
 
 // spreadLatency are the numbers of one latency, in milliseconds.
 func spreadLatency(metric, name string) []column {
@@ -124,7 +127,8 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 		return nil
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n", len(pairs[0].Effects))
+	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n",
+		len(pairs[0].Effects))
 	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads)...)
 	marked, bound := false, []string(nil)
 	for i := range pairs {
@@ -176,10 +180,12 @@ func SharedStart(sums []*metrics.Summary) string {
 	case most < 2:
 		return ""
 	case unknown:
-		return fmt.Sprintf("%d runs on a server that does not say when it started: if it is one start, they show how runs on it differ, and not how starts do. "+
+		return fmt.Sprintf("%d runs on a server that does not say when it started: if it is one start, they show how runs "+
+			"on it differ, and not how starts do. "+
 			"servebench sweep starts the server for each repeat", most)
 	}
-	return fmt.Sprintf("%d runs on one server start: they show how runs on it differ, and not how starts do. servebench sweep starts the server for each repeat", most)
+	return fmt.Sprintf("%d runs on one server start: they show how runs on it differ, and not how starts do. "+
+		"servebench sweep starts the server for each repeat", most)
 }
 
 // PairedBySeries writes Paired for each series of repeats among the runs.

@@ -66,7 +66,8 @@ func outcomes(s *metrics.Summary) string {
 	if !math.IsNaN(of.Goodput) {
 		rate += ", " + decimal(of.Goodput) + " good"
 	}
-	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, decimal(of.MeanInFlight), of.PeakInFlight)
+	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, decimal(of.MeanInFlight),
+		of.PeakInFlight)
 }
 
 // tailOf is the highest reported percentile, or 99.
@@ -111,7 +112,8 @@ func jobTime(of *metrics.Sessions, tail float64) string {
 	if of.Cut > 0 && of.JobTime.Len() > 0 {
 		with = fmt.Sprintf(" (%s with cut sessions)", longer(of.JobPercentile(50)))
 	}
-	return fmt.Sprintf("mean %s s, median %s s%s, P%s %s s", inSeconds(of.JobTime.Mean()), inSeconds(of.JobTime.Median()), with,
+	return fmt.Sprintf("mean %s s, median %s s%s, P%s %s s", inSeconds(of.JobTime.Mean()), inSeconds(of.JobTime.Median()),
+		with,
 		metrics.FormatPercentile(tail), inSeconds(of.JobTime.Percentile(tail)))
 }
 
@@ -137,7 +139,8 @@ func jobParts(of *metrics.Sessions) (parts []string) {
 		name, more string
 		took, some time.Duration
 	}{
-		{"server", "prefill", all.Server(), all.Prefill}, {"gaps", "tools", all.Gaps(), all.Tool}, {"queue", "session slots", all.Queue(), all.SessionSlots}, {"lag", "", all.Lag, 0},
+		{"server", "prefill", all.Server(), all.Prefill}, {"gaps", "tools", all.Gaps(), all.Tool},
+		{"queue", "session slots", all.Queue(), all.SessionSlots}, {"lag", "", all.Lag, 0},
 	} {
 		if share(part.took) < leastShare {
 			continue
@@ -196,7 +199,8 @@ func turnTable(b *bytes.Buffer, s *metrics.Summary, extended bool) (marked bool)
 		{head: "|sent", of: func(r *metrics.TurnRow) string { return vllm.Count(r.Sent) }},
 		{head: "prompt|tokens", of: func(r *metrics.TurnRow) string { return fmt.Sprintf("%.0f", r.MeanPrompt()) }},
 		{head: "cached|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.CachedShare()) }},
-		{head: "reusable|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.ReusableShare()) }, extended: true},
+		{head: "reusable|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.ReusableShare()) },
+			extended: true},
 		{head: "TTFT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TTFT) }},
 		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.TTFT) }},
 		{head: "TPOT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TPOT) }},
@@ -257,8 +261,10 @@ func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
 		for _, part := range []struct {
 			label string
 			took  time.Duration
-		}{{"Mean prefill of a session", of.MeanParts().Prefill}, {"Mean decode", of.MeanParts().Decode}, {"Mean gaps of persons", of.MeanParts().Think},
-			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a session slot", of.MeanParts().SessionSlots}, {"Mean wait for slots", of.MeanParts().Slots},
+		}{{"Mean prefill of a session", of.MeanParts().Prefill}, {"Mean decode", of.MeanParts().Decode},
+			{"Mean gaps of persons", of.MeanParts().Think},
+			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a session slot", of.MeanParts().SessionSlots},
+			{"Mean wait for slots", of.MeanParts().Slots},
 			{"Mean lag of a session", of.MeanParts().Lag}} {
 			add(part.label+" (s)", decimal(part.took.Seconds()))
 		}

@@ -41,7 +41,8 @@ func Sharing(w io.Writer, shown screen.Screen, all []sharing.Load) error {
 		switch c := e.Causes(); {
 		case c == nil:
 		case c.Short() && says:
-			errs = append(errs, note(&b, shown, fmt.Sprintf("Whose prompts lengthen whose gaps is unknown: that takes %s in which all targets are loaded", c.Least())))
+			errs = append(errs, note(&b, shown, fmt.Sprintf("Whose prompts lengthen whose gaps is unknown: that takes %s in "+
+				"which all targets are loaded", c.Least())))
 		case !c.Short():
 			errs = append(errs, causes(&b, shown, c, of))
 		}
@@ -126,7 +127,8 @@ func evennesses(b *bytes.Buffer, shown screen.Screen, all []sharing.Evenness, of
 }
 
 func causes(b *bytes.Buffer, shown screen.Screen, c *sharing.Causes, of string) error {
-	g := &grid{heads: 1, names: 2, rows: [][]string{{"gaps of", "prompts of", "correlation", "interval", "lag ms", "effect ms", "interval"}}}
+	g := &grid{heads: 1, names: 2, rows: [][]string{
+		{"gaps of", "prompts of", "correlation", "interval", "lag ms", "effect ms", "interval"}}}
 	for _, p := range c.Pairs {
 		cells := []string{p.On, p.By, "-", "", "", "", ""}
 		if !p.Confounded && !math.IsNaN(p.Correlation.Value) {
@@ -153,13 +155,16 @@ func verdicts(c *sharing.Causes) (texts []string) {
 		case s.By != "":
 			texts = append(texts, fmt.Sprintf("%s: the prompts of %s lengthen its gaps", s.Target, s.By))
 		case s.Among != nil:
-			texts = append(texts, fmt.Sprintf("%s: the prompts of %s lengthen its gaps; these runs cannot say which of them most", s.Target, strings.Join(s.Among, " or ")))
+			texts = append(texts, fmt.Sprintf("%s: the prompts of %s lengthen its gaps; these runs cannot say which of them "+
+				"most", s.Target, strings.Join(s.Among, " or ")))
 		default:
 			texts = append(texts, fmt.Sprintf("%s: these runs do not show that anybody's prompts lengthen its gaps", s.Target))
 		}
 	}
 	for _, same := range c.Same {
-		texts = append(texts, fmt.Sprintf("%[1]s and %[2]s get requests at the same times, so these runs cannot say which of the two is a cause: give one of them another delay, as in --target %[2]s=URL,delay=3s, or outside a sweep another seed", same[0], same[1]))
+		texts = append(texts, fmt.Sprintf("%[1]s and %[2]s get requests at the same times, so these runs cannot say which "+
+			"of the two is a cause: give one of them another delay, as in --target %[2]s=URL,delay=3s, or outside a sweep "+
+			"another seed", same[0], same[1]))
 	}
 	return texts
 }
@@ -180,7 +185,8 @@ func SharingJSON(w io.Writer, all []sharing.Load) error {
 			slowdowns.Set(m.Measure.Name, matrixObject(&m))
 		}
 		for _, f := range e.Evenness() {
-			fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain.Value)}, {Key: "low", Value: finite(f.Jain.Low)}, {Key: "high", Value: finite(f.Jain.High)}})
+			fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain.Value)},
+				{Key: "low", Value: finite(f.Jain.Low)}, {Key: "high", Value: finite(f.Jain.High)}})
 		}
 		o.Set("slowdowns", slowdowns)
 		o.Set("fairness", fairness)
@@ -201,7 +207,8 @@ func matrixObject(m *sharing.Matrix) (rows pyjson.Object) {
 		with := pyjson.Object{}
 		for i, s := range row.Slower {
 			if m.With[i] != row.Target {
-				with.Set(m.With[i], pyjson.Object{{Key: "ratio", Value: finite(s.Value)}, {Key: "low", Value: finite(s.Low)}, {Key: "high", Value: finite(s.High)}, {Key: "repeats", Value: s.Repeats}})
+				with.Set(m.With[i], pyjson.Object{{Key: "ratio", Value: finite(s.Value)}, {Key: "low", Value: finite(s.Low)},
+					{Key: "high", Value: finite(s.High)}, {Key: "repeats", Value: s.Repeats}})
 			}
 		}
 		rows.Set(row.Target, pyjson.Object{{Key: "alone", Value: finite(row.Alone)}, {Key: "with", Value: with}})
@@ -211,7 +218,8 @@ func matrixObject(m *sharing.Matrix) (rows pyjson.Object) {
 
 func causesObject(c *sharing.Causes) pyjson.Object {
 	interval := func(i sharing.Interval) pyjson.Object {
-		return pyjson.Object{{Key: "value", Value: finite(i.Value)}, {Key: "low", Value: finite(i.Low)}, {Key: "high", Value: finite(i.High)}}
+		return pyjson.Object{{Key: "value", Value: finite(i.Value)}, {Key: "low", Value: finite(i.Low)},
+			{Key: "high", Value: finite(i.High)}}
 	}
 	pairs, slowed, same := []any{}, pyjson.Object{}, []any{}
 	for _, p := range c.Pairs {

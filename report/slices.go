@@ -58,7 +58,8 @@ var sliceColumns = slices.Concat([]sliceColumn{
 	{key: "mean_concurrency", head: "in flight|mean", of: func(s *metrics.Slice) any { return s.InFlight }},
 	{key: "input_tokens", of: func(s *metrics.Slice) any { return s.Input }},
 	{key: "output_tokens", of: func(s *metrics.Slice) any { return s.Output }},
-	{key: "output_throughput", head: "output|tok/s", of: func(s *metrics.Slice) any { return float64(s.Output) / s.Seconds() }},
+	{key: "output_throughput", head: "output|tok/s",
+		of: func(s *metrics.Slice) any { return float64(s.Output) / s.Seconds() }},
 },
 	latencyOfSlice("ttft", "|P99", func(s *metrics.Slice) metrics.Spread { return s.TTFT }),
 	latencyOfSlice("tpot", "|P99", func(s *metrics.Slice) metrics.Spread { return s.TPOT }),
@@ -68,7 +69,8 @@ var sliceColumns = slices.Concat([]sliceColumn{
 func latencyOfSlice(name, tailHead string, of func(*metrics.Slice) metrics.Spread) []sliceColumn {
 	return []sliceColumn{
 		{key: name + "_values", of: func(s *metrics.Slice) any { return of(s).N }},
-		{key: "mean_" + name + "_ms", head: strings.ToUpper(name) + " ms|mean", of: func(s *metrics.Slice) any { return of(s).Mean }},
+		{key: "mean_" + name + "_ms", head: strings.ToUpper(name) + " ms|mean",
+			of: func(s *metrics.Slice) any { return of(s).Mean }},
 		{key: "p99_" + name + "_ms", head: tailHead, of: func(s *metrics.Slice) any { return of(s).P99 }},
 	}
 }

@@ -191,7 +191,8 @@ func (t Table) cells(head func(column) string, number func(*Row, column) string)
 const few = "*"
 
 // fewMeans explains few.
-var fewMeans = fmt.Sprintf("fewer than %d values beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
+var fewMeans = fmt.Sprintf("fewer than %d values beyond this percentile: too few to decide anything by it",
+	metrics.MinBeyond)
 
 // Markdown writes the table with columns of even width, and below it a line for each row
 // that needs a remark.

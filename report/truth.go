@@ -37,7 +37,10 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join, "milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
+		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) },
+		"share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted,
+		"megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join,
+		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
@@ -178,8 +181,10 @@ func percentileHeads(percentiles []float64) (heads []string) {
 var otherwiseTexts = map[string]string{
 	metrics.DiffersOutput: "all output has names that it does not know", metrics.DiffersLineEnd: "lines end in CR",
 	metrics.DiffersLines: "events of several data: lines", metrics.DiffersComment: "comments in a transcription",
-	metrics.DiffersEvent: "event: lines", metrics.DiffersSpace: "no space after data:", metrics.DiffersCut: "cut after [DONE]",
-	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output", metrics.DiffersUnfinished: "the server gave up",
+	metrics.DiffersEvent: "event: lines", metrics.DiffersSpace: "no space after data:",
+	metrics.DiffersCut:     "cut after [DONE]",
+	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output",
+	metrics.DiffersUnfinished: "the server gave up",
 }
 
 // otherwise says how many answers vLLM's client judges differently, and why.

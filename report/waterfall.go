@@ -107,22 +107,28 @@ func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) 
 		if n := s.Header.Config.Answers; n > 1 {
 			counted = fmt.Sprintf("%d answers, %d to a request,", of.Counted, n)
 		}
-		add("server queue and prefill are means of the %s that the server's /metrics counted, so they and the rest up to the first output have no percentiles", counted)
+		add("server queue and prefill are means of the %s that the server's /metrics counted, so they and the rest up to "+
+			"the first output have no percentiles", counted)
 	case of.Divided == 0 && s.Header.Config.Answers > 1:
-		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics, but not for requests with several answers")
+		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics, but not for " +
+			"requests with several answers")
 	case of.Divided == 0:
 		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics")
 	case of.Divided < of.Requests:
-		add("the server reported its times of %d requests; the other %d are in %q", of.Divided, of.Requests-of.Divided, metrics.SpanFirstOutput.Label())
+		add("the server reported its times of %d requests; the other %d are in %q", of.Divided, of.Requests-of.Divided,
+			metrics.SpanFirstOutput.Label())
 	}
 	if of.Negative > 0 {
-		add("network and front end are below 0 in %s: there the server's queue and prefill are longer than the time until the first output", metrics.Counted(of.Negative, "request"))
+		add("network and front end are below 0 in %s: there the server's queue and prefill are longer than the time until "+
+			"the first output", metrics.Counted(of.Negative, "request"))
 	}
 	if n := s.Resent.Requests + s.Resent.Reconnects; n > 0 {
-		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n), metrics.SpanWrite.Label())
+		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n),
+			metrics.SpanWrite.Label())
 	}
 	if ttft := times.TTFT; ttft.Requests > 0 && !s.Header.Config.Whole {
-		add("by its /metrics the server had the first token %s ms after the request arrived, on average", decimal(ttft.Mean()))
+		add("by its /metrics the server had the first token %s ms after the request arrived, on average",
+			decimal(ttft.Mean()))
 	}
 	return notes
 }
@@ -148,7 +154,8 @@ func waterfallObject(s *metrics.Summary) any {
 		by = "requests"
 	}
 	o := pyjson.Object{
-		{Key: "requests", Value: of.Requests}, {Key: "server_times_by", Value: by}, {Key: "server_times_of", Value: cmp.Or(of.Counted, int64(of.Divided))},
+		{Key: "requests", Value: of.Requests}, {Key: "server_times_by", Value: by},
+		{Key: "server_times_of", Value: cmp.Or(of.Counted, int64(of.Divided))},
 		{Key: "negative", Value: of.Negative}, {Key: "mean_total_ms", Value: milliseconds(of.Spans.Total(), of.Requests)},
 	}
 	percentiles := slices.Clone(s.Header.Config.Percentiles)
@@ -222,7 +229,8 @@ func requestFacts(r *metrics.Record) (facts []string) {
 	for _, m := range []struct {
 		name string
 		at   time.Duration
-	}{{"first byte", r.FirstByte}, {"first chunk", r.Chunks.First()}, {"first content", r.FirstContent}, {"first output after reasoning", r.FirstOutput}} {
+	}{{"first byte", r.FirstByte}, {"first chunk", r.Chunks.First()}, {"first content", r.FirstContent},
+		{"first output after reasoning", r.FirstOutput}} {
 		if m.at > 0 {
 			moments = append(moments, fmt.Sprintf("%s at %s ms", m.name, inMilliseconds(m.at-r.Due)))
 		}
@@ -235,7 +243,8 @@ func requestFacts(r *metrics.Record) (facts []string) {
 		longest := slices.Max(gaps)
 		number := slices.Index(gaps, longest) + 2
 		slices.Sort(gaps)
-		add("%s; the median gap %s ms, the longest %s ms, before chunk %d", metrics.Counted(len(gaps)+1, "chunk"), inMilliseconds(gaps[(len(gaps)-1)/2]), inMilliseconds(longest), number)
+		add("%s; the median gap %s ms, the longest %s ms, before chunk %d", metrics.Counted(len(gaps)+1, "chunk"),
+			inMilliseconds(gaps[(len(gaps)-1)/2]), inMilliseconds(longest), number)
 	}
 	if t := r.Server; t != nil {
 		var told []string

@@ -70,22 +70,27 @@ func newCompareCommand() *cobra.Command {
 		},
 	}
 	f := argv.Of(cmd)
-	f.StringVar(&c.arms, "arms", "", "`OLD,NEW` compare runs of one source; each is an arm of a sweep, a --label or a target. One name takes this arm of the new side")
+	f.StringVar(&c.arms, "arms", "", "`OLD,NEW` compare runs of one source; each is an arm of a sweep, a --label or a "+
+		"target. One name takes this arm of the new side")
 	where := func(text string) error {
 		condition, err := compare.ParseCondition(text)
 		c.where = append(c.where, condition)
 		return err
 	}
-	f.Func("where", "`NAME=VALUE` take only runs with this flag of run, arm or target, as request-rate=10; may be repeated", where)
-	f.Func("target", "`NAME` take only runs of this target, 'NAME alone' or 'NAME with OTHER'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
+	f.Func("where", "`NAME=VALUE` take only runs with this flag of run, arm or target, as request-rate=10; may be "+
+		"repeated", where)
+	f.Func("target", "`NAME` take only runs of this target, 'NAME alone' or 'NAME with OTHER'. It is short for --where "+
+		"target=NAME", func(name string) error { return where("target=" + name) })
 	c.limits.define(f)
 	c.plan.define(f)
-	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the sessions kept in this file. From 4 on they show how much days differ")
+	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the sessions kept in this file. From 4 on they show "+
+		"how much days differ")
 	f.StringVar(&c.saveBaseline, "save-baseline", "", "`FILE` keep the runs in this file, after the sessions that it has")
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
-	f.BoolVar(&c.extended, "extended", false, "show every number. Else those that are not gated are left out if they do not differ, or have few samples")
+	f.BoolVar(&c.extended, "extended", false, "show every number. Else those that are not gated are left out if they "+
+		"do not differ, or have few samples")
 	f.BoolVar(&c.dryRun, "dry-run", false, "check the flags and the gate, and say what is gated. No run is read")
 	var ofFormats []string
 	for _, format := range compareFormatNames() {
@@ -124,7 +129,8 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := save.Clash(outputFiles(c.saveBaseline, c.writes), append([]string{c.baseline, c.limits.file}, args...)); err != nil {
+	if err := save.Clash(outputFiles(c.saveBaseline, c.writes),
+		append([]string{c.baseline, c.limits.file}, args...)); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -154,13 +160,16 @@ func (c *compareCommand) run(args []string, dash int) error {
 		if old, new, err = c.recounted(args, dash); err != nil {
 			return err
 		}
-		notes = append(notes, fmt.Sprintf("the runs were recorded with the definitions of several releases of vLLM: all are counted with the definitions of %s", c.counted))
+		notes = append(notes, fmt.Sprintf("the runs were recorded with the definitions of several releases of vLLM: all "+
+			"are counted with the definitions of %s", c.counted))
 	}
 	result := compare.Compare(old, new, c.gate)
 	result.Conclude()
 	result.Whole = c.extended
 	if c.missing {
-		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist. Make it of runs that you trust, with servebench compare --save-baseline or, in the GitHub Action, with update-baseline: true on the default branch", c.baseline)}
+		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist. Make it of runs that you trust, "+
+			"with servebench compare --save-baseline or, in the GitHub Action, with update-baseline: true on the default "+
+			"branch", c.baseline)}
 	}
 	result.Notes = append(result.Notes, notes...)
 	if err := c.write(result); err != nil {
@@ -207,7 +216,8 @@ func decided(result *compare.Comparison) error {
 // messages about the files.
 func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare.Run, err error) {
 	if slices.Contains(args, "-") {
-		return nil, nil, fmt.Errorf("standard input: the runs were recorded with the definitions of several releases of vLLM, and counting all with the definitions of %s takes reading them twice: put them into a file", c.counted)
+		return nil, nil, fmt.Errorf("standard input: the runs were recorded with the definitions of several releases of "+
+			"vLLM, and counting all with the definitions of %s takes reading them twice: put them into a file", c.counted)
 	}
 	c.talk = io.Discard
 	return c.chosen(args, dash)
@@ -217,7 +227,8 @@ func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare
 func (c *compareCommand) check() error {
 	for _, w := range c.writes {
 		if format, file, _ := strings.Cut(w, "="); report.ComparisonFormats[format] == nil || file == "" {
-			return fmt.Errorf("argument --write: %s: it must be FORMAT=FILE with a format of %s", pyjson.Quote(w), strings.Join(compareFormatNames(), ", "))
+			return fmt.Errorf("argument --write: %s: it must be FORMAT=FILE with a format of %s", pyjson.Quote(w),
+				strings.Join(compareFormatNames(), ", "))
 		}
 	}
 	switch {
@@ -260,7 +271,8 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 		case len(args) == 0:
 			return nil, nil, errors.New("--arms compares runs of one source: give its file or folder")
 		case dash >= 0:
-			return nil, nil, errors.New("--arms OLD,NEW compares runs of one source: give no --, or one name, which is an arm of the new side")
+			return nil, nil, errors.New("--arms OLD,NEW compares runs of one source: give no --, or one name, which is an " +
+				"arm of the new side")
 		}
 		return c.armsOf(args)
 	case dash < 0 && c.arms == "" && len(args) > 0:
@@ -285,7 +297,8 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 // oneSided is the error for a command line that has one set of runs. It says how to compare their
 // arms, if there are several.
 func oneSided(args []string, runs []*compare.Run) error {
-	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and --baseline FILE"
+	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and " +
+		"--baseline FILE"
 	if len(args) == 0 {
 		return errors.New(sides)
 	}
@@ -327,7 +340,8 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	}
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
-		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), strings.Join(compare.ArmNames(all), ", "))
+		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms),
+			strings.Join(compare.ArmNames(all), ", "))
 	}
 	if old, err = compare.Arm(all, a); err == nil {
 		new, err = compare.Arm(all, b)
@@ -348,7 +362,8 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 		_, err := io.WriteString(c.out, text.String())
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, writeFiles(c.writes, func(w io.Writer, format string) error { return report.ComparisonFormats[format](w, result) }))...)
+	return errors.Join(append(errs, writeFiles(c.writes,
+		func(w io.Writer, format string) error { return report.ComparisonFormats[format](w, result) }))...)
 }
 
 // nextTo writes a document's block next to runs.

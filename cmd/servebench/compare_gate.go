@@ -75,7 +75,8 @@ func (l *gateFlags) change(gate compare.Gate) (compare.Gate, error) {
 	flags := emptyForm().flags
 	for _, name := range gate.Despite {
 		if !slices.Contains(compare.Known, name) && flags.Lookup(name) == nil {
-			return gate, fmt.Errorf("argument --despite: %s: it takes %s, and flags of servebench run, such as model or seed", pyjson.Quote(name), strings.Join(compare.Known, ", "))
+			return gate, fmt.Errorf("argument --despite: %s: it takes %s, and flags of servebench run, such as model or seed",
+				pyjson.Quote(name), strings.Join(compare.Known, ", "))
 		}
 	}
 	return gate, nil
@@ -117,9 +118,11 @@ type sequentialFlags struct {
 const usualPairs = 20
 
 func (s *sequentialFlags) define(f *argv.Flags) {
-	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the pairs of runs of two arms decide which is worse, and exit as servebench compare. A pair that is disturbed is made again. --arm, or FILE, names both")
+	f.BoolVar(&s.asked, "sequential", false, "stop as soon as the pairs of runs of two arms decide which is worse, and "+
+		"exit as servebench compare. A pair that is disturbed is made again. --arm, or FILE, names both")
 	f.IntVar(&s.pairs, "max-pairs", usualPairs, "`N` most pairs of --sequential, in place of the repeats of FILE")
-	f.Var(argv.Parsed(&s.minutes, "", argv.ParseFloat), "max-minutes", "`M` begin no pair of --sequential that would end later than after so many minutes of runs (default no limit)")
+	f.Var(argv.Parsed(&s.minutes, "", argv.ParseFloat), "max-minutes",
+		"`M` begin no pair of --sequential that would end later than after so many minutes of runs (default no limit)")
 	s.gate.define(f)
 }
 
@@ -127,7 +130,8 @@ func (s *sequentialFlags) define(f *argv.Flags) {
 func (s *sequentialFlags) plan() (*sweep.Sequential, error) {
 	switch {
 	case !s.asked && (s.pairs != usualPairs || s.minutes != 0 || s.gate.given()):
-		return nil, errors.New("--max-pairs, --max-minutes and the flags of a gate go with --sequential. For the runs of a sweep, servebench compare has the same flags")
+		return nil, errors.New("--max-pairs, --max-minutes and the flags of a gate go with --sequential. For the runs of " +
+			"a sweep, servebench compare has the same flags")
 	case !s.asked:
 		return nil, nil
 	case !(s.minutes >= 0):
@@ -145,8 +149,10 @@ type planFlags struct {
 }
 
 func (p *planFlags) define(f *argv.Flags) {
-	f.BoolVar(&p.asked, "plan", false, "say how many pairs of runs the gate will likely take, and how long, by how much these runs differ. One set of runs is enough")
-	f.StringVar(&p.noise, "noise", "", "`SHARE` plan without runs: their numbers differ by this share, as 3% (a standard deviation)")
+	f.BoolVar(&p.asked, "plan", false, "say how many pairs of runs the gate will likely take, and how long, by how "+
+		"much these runs differ. One set of runs is enough")
+	f.StringVar(&p.noise, "noise", "", "`SHARE` plan without runs: their numbers differ by this share, as 3% (a "+
+		"standard deviation)")
 	f.IntVar(&p.pairs, "max-pairs", usualPairs, "`N` most pairs of the sequential sweep in the plan")
 }
 

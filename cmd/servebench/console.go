@@ -152,7 +152,8 @@ func (c *console) unaligned(s loadgen.Event) string {
 	case f == nil || f.Class != metrics.Status:
 		return fmt.Sprintf("/tokenize probe failed (%v)", s.Err)
 	case f.Status == http.StatusNotFound:
-		return fmt.Sprintf("/tokenize unavailable (404 Not Found: either this server has no /tokenize route, or it does not serve a model named `%s` "+
+		return fmt.Sprintf("/tokenize unavailable (404 Not Found: either this server has no /tokenize route, or it does "+
+			"not serve a model named `%s` "+
 			"(its served names are listed by GET /v1/models))", s.Model)
 	}
 	return fmt.Sprintf("/tokenize unavailable (HTTP %d)", f.Status)

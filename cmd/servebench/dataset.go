@@ -39,7 +39,8 @@ It needs no server, and so cannot ask one for its model or its tokenizer: give
       --dataset-name sharegpt --dataset-path sharegpt.json`,
 	}, printDataset, []string{
 		"model", "tokenizer", "request-rate", "burstiness", "duration", "dataset-name", "dataset-path", "num-prompts", "seed",
-		"random-input-len", "random-output-len", "random-range-ratio", "random-prefix-len", "prompt-token-ids", "stats", "shard", "config",
+		"random-input-len", "random-output-len", "random-range-ratio", "random-prefix-len", "prompt-token-ids", "stats",
+		"shard", "config",
 	})
 }
 
@@ -50,7 +51,8 @@ func printDataset(ctx context.Context, asked *options) error {
 	case asked.Shard.Several() && (asked.Stats || asked.Simulate != ""):
 		return errors.New("argument --shard: --stats and --simulate are about the whole dataset: leave one of the two out")
 	case asked.Endless():
-		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
+		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give " +
+			"--num-prompts")
 	}
 	for _, note := range asked.Notes {
 		fmt.Fprintln(os.Stderr, note)
@@ -113,11 +115,14 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 			return fmt.Errorf("dry run: %w", err)
 		}
 	}
-	fmt.Printf("dry run on one %s: %s of %s in %s, with a request in progress for %.1f %% of it\n", name, count(f.Requests, "request"), count(f.Sessions, "session"),
+	fmt.Printf("dry run on one %s: %s of %s in %s, with a request in progress for %.1f %% of it\n", name,
+		count(f.Requests, "request"), count(f.Sessions, "session"),
 		f.Length.Round(time.Millisecond), 100*f.Busy)
-	fmt.Printf("  found in its prefix cache: %d of %d prompt tokens (%.1f %%)\n", f.Found, f.Prompt, 100*float64(f.Found)/float64(max(f.Prompt, 1)))
+	fmt.Printf("  found in its prefix cache: %d of %d prompt tokens (%.1f %%)\n", f.Found, f.Prompt,
+		100*float64(f.Found)/float64(max(f.Prompt, 1)))
 	if f.Refused > 0 {
-		fmt.Printf("  too long for the model: %s, after which %s were not sent\n", count(f.Refused, "request"), count(f.Unsent, "turn"))
+		fmt.Printf("  too long for the model: %s, after which %s were not sent\n", count(f.Refused, "request"),
+			count(f.Unsent, "turn"))
 	}
 	if f.Needs > 1 { // whose queue may have cost it cache hits
 		bounds.Servers = int(math.Ceil(f.Needs))

@@ -71,7 +71,8 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		err = errors.Join(err, report.Sharing(e.out, screen.Screen{Width: reportWidth}, shared))
 	}
 	if e.Repeat > 1 && len(e.done) > 0 {
-		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done), shared); unprinted != nil {
+		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done),
+			shared); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
 		if shared := report.SharedStart(summaries(e.done)); shared != "" {
@@ -156,7 +157,8 @@ func (o *options) plan() *loadgen.Plan {
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.PartLabels = o.Results.Filename == ""
 	p.Keep = loadgen.Keep{
-		Detail: loadgen.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
+		Detail: loadgen.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save ||
+			o.Results.Append,
 		Requests: o.Results.Parts.Any() || o.Results.Plots.Any(),
 	}
 	for _, target := range o.Targets {
@@ -238,7 +240,8 @@ func (e *experiment) tell(r *loadgen.Result) error {
 			fmt.Fprintln(talk, "  "+advice)
 		}
 	}
-	ending := report.Ending{Screen: shown, Name: s.Header.TargetName(), Brief: e.several, Extended: results.Parts.Extended, More: e.rest()}
+	ending := report.Ending{Screen: shown, Name: s.Header.TargetName(), Brief: e.several,
+		Extended: results.Parts.Extended, More: e.rest()}
 	if err := errors.Join(printed, said, ending.Write(e.talk, s), unsaved); err != nil {
 		return exitError{err, exitNo}
 	}
@@ -248,7 +251,8 @@ func (e *experiment) tell(r *loadgen.Result) error {
 // print prints the block of a run, and its requested parts.
 func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 	var block bytes.Buffer
-	err := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), parts.Show(&block, s, e.version))
+	err := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version),
+		parts.Show(&block, s, e.version))
 	if _, err := e.out.Write(block.Bytes()); err != nil {
 		return fmt.Errorf("printing the result block: %w", err)
 	}

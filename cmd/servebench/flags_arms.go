@@ -15,7 +15,9 @@ import (
 type armFlags []string
 
 func (a *armFlags) define(f *argv.Flags) {
-	f.StringArrayVar((*[]string)(a), "arm", nil, "`NAME=SERVER` a server to compare: a command that starts it, as for a shell, or the URL of one that runs. Give one for each server, the old one first. ${port} in a command is a free port")
+	f.StringArrayVar((*[]string)(a), "arm", nil,
+		"`NAME=SERVER` a server to compare: a command that starts it, as for a shell, or the URL of one that runs. Give "+
+			"one for each server, the old one first. ${port} in a command is a free port")
 	f.Offer("arm", "old=", "new=")
 }
 
@@ -52,5 +54,6 @@ func (a armFlags) misplaced(word string) error {
 	if ext := filepath.Ext(word); ext == ".yaml" || ext == ".yml" {
 		return fmt.Errorf("argument --arm: %s has the arms: put it there, under arms, or give --arm and no FILE", word)
 	}
-	return fmt.Errorf("%s: no flag has it: put the command of an arm between quotes, as --arm new='vllm serve MODEL --port ${port}'", loadgen.RedactURL(word))
+	return fmt.Errorf("%s: no flag has it: put the command of an arm between quotes, as --arm new='vllm serve MODEL "+
+		"--port ${port}'", loadgen.RedactURL(word))
 }

@@ -29,11 +29,13 @@ type resultFlags struct {
 }
 
 // goodputHelp says what --goodput is for.
-const goodputHelp = "limits of a good request, as ttft:200 tpot:50 e2el:5000, and of a session, as job:60000, in milliseconds. ttfo:MS limits the time to the first output that is not reasoning"
+const goodputHelp = "limits of a good request, as ttft:200 tpot:50 e2el:5000, and of a session, as job:60000, in " +
+	"milliseconds. ttfo:MS limits the time to the first output that is not reasoning"
 
 func (g *resultFlags) define(f *argv.Flags) {
 	r := &g.Results
-	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of "+strings.Join(latencies(), ", "))
+	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of "+
+		strings.Join(latencies(), ", "))
 	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
 	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` "+goodputHelp)
 	f.StringVar(&g.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")
@@ -42,22 +44,40 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "write every request into the result file, with its text")
 	f.BoolVar(&r.Append, "append-result", false, "append to the result file, one JSON object per line")
 	f.StringVar(&r.Dir, "result-dir", "", "`DIR` folder of the result file (default the working directory)")
-	f.StringVar(&r.Filename, "result-filename", "", "`NAME` name of the result file (default made from label, rate, model and time)")
-	f.BoolVar(&r.Plots.Timeline, "plot-timeline", false, "write an HTML page about the run, with a timeline of its requests. It has the name of the result file, with .timeline.html")
-	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds", "`MS,MS` two thresholds to mark in the page's chart of single ITLs, in milliseconds")
-	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write a chart of prompt and output lengths, as .dataset_stats.svg (vLLM writes a PNG)")
-	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream to this file, for servebench report; - means stdout. %t in the name is the shard's index")
-	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. prompts adds what was sent, so that --dataset-name file sends it again. requests leaves out the arrival times of chunks")
-	f.StringVar(&r.Compress, "compress", "", "`HOW` compress the record stream: zstd. A FILE of -o that ends in .zst is always compressed. servebench report reads both")
+	f.StringVar(&r.Filename, "result-filename", "",
+		"`NAME` name of the result file (default made from label, rate, model and time)")
+	f.BoolVar(&r.Plots.Timeline, "plot-timeline", false,
+		"write an HTML page about the run, with a timeline of its requests. It has the name of the result file, with "+
+			".timeline.html")
+	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds",
+		"`MS,MS` two thresholds to mark in the page's chart of single ITLs, in milliseconds")
+	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false,
+		"write a chart of prompt and output lengths, as .dataset_stats.svg (vLLM writes a PNG)")
+	f.StringVarP(&r.Stream, "record-to", "o", "",
+		"`FILE` write the record stream to this file, for servebench report; - means stdout. %t in the name is the "+
+			"shard's index")
+	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. prompts adds what was sent, so that "+
+		"--dataset-name file sends it again. requests leaves out the arrival times of chunks")
+	f.StringVar(&r.Compress, "compress", "", "`HOW` compress the record stream: zstd. A FILE of -o that ends in .zst "+
+		"is always compressed. servebench report reads both")
 	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an HdrHistogram interval log")
-	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on. Releases before 0.30 have the definitions of 0.30.0")
-	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
-	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
-	f.BoolVar(&r.Parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
-	f.Var(argv.Parsed(&g.Report.Price, "", cost.ParsePrice), "price", "`PRICE` what a GPU costs in dollars an hour, as 2.10/h. The run then says what a million tokens cost")
-	f.Var(argv.Parsed(&g.Report.GPUs, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default what --metadata says, or else 1)")
+	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version",
+		"`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on. Releases before 0.30 have "+
+			"the definitions of 0.30.0")
+	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window",
+		"`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice",
+		"`TIME` also report the run in parts of this length, as 10s")
+	f.BoolVar(&r.Parts.Extended, "extended", false,
+		"print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of "+
+			"several targets")
+	f.Var(argv.Parsed(&g.Report.Price, "", cost.ParsePrice), "price",
+		"`PRICE` what a GPU costs in dollars an hour, as 2.10/h. The run then says what a million tokens cost")
+	f.Var(argv.Parsed(&g.Report.GPUs, "", parseGPUs), "gpus",
+		"`N` number of GPUs of the server (default what --metadata says, or else 1)")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
-	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
+	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures",
+		"`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
 	f.OfferList("percentile-metrics", latencies()...)
 	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
@@ -78,10 +98,12 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		g.Report.Metrics = g.Plan.Latencies()
 	}
 	for _, m := range unknownMetrics(g.Report.Metrics) {
-		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s", pyjson.Quote(m), strings.Join(latencies(), ", ")))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s",
+			pyjson.Quote(m), strings.Join(latencies(), ", ")))
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.Any() && (r.Dir != "" || r.Filename != "")) {
-		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of the two")
+		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of "+
+			"the two")
 	}
 	switch ending := strings.ToLower(filepath.Ext(r.Stream)); {
 	case ending == ".zst":
@@ -111,7 +133,8 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		switch {
 		case !g.Whole() || !slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric):
 		case g.Server.Pooling(): // vLLM's client takes it and does nothing with it
-			g.Warnings = append(g.Warnings, fmt.Sprintf("--goodput %s: answers of --backend %s have E2EL alone, so it means nothing", slo.Metric, g.Server.Backend))
+			g.Warnings = append(g.Warnings, fmt.Sprintf("--goodput %s: answers of --backend %s have E2EL alone, so it means "+
+				"nothing", slo.Metric, g.Server.Backend))
 		default:
 			return fmt.Errorf("argument --goodput: %s: answers that are not streamed have none: it must be e2el", slo.Metric)
 		}
@@ -163,7 +186,8 @@ func parseAbort(text string) (rule loadgen.AbortRule, err error) {
 		rule.Count, err = argv.ParseInt(rule.Text)
 	}
 	if err != nil || rule.Count < 0 || isShare && !(rule.Share >= 0 && rule.Share < 100) {
-		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", pyjson.Quote(text))
+		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below "+
+			"100%%, as 5%%", pyjson.Quote(text))
 	}
 	return rule, nil
 }
@@ -217,13 +241,16 @@ func parseSLO(arg string) (slo metrics.SLO, err error) {
 	shown := metrics.FormatFloat(limit)
 	switch {
 	case err != nil:
-		return slo, errors.New("Invalid format found for service level objectives. Specify service level objectives for goodput as " +
-			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` + pyjson.Quote(arg) + ")")
+		return slo, errors.New("Invalid format found for service level objectives. Specify service level objectives for " +
+			"goodput as " +
+			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` +
+			pyjson.Quote(arg) + ")")
 	case !slices.Contains([]string{"ttft", "ttfo", "tpot", "e2el", metrics.JobSLO}, name):
 		return slo, errors.New("Invalid metric name found, " + name + ": " + shown +
 			". The service level objective name should be one of ['ttft', 'tpot', 'e2el'], or 'ttfo' or 'job'.")
 	case !(limit >= 0):
-		return slo, errors.New("Invalid value found, " + name + ": " + shown + ". The service level objective value should be non-negative.")
+		return slo, errors.New("Invalid value found, " + name + ": " + shown +
+			". The service level objective value should be non-negative.")
 	}
 	return metrics.SLO{Metric: name, Limit: limit}, nil
 }
@@ -234,7 +261,8 @@ func parseWindow(text string) (*report.WindowAsk, error) {
 	if text == "steady" {
 		return &report.WindowAsk{Text: text, Steady: true}, nil
 	}
-	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out", pyjson.Quote(text))
+	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out",
+		pyjson.Quote(text))
 	from, to, ok := strings.Cut(text, ":")
 	if !ok || from == "" && to == "" {
 		return nil, invalid

@@ -27,19 +27,33 @@ type samplingFlags struct {
 
 func (g *samplingFlags) define(f *argv.Flags) {
 	s := &g.Sampling
-	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature", "`T` sampling temperature; 0 is greedy (default the server's)")
-	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p", "`P` keep the likeliest tokens whose probabilities add up to P (default the server's)")
+	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature",
+		"`T` sampling temperature; 0 is greedy (default the server's)")
+	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p",
+		"`P` keep the likeliest tokens whose probabilities add up to P (default the server's)")
 	f.Var(argv.Optional(&g.topK, argv.ParseInt), "top-k", "`K` keep the K likeliest tokens (default the server's)")
-	f.Var(argv.Optional(&g.minP, argv.ParseFloat), "min-p", "`P` keep tokens with at least P times the probability of the likeliest (default the server's)")
-	f.Var(argv.Optional(&g.frequency, argv.ParseFloat), "frequency-penalty", "`X` penalty for a token, times the number of its occurrences (default the server's)")
-	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty", "`X` penalty for a token that has occurred (default the server's)")
-	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty", "`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
-	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token, for completions (default none)")
-	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "let the model write to the full output length. Always on for random, traces of lengths and sessions")
-	f.Var(argv.Parsed(&g.extraBody, "", parseMembers), "extra-body", "`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
-	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` members to leave out of every body, with commas between. For servers that refuse what they do not know, such as ignore_eos")
-	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of chat messages as a list of parts, as vLLM's client does, or as a string (default parts)")
-	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false, "ask for the token count with every chunk. Chunks of several tokens are then counted right, and all chunks are longer")
+	f.Var(argv.Optional(&g.minP, argv.ParseFloat), "min-p",
+		"`P` keep tokens with at least P times the probability of the likeliest (default the server's)")
+	f.Var(argv.Optional(&g.frequency, argv.ParseFloat), "frequency-penalty",
+		"`X` penalty for a token, times the number of its occurrences (default the server's)")
+	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty",
+		"`X` penalty for a token that has occurred (default the server's)")
+	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty",
+		"`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
+	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs",
+		"`N` log probabilities to ask for per token, for completions (default none)")
+	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false,
+		"let the model write to the full output length. Always on for random, traces of lengths and sessions")
+	f.Var(argv.Parsed(&g.extraBody, "", parseMembers), "extra-body",
+		"`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
+	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body",
+		"`NAMES` members to leave out of every body, with commas between. For servers that refuse what they do not know, "+
+			"such as ignore_eos")
+	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content",
+		"`KIND` send the text of chat messages as a list of parts, as vLLM's client does, or as a string (default parts)")
+	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false,
+		"ask for the token count with every chunk. Chunks of several tokens are then counted right, and all chunks are "+
+			"longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
 	f.Conceal("extra-body", loadgen.RedactJSON)
 	f.OfferList("drop-body", droppable...)
@@ -65,7 +79,8 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 	s.ExtraBody = given.Merge(g.extraBody)
 	g.Server.Secrets.AddMembers(g.extraBody)
 	if api := backend.Find(g.Server.Backend); s.UsageAlways && !api.Counts {
-		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk", api.Name)
+		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk",
+			api.Name)
 	}
 	if g.Whole() && !g.Server.Pooling() {
 		if err := g.resolveWhole(); err != nil {
@@ -73,7 +88,8 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		}
 	}
 	if g.Server.SkipTokenizer && !g.Whole() && !g.Server.Pooling() {
-		g.Notes = append(g.Notes, "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's client: servebench report --html shows them")
+		g.Notes = append(g.Notes, "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's "+
+			"client: servebench report --html shows them")
 	}
 	return g.checkDropped()
 }
@@ -90,10 +106,12 @@ func parseMembers(text string) (pyjson.Object, error) {
 // resolveWhole says what answers that are not streamed lack.
 func (g *samplingFlags) resolveWhole() error {
 	if api := backend.Find(g.Server.Backend); !api.OneJSON {
-		return fmt.Errorf("argument --extra-body: stream: servebench reads the answers of --backend %s only as streams", api.Name)
+		return fmt.Errorf("argument --extra-body: stream: servebench reads the answers of --backend %s only as streams",
+			api.Name)
 	}
 	if g.Sampling.UsageAlways {
-		return errors.New("argument --continuous-usage-stats: it asks for counts in a stream, and the answers are not streamed")
+		return errors.New("argument --continuous-usage-stats: it asks for counts in a stream, and the answers are not " +
+			"streamed")
 	}
 	g.Notes = append(g.Notes, "the answers are not streamed: there is E2EL, but no TTFT, TPOT or ITL")
 	return nil
@@ -103,8 +121,11 @@ func (g *samplingFlags) resolveWhole() error {
 // none, and an answer of numbers has no use for them.
 func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
 	api := backend.Find(g.Server.Backend)
-	if i := slices.IndexFunc(given, func(m pyjson.Member) bool { return !slices.Contains(api.Sampling, m.Key) }); api.Sampling != nil && i >= 0 {
-		return nil, fmt.Errorf("argument --%s: the API of --backend %s has only %s: set what the server takes with --extra-body",
+	if i := slices.IndexFunc(given, func(m pyjson.Member) bool {
+		return !slices.Contains(api.Sampling, m.Key)
+	}); api.Sampling != nil && i >= 0 {
+		return nil, fmt.Errorf("argument --%s: the API of --backend %s has only %s: set what the server takes with "+
+			"--extra-body",
 			strings.ReplaceAll(given[i].Key, "_", "-"), api.Name, strings.Join(api.Sampling, ", "))
 	}
 	if len(given) == 0 || !api.Forms && !api.Pooling {
@@ -112,9 +133,11 @@ func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
 	}
 	flag := "--" + strings.ReplaceAll(given[0].Key, "_", "-")
 	if api.Forms {
-		return nil, fmt.Errorf("argument %s: --backend %s takes no sampling flags: set what the server takes with --extra-body", flag, api.Name)
+		return nil, fmt.Errorf("argument %s: --backend %s takes no sampling flags: set what the server takes with "+
+			"--extra-body", flag, api.Name)
 	}
-	g.Warnings = append(g.Warnings, fmt.Sprintf("%s and other sampling flags have no effect: --backend %s makes no text", flag, api.Name))
+	g.Warnings = append(g.Warnings, fmt.Sprintf("%s and other sampling flags have no effect: --backend %s makes no text",
+		flag, api.Name))
 	return nil, nil
 }
 
@@ -130,9 +153,11 @@ func (g *samplingFlags) checkDropped() error {
 		case name == "stream_options" && s.UsageAlways:
 			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
 		case !extra && !slices.Contains(droppable, name):
-			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets", pyjson.Quote(name), strings.Join(droppable, ", "))
+			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets",
+				pyjson.Quote(name), strings.Join(droppable, ", "))
 		case name == "stream_options" && !g.Whole():
-			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer counts, or each answer is one token")
+			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer "+
+				"counts, or each answer is one token")
 		}
 	}
 	return nil
@@ -149,7 +174,8 @@ var needed = map[string]string{
 }
 
 // droppable are the other members that bodies of servebench's have.
-var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream", "stream_options", "truncate_prompt_tokens"}
+var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty",
+	"stream", "stream_options", "truncate_prompt_tokens"}
 
 // parseNames reads names with commas between.
 func parseNames(text string) ([]string, error) {
@@ -182,10 +208,15 @@ type adapterFlags struct {
 }
 
 func (g *adapterFlags) define(f *argv.Flags) {
-	f.ListVar(&g.names, "lora-modules", argv.Some, "`NAME` adapters to ask for in place of the model, with spaces or commas between. The server must have them")
-	f.StringVar(&g.assignment, "lora-assignment", "random", "`HOW` how to give each request an adapter: random draws one, round-robin takes the next. zipf draws the kth 1/k^S times as often as the first")
-	f.Var(argv.Optional(&g.exponent, argv.ParseFloat), "lora-zipf-exponent", "`S` exponent of --lora-assignment zipf (default 1)")
-	f.ListVar(&g.weights, "lora-weights", argv.Some, "`W` how often each of --lora-modules is drawn, in their order, as 8 4 1 (default all equally often)")
+	f.ListVar(&g.names, "lora-modules", argv.Some,
+		"`NAME` adapters to ask for in place of the model, with spaces or commas between. The server must have them")
+	f.StringVar(&g.assignment, "lora-assignment", "random",
+		"`HOW` how to give each request an adapter: random draws one, round-robin takes the next. zipf draws the kth "+
+			"1/k^S times as often as the first")
+	f.Var(argv.Optional(&g.exponent, argv.ParseFloat), "lora-zipf-exponent",
+		"`S` exponent of --lora-assignment zipf (default 1)")
+	f.ListVar(&g.weights, "lora-weights", argv.Some,
+		"`W` how often each of --lora-modules is drawn, in their order, as 8 4 1 (default all equally often)")
 	f.Choices("lora-assignment", "random", roundRobin, zipf)
 }
 

@@ -28,28 +28,43 @@ type serverFlags struct {
 
 func (g *serverFlags) define(f *argv.Flags) {
 	s := &g.Server
-	f.StringVar(&s.Backend, "backend", "openai", "`NAME` API to call; list shows them all with their endpoints and runs nothing")
-	f.StringVar(&s.BaseURL, "base-url", "", "`URL` URL of the server, without /v1. It replaces --host and --port; its query, such as ?api-version=2024-10-21, goes with every call")
+	f.StringVar(&s.Backend, "backend", "openai",
+		"`NAME` API to call; list shows them all with their endpoints and runs nothing")
+	f.StringVar(&s.BaseURL, "base-url", "", "`URL` URL of the server, without /v1. It replaces --host and --port; its "+
+		"query, such as ?api-version=2024-10-21, goes with every call")
 	f.StringVar(&g.host, "host", "127.0.0.1", "`HOST` host of the server, if there is no --base-url")
 	f.IntVar(&g.port, "port", 8000, "`PORT` port of the server, if there is no --base-url")
-	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. Without it, each backend has the path that --backend list shows")
-	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request. Values are never recorded or shown")
-	f.BoolVar(&s.Trace, "traceparent", false, "also send each request's id as W3C trace context. Spans of the server's OpenTelemetry then have it")
+	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions",
+		"`PATH` path of the API below the URL, with its query if it has one. Without it, each backend has the path that "+
+			"--backend list shows")
+	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request. Values are never "+
+		"recorded or shown")
+	f.BoolVar(&s.Trace, "traceparent", false, "also send each request's id as W3C trace context. Spans of the server's "+
+		"OpenTelemetry then have it")
 	f.BoolVar(&s.Insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
-	f.StringVar(&s.TLS.Certificate, "client-cert", "", "`FILE` PEM file of the certificate that the server asks clients for")
+	f.StringVar(&s.TLS.Certificate, "client-cert", "",
+		"`FILE` PEM file of the certificate that the server asks clients for")
 	f.StringVar(&s.TLS.Key, "client-key", "", "`FILE` PEM file of the key of --client-cert (default the same file)")
-	f.BoolVar(&s.HTTP2, "http2", false, "use HTTP/2. Streams then share connections, and the arrival of a chunk is stamped after it is read, not by the kernel")
-	f.StringVar(&g.transport, "transport", "auto", "`WHICH` code for HTTP/1.1. auto is servebench's, and Go's net/http through a proxy. net is always net/http, which costs more CPU. Results say own or net/http")
+	f.BoolVar(&s.HTTP2, "http2", false, "use HTTP/2. Streams then share connections, and the arrival of a chunk is "+
+		"stamped after it is read, not by the kernel")
+	f.StringVar(&g.transport, "transport", "auto",
+		"`WHICH` code for HTTP/1.1. auto is servebench's, and Go's net/http through a proxy. net is always net/http, "+
+			"which costs more CPU. Results say own or net/http")
 	f.StringVar(&s.Socket, "unix-socket", "", "`PATH` Unix socket to connect to, instead of the URL's host")
 	f.StringVar(&s.Model, "model", "", "`NAME` model to ask for (default the first that the server lists)")
 	f.StringVar(&s.ServedName, "served-model-name", "", "`NAME` name of the model in requests (default --model)")
-	f.StringVar(&s.Tokenizer, "tokenizer", "", "`PATH` tokenizer that makes and counts prompts (default the model's in the Hugging Face cache, else the server's, else none). It may be a tokenizer.json, a model's folder, a model's name in the cache, server for the server's own, or stub-32000 for 32000 made-up words. Nothing is downloaded")
+	f.StringVar(&s.Tokenizer, "tokenizer", "", "`PATH` tokenizer that makes and counts prompts (default the model's in "+
+		"the Hugging Face cache, else the server's, else none). It may be a tokenizer.json, a model's folder, a model's "+
+		"name in the cache, server for the server's own, or stub-32000 for 32000 made-up words. Nothing is downloaded")
 	f.String("tokenizer-mode", "auto", "`MODE` no effect. Both modes read tokenizer.json")
-	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false, "use no tokenizer. Lengths are then what the server says, and the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's client")
+	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false,
+		"use no tokenizer. Lengths are then what the server says, and the block has no output tokens, TTFT, TPOT or ITL, "+
+			"as in vLLM's client")
 	f.Bool("trust-remote-code", false, "no effect. servebench never runs a model's code")
 	f.Choices("backend", append(backend.Names(), listBackends)...)
-	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends), func(name string) bool { return backend.Find(name) != nil })...)
+	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends),
+		func(name string) bool { return backend.Find(name) != nil })...)
 	f.Conceal("base-url", loadgen.RedactURL)
 	f.Conceal("endpoint", loadgen.RedactEndpoint)
 	f.Conceal("header", loadgen.RedactPair)
@@ -65,7 +80,8 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.Unbuilt("tokenizer-mode", "slow", "mistral", "custom", "deepseek_v32")
 }
 
-const insecureWarning = "--insecure: TLS certificates are not verified, so that anybody on the way can read the API key and change the answers"
+const insecureWarning = "--insecure: TLS certificates are not verified, so that anybody on the way can read the API " +
+	"key and change the answers"
 
 func (g *serverFlags) resolve(f *argv.Flags) error {
 	s := &g.Server
@@ -91,7 +107,8 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 			if name, _, ok := strings.Cut(h, ":"); ok {
 				which = pyjson.Quote(name)
 			}
-			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =: write it as --header Authorization='Bearer KEY')", which)
+			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =: write it "+
+				"as --header Authorization='Bearer KEY')", which)
 		}
 	}
 	if s.Insecure {
@@ -146,7 +163,8 @@ func (g *serverFlags) resolveEndpoint(given bool) error {
 		return fmt.Errorf("argument --endpoint: %s: it must end with %s: --backend %s needs --endpoint %s",
 			pyjson.Quote(path), strings.Join(api.Suffixes, " or "), s.Backend, api.Endpoint)
 	case !api.Messages && strings.HasSuffix(path, "chat/completions"): // vLLM's client sends it, too
-		g.Warnings = append(g.Warnings, fmt.Sprintf("--backend %s sends prompts, but %s takes messages: give --backend openai-chat, or --endpoint /v1/completions", s.Backend, path))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("--backend %s sends prompts, but %s takes messages: give --backend "+
+			"openai-chat, or --endpoint /v1/completions", s.Backend, path))
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -204,7 +222,8 @@ func (g *serverFlags) resolveSecrets() error {
 		}
 	}
 	for _, h := range s.Headers {
-		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") || strings.ContainsAny(h.Value, "\r\n\x00") {
+		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") ||
+			strings.ContainsAny(h.Value, "\r\n\x00") {
 			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", pyjson.Quote(h.Key))
 		}
 		s.Secrets.AddHeader(h.Key, h.Value)

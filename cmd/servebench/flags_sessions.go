@@ -24,19 +24,31 @@ type multiTurnFlags struct {
 
 func (g *multiTurnFlags) define(f *argv.Flags) {
 	s := &g.Workload.Sessions
-	f.BoolVar(&s.MultiTurn, "multi-turn", false, "make random and sharegpt send conversations of several turns. --num-prompts then counts conversations")
-	f.Var(argv.Parsed(&g.turns, "", argv.ParseInt), "multi-turn-num-turns", "`N` turns of each conversation of random (default 3)")
-	f.Var(argv.Parsed(&s.MinTurns, "", argv.ParseInt), "multi-turn-min-turns", "`N` fewest turns of a conversation. random draws from N to --multi-turn-max-turns; sharegpt leaves out shorter ones (default 2)")
-	f.Var(argv.Parsed(&s.MaxTurns, "", argv.ParseInt), "multi-turn-max-turns", "`N` most turns of a conversation. sharegpt and conversations leave out the turns after them (default no limit)")
-	f.Var(argv.Parsed(&g.delayMS, "", argv.ParseFloat), "multi-turn-delay-ms", "`MS` gap before each later turn of random and sharegpt, in milliseconds (default 0)")
-	f.Var(argv.Parsed(&s.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio", "`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
-	f.Var(argv.Parsed(&s.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio", "`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
-	f.Var(argv.Parsed(&s.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len", "`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
-	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len", "`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and sharegpt then leave out conversations of one turn")
+	f.BoolVar(&s.MultiTurn, "multi-turn", false,
+		"make random and sharegpt send conversations of several turns. --num-prompts then counts conversations")
+	f.Var(argv.Parsed(&g.turns, "", argv.ParseInt), "multi-turn-num-turns",
+		"`N` turns of each conversation of random (default 3)")
+	f.Var(argv.Parsed(&s.MinTurns, "", argv.ParseInt), "multi-turn-min-turns",
+		"`N` fewest turns of a conversation. random draws from N to --multi-turn-max-turns; sharegpt leaves out shorter "+
+			"ones (default 2)")
+	f.Var(argv.Parsed(&s.MaxTurns, "", argv.ParseInt), "multi-turn-max-turns",
+		"`N` most turns of a conversation. sharegpt and conversations leave out the turns after them (default no limit)")
+	f.Var(argv.Parsed(&g.delayMS, "", argv.ParseFloat), "multi-turn-delay-ms",
+		"`MS` gap before each later turn of random and sharegpt, in milliseconds (default 0)")
+	f.Var(argv.Parsed(&s.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio",
+		"`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
+	f.Var(argv.Parsed(&s.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio",
+		"`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
+	f.Var(argv.Parsed(&s.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len",
+		"`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
+	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len",
+		"`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and "+
+			"sharegpt then leave out conversations of one turn")
 }
 
 // ofMultiTurn are the flags that only --multi-turn takes.
-var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-delay-ms", "multi-turn-prefix-global-ratio",
+var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-delay-ms",
+	"multi-turn-prefix-global-ratio",
 	"multi-turn-prefix-conversation-ratio", "per-turn-input-len"}
 
 func (g *multiTurnFlags) resolve(f *argv.Flags) error {
@@ -49,23 +61,30 @@ func (g *multiTurnFlags) resolve(f *argv.Flags) error {
 	}
 	switch {
 	case s.MultiTurn && w.Dataset != "random" && w.Dataset != "sharegpt":
-		return fmt.Errorf("argument --multi-turn: it makes conversations of random and sharegpt, and %s is what its file says", w.Dataset)
+		return fmt.Errorf("argument --multi-turn: it makes conversations of random and sharegpt, and %s is what its file "+
+			"says", w.Dataset)
 	case s.MultiTurn && w.TokenIDs:
-		return errors.New("argument --prompt-token-ids: conversations are sent as text, since their prompts have earlier answers")
+		return errors.New("argument --prompt-token-ids: conversations are sent as text, since their prompts have earlier " +
+			"answers")
 	case f.Changed("multi-turn-max-turns") && !s.MultiTurn && w.Dataset != "conversations":
 		return errors.New("argument --multi-turn-max-turns: it needs --multi-turn, or --dataset-name conversations")
 	case f.Changed("max-model-len") && (s.MaxModelLen < 1 || !s.MultiTurn && w.Dataset != "sessions"):
-		return fmt.Errorf("argument --max-model-len: %d: it must be greater than 0, and needs --multi-turn, or --dataset-name sessions", s.MaxModelLen)
+		return fmt.Errorf("argument --max-model-len: %d: it must be greater than 0, and needs --multi-turn, or "+
+			"--dataset-name sessions", s.MaxModelLen)
 	case s.MinTurns < 0 || s.MaxTurns < 0 || s.MaxTurns > 0 && s.MaxTurns < s.MinTurns:
-		return fmt.Errorf("argument --multi-turn-max-turns: %d: it must be at least --multi-turn-min-turns (%d), which must not be negative", s.MaxTurns, s.MinTurns)
+		return fmt.Errorf("argument --multi-turn-max-turns: %d: it must be at least --multi-turn-min-turns (%d), which "+
+			"must not be negative", s.MaxTurns, s.MinTurns)
 	case random && (s.MinTurns > 0) != (s.MaxTurns > 0):
-		return errors.New("argument --multi-turn-min-turns: random draws between two bounds: also give --multi-turn-max-turns, and each above 0")
+		return errors.New("argument --multi-turn-min-turns: random draws between two bounds: also give " +
+			"--multi-turn-max-turns, and each above 0")
 	case random && s.MinTurns > 0 && f.Changed("multi-turn-num-turns"):
-		return errors.New("argument --multi-turn-num-turns: --multi-turn-min-turns and -max-turns say it: give one of the two")
+		return errors.New("argument --multi-turn-num-turns: --multi-turn-min-turns and -max-turns say it: give one of the " +
+			"two")
 	case f.Changed("multi-turn-num-turns") && g.turns < 1:
 		return fmt.Errorf("argument --multi-turn-num-turns: %d: it must be greater than 0", g.turns)
 	case !(g.delayMS >= 0) || g.delayMS > maxDelay:
-		return fmt.Errorf("argument --multi-turn-delay-ms: %s: it must not be negative, nor more than a year", metrics.FormatFloat(g.delayMS))
+		return fmt.Errorf("argument --multi-turn-delay-ms: %s: it must not be negative, nor more than a year",
+			metrics.FormatFloat(g.delayMS))
 	case random && s.Answers == loadgen.Recorded:
 		return errors.New("argument --session-answers: random has no recorded answers: it takes live")
 	}
@@ -90,16 +109,21 @@ func (g *syntheticFlags) define(f *argv.Flags) {
 		*to, _ = sessions.ParseDist(usual)
 		f.Var(argv.Parsed(to, "", sessions.ParseDist), name, "`DIST` "+usage+" (default "+usual+")")
 	}
-	dist(&s.Turns, "session-turns", "5", "turns of a session. All DIST are numbers, or distributions such as uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")
+	dist(&s.Turns, "session-turns", "5", "turns of a session. All DIST are numbers, or distributions such as "+
+		"uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")
 	dist(&s.First, "session-first-len", "512", "tokens of a session's first prompt, without the system prompt")
 	dist(&s.Input, "session-input-len", "128", "tokens that each later turn adds")
-	f.Var(argv.Parsed(&s.Growth, "", argv.ParseFloat), "session-growth", "`X` factor by which each later turn adds more than the one before (default 1)")
+	f.Var(argv.Parsed(&s.Growth, "", argv.ParseFloat), "session-growth",
+		"`X` factor by which each later turn adds more than the one before (default 1)")
 	dist(&s.Output, "session-output-len", "128", "output length of each turn")
 	dist(&s.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
-	f.Var(argv.Parsed(&s.Systems, "", argv.ParseInt), "session-systems", "`N` number of system prompts that sessions share; 0 means none (default 1)")
+	f.Var(argv.Parsed(&s.Systems, "", argv.ParseInt), "session-systems",
+		"`N` number of system prompts that sessions share; 0 means none (default 1)")
 	dist(&s.System, "session-system-len", "256", "tokens of each system prompt")
-	f.Var(argv.Parsed(&s.SystemBias, "", argv.ParseFloat), "session-system-bias", "`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
-	f.Var(argv.Parsed(&s.AgentShare, "", argv.ParseFloat), "session-agent-share", "`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
+	f.Var(argv.Parsed(&s.SystemBias, "", argv.ParseFloat), "session-system-bias",
+		"`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
+	f.Var(argv.Parsed(&s.AgentShare, "", argv.ParseFloat), "session-agent-share",
+		"`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
 	dist(&s.Agents, "session-agents", "2", "sub-agents that such a turn starts")
 	dist(&s.AgentTurns, "session-agent-turns", "3", "turns of a sub-agent")
 	dist(&s.ToolGap, "session-tool-time", "1", "seconds that a tool takes: before the turns of sub-agents, and after them")
@@ -121,7 +145,8 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 	case !(s.Growth >= 0 && s.Growth <= 100):
 		return fmt.Errorf("argument --session-growth: %s: it must be from 0 to 100", metrics.FormatFloat(s.Growth))
 	case !(s.SystemBias >= 0 && s.SystemBias < 100):
-		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100", metrics.FormatFloat(s.SystemBias))
+		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100",
+			metrics.FormatFloat(s.SystemBias))
 	case s.Systems < 0:
 		return fmt.Errorf("argument --session-systems: %d: it must not be negative", s.Systems)
 	}
@@ -138,19 +163,37 @@ type sessionFlags struct {
 
 func (g *sessionFlags) define(f *argv.Flags) {
 	s, t := &g.Workload.Sessions, &g.Traffic
-	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions", "`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
-	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency N --session-order fifo does")
-	f.StringVar(&g.order, "session-order", "", "`NAME` what gets a free slot of --max-concurrency first: depth later turns, fifo first turns, as in the Rust client (default depth)")
-	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's), recorded (the dataset's), or server (it keeps them). With server, which needs openai-responses, a turn sends only what it adds. The default is live, but recorded for sessions. Prompts of lengths and hash ids have none")
-	f.BoolVar(&s.Reasoning, "keep-reasoning", false, "keep the reasoning of live answers in later prompts, as the member reasoning of their messages. Most chat templates drop it")
-	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, session makes each session differ from all others, too")
-	f.StringVar(&g.Server.SessionHeader, "session-header", "", "`NAME` header with the session's id, for routers (default X-Session-ID)")
-	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for its time in the dataset (default think)")
-	f.Var(argv.Parsed(&s.Speed, "", argv.ParseFloat), "trace-speed", "`X` divide the times and gaps of a dataset by X (default 1)")
-	f.Var(argv.Parsed(&s.From, "", argv.ParseSeconds), "trace-from", "`TIME` start at this time of the dataset, in seconds or as 10m. Sessions that start earlier are left out")
-	f.Var(argv.Parsed(&s.To, "", argv.ParseSeconds), "trace-to", "`TIME` leave out sessions that start at this time of the dataset or later (default no limit)")
-	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap", "`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
-	f.Var(argv.Parsed(&s.BlockSize, "", argv.ParseInt), "trace-block-size", "`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
+	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions",
+		"`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
+	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency",
+		"`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency N "+
+			"--session-order fifo does")
+	f.StringVar(&g.order, "session-order", "", "`NAME` what gets a free slot of --max-concurrency first: depth later "+
+		"turns, fifo first turns, as in the Rust client (default depth)")
+	f.StringVar((*string)(&s.Answers), "session-answers", "",
+		"`NAME` whose answers later prompts have: live (the server's), recorded (the dataset's), or server (it keeps "+
+			"them). With server, which needs openai-responses, a turn sends only what it adds. The default is live, but "+
+			"recorded for sessions. Prompts of lengths and hash ids have none")
+	f.BoolVar(&s.Reasoning, "keep-reasoning", false,
+		"keep the reasoning of live answers in later prompts, as the member reasoning of their messages. Most chat "+
+			"templates drop it")
+	f.StringVar((*string)(&s.Bust), "cache-bust", "",
+		"`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, "+
+			"session makes each session differ from all others, too")
+	f.StringVar(&g.Server.SessionHeader, "session-header", "",
+		"`NAME` header with the session's id, for routers (default X-Session-ID)")
+	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for "+
+		"its time in the dataset (default think)")
+	f.Var(argv.Parsed(&s.Speed, "", argv.ParseFloat), "trace-speed",
+		"`X` divide the times and gaps of a dataset by X (default 1)")
+	f.Var(argv.Parsed(&s.From, "", argv.ParseSeconds), "trace-from",
+		"`TIME` start at this time of the dataset, in seconds or as 10m. Sessions that start earlier are left out")
+	f.Var(argv.Parsed(&s.To, "", argv.ParseSeconds), "trace-to",
+		"`TIME` leave out sessions that start at this time of the dataset or later (default no limit)")
+	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap",
+		"`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
+	f.Var(argv.Parsed(&s.BlockSize, "", argv.ParseInt), "trace-block-size",
+		"`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
 	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded), string(loadgen.Stored))
 	f.Choices("session-order", "depth", "fifo")
 	f.Choices("cache-bust", "none", string(loadgen.BustRun), string(loadgen.BustSession))
@@ -181,8 +224,10 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 	}
 	if n := g.permits; n != nil {
 		t.MaxSessions = n
-		g.Notes = append(g.Notes, fmt.Sprintf("--multi-turn-concurrency %d is taken as --max-sessions %[1]d, which bounds sessions begun and not ended: "+
-			"the Rust client of vLLM begins all at once and bounds requests, as --max-concurrency %[1]d --session-order fifo does", *n))
+		g.Notes = append(g.Notes, fmt.Sprintf("--multi-turn-concurrency %d is taken as --max-sessions %[1]d, which bounds "+
+			"sessions begun and not ended: "+
+			"the Rust client of vLLM begins all at once and bounds requests, as --max-concurrency %[1]d --session-order fifo "+
+			"does", *n))
 	}
 	return nil
 }

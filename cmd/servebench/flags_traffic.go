@@ -28,24 +28,43 @@ type trafficFlags struct {
 
 func (g *trafficFlags) define(f *argv.Flags) {
 	t := &g.Traffic
-	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate", "`RATE` requests per second. inf sends all at once")
-	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness", "`SHAPE` shape of the gamma distribution of the gaps between requests. 1 is Poisson, less is burstier, inf is even")
-	f.Var(argv.Parsed(&t.Rule, string(arrivals.SinceV010), parseRule), "arrival-rule", "`RULE` release of vLLM whose arrival times are used. Up to 0.9.2 the first request was due at 0, and gaps were used as drawn")
-	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency", "`N` most requests in flight at a time (default no limit)")
-	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` raise the request rate over the run, instead of --request-rate")
-	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` first rate of the ramp, in requests per second")
-	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` last rate of the ramp, in requests per second")
-	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate. The forms are "+arrivals.CurveForms)
-	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` stop sending after this time, in seconds or as 90s, 5m; 0 means no limit. Without --num-prompts the run has as many requests as fit")
-	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` run the same load this long before measuring, in seconds or as 30s. The measured load follows without a break")
+	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate",
+		"`RATE` requests per second. inf sends all at once")
+	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness",
+		"`SHAPE` shape of the gamma distribution of the gaps between requests. 1 is Poisson, less is burstier, inf is even")
+	f.Var(argv.Parsed(&t.Rule, string(arrivals.SinceV010), parseRule), "arrival-rule",
+		"`RULE` release of vLLM whose arrival times are used. Up to 0.9.2 the first request was due at 0, and gaps were "+
+			"used as drawn")
+	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency",
+		"`N` most requests in flight at a time (default no limit)")
+	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "",
+		"`NAME` raise the request rate over the run, instead of --request-rate")
+	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps",
+		"`RATE` first rate of the ramp, in requests per second")
+	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps",
+		"`RATE` last rate of the ramp, in requests per second")
+	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve",
+		"`SPEC` a rate that changes over time, instead of --request-rate. The forms are "+arrivals.CurveForms)
+	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration",
+		"`TIME` stop sending after this time, in seconds or as 90s, 5m; 0 means no limit. Without --num-prompts the run "+
+			"has as many requests as fit")
+	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration",
+		"`TIME` run the same load this long before measuring, in seconds or as 30s. The measured load follows without a "+
+			"break")
 	f.IntVar(&t.Warmups, "num-warmups", 0, "`N` requests to send before the measured ones")
-	f.IntVar(&g.readyCheck, "ready-check-timeout-sec", 0, "`SECONDS` wait this long for the server to come up. 0 does not wait")
-	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay", "`TIME` wait this long before the first request, in seconds or as 500ms; for use in a --target")
-	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` also send requests of one token, one after another, with a pause of 1/RATE seconds between. 0 sends none")
-	f.IntVar(&t.Retries, "retries", 0, "`N` resend a failed request up to N times. Only failures before the first chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
-	f.IntVar(&t.SleepFirst, "sleep-first", 0, "`LEVEL` put vLLM to sleep before the load, wake it up and measure that. Level 1 keeps the weights in the host's memory, level 2 drops them; 0 does nothing")
+	f.IntVar(&g.readyCheck, "ready-check-timeout-sec", 0,
+		"`SECONDS` wait this long for the server to come up. 0 does not wait")
+	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay",
+		"`TIME` wait this long before the first request, in seconds or as 500ms; for use in a --target")
+	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0,
+		"`RATE` also send requests of one token, one after another, with a pause of 1/RATE seconds between. 0 sends none")
+	f.IntVar(&t.Retries, "retries", 0, "`N` resend a failed request up to N times. Only failures before the first "+
+		"chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
+	f.IntVar(&t.SleepFirst, "sleep-first", 0, "`LEVEL` put vLLM to sleep before the load, wake it up and measure that. "+
+		"Level 1 keeps the weights in the host's memory, level 2 drops them; 0 does nothing")
 	f.BoolVar(&t.Profile, "profile", false, "have the server profile the run, by its /start_profile and /stop_profile")
-	f.BoolVar(&t.Warm, "warm-connections", false, "open connections before the requests that need them, so that TTFT does not include connecting")
+	f.BoolVar(&t.Warm, "warm-connections", false,
+		"open connections before the requests that need them, so that TTFT does not include connecting")
 	f.Offer("request-rate", "inf")
 	f.Offer("rate-curve", "step:", "sine:")
 	f.Choices("arrival-rule", string(arrivals.SinceV010), string(arrivals.UpToV092))
@@ -63,7 +82,8 @@ func (g *trafficFlags) resolve(*argv.Flags) error {
 	case t.MaxConcurrency != nil && *t.MaxConcurrency <= 0:
 		return errors.New("--max-concurrency must be greater than 0")
 	case !(t.RequestRate > 0):
-		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.RequestRate))
+		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf",
+			metrics.FormatFloat(t.RequestRate))
 	case !(t.Burstiness > 0):
 		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.Burstiness))
 	case t.SleepFirst < 0 || t.SleepFirst > 2:
@@ -75,7 +95,8 @@ func (g *trafficFlags) resolve(*argv.Flags) error {
 	case g.readyCheck < 0:
 		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", g.readyCheck)
 	case !(t.ProbeRate >= 0) || math.IsInf(t.ProbeRate, 1):
-		return fmt.Errorf("argument --probe-request-rate: %s: it must be a number of requests a second, or 0 for none", metrics.FormatFloat(t.ProbeRate))
+		return fmt.Errorf("argument --probe-request-rate: %s: it must be a number of requests a second, or 0 for none",
+			metrics.FormatFloat(t.ProbeRate))
 	}
 	t.ReadyCheck = time.Duration(g.readyCheck) * time.Second
 	if err := g.checkCurve(); err != nil {
@@ -138,14 +159,19 @@ type shardFlags struct{ *options }
 
 func (g *shardFlags) define(f *argv.Flags) {
 	s := &g.Shard
-	f.Func("shard", "`I/N` send part I, from 0, of a run that N machines share; none sends all (default what Slurm or a Job of servebench shard says)", func(text string) (err error) {
+	f.Func("shard", "`I/N` send part I, from 0, of a run that N machines share; none sends all (default what Slurm or "+
+		"a Job of servebench shard says)", func(text string) (err error) {
 		g.ShardGiven = true
 		s.Shard, err = loadgen.ParseShard(text)
 		return err
 	})
-	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at", "`TIME` when the load starts, on all shards, as 2026-11-22T02:15:00.5Z or in Unix seconds")
-	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id", "`TEXT` id of the run, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
-	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset", "`TIME` how far this machine's clock is ahead of the reference, as --clock-offset=-0.3ms (default what the system knows)")
+	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at",
+		"`TIME` when the load starts, on all shards, as 2026-11-22T02:15:00.5Z or in Unix seconds")
+	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id",
+		"`TEXT` id of the run, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
+	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset",
+		"`TIME` how far this machine's clock is ahead of the reference, as --clock-offset=-0.3ms (default what the system "+
+			"knows)")
 }
 
 var unixSeconds = regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)
@@ -162,7 +188,8 @@ func parseInstant(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("invalid time: %s: it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970", pyjson.Quote(text))
+		return at, fmt.Errorf("invalid time: %s: it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970",
+			pyjson.Quote(text))
 	}
 	return at.UTC(), nil
 }
@@ -176,7 +203,8 @@ func parseOffset(text string) (time.Duration, error) {
 	d, err := argv.ParseSeconds(digits)
 	seconds, notNumber := argv.ParseFloat(digits) // if there are too many, parseSeconds returns 0
 	if err != nil || d > maxOffset || notNumber == nil && seconds > maxOffset.Seconds() {
-		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", pyjson.Quote(text))
+		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms",
+			pyjson.Quote(text))
 	}
 	if negative {
 		d = -d

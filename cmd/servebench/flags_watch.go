@@ -32,11 +32,20 @@ type watchFlags struct {
 }
 
 func (g *watchFlags) define(f *argv.Flags) {
-	f.ListVar(&g.replicas, "server-metrics", argv.Bare, "`URL` sample the server's /metrics during the run: requests running and waiting, KV cache, prefix hits, preemptions. For several replicas behind a router, give the URL of each, with commas between")
-	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval", "`TIME` time between two samples, in seconds or as 500ms (default 1)")
-	f.StringVar(&g.Watch.GPU, "gpu-metrics", "", "`SOURCE` sample memory, utilization and power of GPUs each second, what slows them down, and who else uses them. The source is nvidia-smi, nvidia-smi:0,1 for GPUs 0 and 1, or a DCGM exporter as http://HOST:9400/metrics")
-	f.StringVar(&g.Watch.Pool, "kvcached-metrics", "", "`NAME` sample the GPU memory that the server's kvcached pool holds, ten times a second. The name is the server's KVCACHED_IPC_NAME, or the path of the file if that is not in /dev/shm. "+loadgen.TargetMark+" in it stands for the name of the target")
-	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the run at this address, under /metrics; port 0 takes a free one")
+	f.ListVar(&g.replicas, "server-metrics", argv.Bare,
+		"`URL` sample the server's /metrics during the run: requests running and waiting, KV cache, prefix hits, "+
+			"preemptions. For several replicas behind a router, give the URL of each, with commas between")
+	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval",
+		"`TIME` time between two samples, in seconds or as 500ms (default 1)")
+	f.StringVar(&g.Watch.GPU, "gpu-metrics", "",
+		"`SOURCE` sample memory, utilization and power of GPUs each second, what slows them down, and who else uses them. "+
+			"The source is nvidia-smi, nvidia-smi:0,1 for GPUs 0 and 1, or a DCGM exporter as http://HOST:9400/metrics")
+	f.StringVar(&g.Watch.Pool, "kvcached-metrics", "",
+		"`NAME` sample the GPU memory that the server's kvcached pool holds, ten times a second. The name is the server's "+
+			"KVCACHED_IPC_NAME, or the path of the file if that is not in /dev/shm. "+loadgen.TargetMark+
+			" in it stands for the name of the target")
+	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr",
+		"`HOST:PORT` serve Prometheus metrics of the run at this address, under /metrics; port 0 takes a free one")
 	f.Offer("gpu-metrics", loadgen.NvidiaSMI)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.Conceal("server-metrics", loadgen.RedactURLs)
@@ -63,14 +72,16 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 	}
 	if only, ok := strings.CutPrefix(w.GPU, loadgen.NvidiaSMI+":"); ok {
 		if !gpuIndexes.MatchString(only) {
-			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", pyjson.Quote(w.GPU))
+			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1",
+				pyjson.Quote(w.GPU))
 		}
 		w.GPU, w.GPUs = loadgen.NvidiaSMI, only
 		return nil
 	}
 	exporter, ok := withoutMetrics(w.GPU)
 	if !ok {
-		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
+		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as "+
+			"http://127.0.0.1:9400/metrics",
 			pyjson.Quote(loadgen.RedactURL(w.GPU)), loadgen.NvidiaSMI)
 	}
 	w.GPU = exporter
@@ -80,7 +91,8 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 // withoutMetrics is the URL of a /metrics without that end, if it is one.
 func withoutMetrics(text string) (string, bool) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return "", false
 	}
 	return strings.TrimRight(strings.TrimSuffix(text, "/metrics"), "/"), true
@@ -89,10 +101,12 @@ func withoutMetrics(text string) (string, bool) {
 // resolveReplicas reads the value of --server-metrics: nothing, or URLs.
 func (g *watchFlags) resolveReplicas() error {
 	w := &g.Watch
-	for _, text := range strings.FieldsFunc(strings.Join(g.replicas, ","), func(c rune) bool { return c == ',' || c == ' ' }) {
+	for _, text := range strings.FieldsFunc(strings.Join(g.replicas, ","),
+		func(c rune) bool { return c == ',' || c == ' ' }) {
 		replica, ok := withoutMetrics(text)
 		if !ok {
-			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
+			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as "+
+				"http://10.0.0.1:8000,http://10.0.0.2:8000",
 				pyjson.Quote(loadgen.RedactURL(text)))
 		}
 		if slices.Contains(w.URLs, replica) {
@@ -109,7 +123,8 @@ func (g *watchFlags) resolveReplicas() error {
 // parseListen reads where to listen.
 func parseListen(text string) (string, error) {
 	if _, _, err := net.SplitHostPort(text); err != nil {
-		return "", fmt.Errorf("invalid address: %s: it must be HOST:PORT, as 127.0.0.1:9464, with port 0 for any that is free", pyjson.Quote(text))
+		return "", fmt.Errorf("invalid address: %s: it must be HOST:PORT, as 127.0.0.1:9464, with port 0 for any that is "+
+			"free", pyjson.Quote(text))
 	}
 	return text, nil
 }

@@ -29,26 +29,48 @@ type workloadFlags struct {
 
 func (g *workloadFlags) define(f *argv.Flags) {
 	w := &g.Workload
-	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from. auto looks at the file, and says what it is taken for")
-	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, folder of speed_bench, or repository, folder or file of hf. For --dataset-name file it is what servebench dataset printed")
-	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
+	f.StringVar(&w.Dataset, "dataset-name", "random",
+		"`NAME` where prompts come from. auto looks at the file, and says what it is taken for")
+	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, folder of speed_bench, or repository, folder "+
+		"or file of hf. For --dataset-name file it is what servebench dataset printed")
+	f.IntVar(&w.NumPrompts, "num-prompts", 1000,
+		"`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its "+
+			"order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
-	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")
-	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet, spec_bench, hf")
-	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix. For random-rerank it is of the query and one document together")
+	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len",
+		"`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len",
+		"`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, "+
+			"sonnet, spec_bench, hf")
+	f.IntVar(&w.Random.InputLen, "random-input-len", 1024,
+		"`TOKENS` prompt length of random and random-mm, without the prefix. For random-rerank it is of the query and one "+
+			"document together")
 	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
-	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random, random-mm and random-rerank vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
-	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random or random-mm share")
-	f.IntVar(&w.BatchSize, "random-batch-size", 1, "`N` prompts of random, or documents of random-rerank, in one request. Embeddings and rerankers take several")
-	f.BoolVar(&w.NoReranker, "no-reranker", false, "make random-rerank for a model of embeddings. The query is then one of the prompts of a request, each of --random-input-len")
-	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default the recorded length)")
-	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; custom_image sends it")
-	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom, speed_bench and hf without the chat template")
+	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0",
+		"`RATIO` how much lengths of random, random-mm and random-rerank vary, from 0 to below 1. 0.2 draws from 80 % to "+
+			"120 %; {\"input\":R,\"output\":R} sets both apart")
+	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0,
+		"`TOKENS` length of a prefix that all prompts of random or random-mm share")
+	f.IntVar(&w.BatchSize, "random-batch-size", 1,
+		"`N` prompts of random, or documents of random-rerank, in one request. Embeddings and rerankers take several")
+	f.BoolVar(&w.NoReranker, "no-reranker", false,
+		"make random-rerank for a model of embeddings. The query is then one of the prompts of a request, each of "+
+			"--random-input-len")
+	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len",
+		"`TOKENS` output length of sharegpt (default the recorded length)")
+	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256,
+		"`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; "+
+			"custom_image sends it")
+	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false,
+		"send prompts of custom, speed_bench and hf without the chat template")
 	f.BoolVar(&w.DisableShuffle, "disable-shuffle", false, "keep the order of the dataset's file")
 	f.BoolVar(&w.NoOversample, "no-oversample", false, "do not repeat a dataset that has fewer prompts than --num-prompts")
-	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "", "`TEXT` start of each x-request-id (default bench-, 8 random hex digits and -)")
-	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false, "send prompts as token ids. random and prefix_repetition then need no tokenizer")
-	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a tokenizer, and with the server's, which does not say its size")
+	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "",
+		"`TEXT` start of each x-request-id (default bench-, 8 random hex digits and -)")
+	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false,
+		"send prompts as token ids. random and prefix_repetition then need no tokenizer")
+	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a "+
+		"tokenizer, and with the server's, which does not say its size")
 	f.OfferFiles("dataset-path")
 	f.Choices("dataset-name", append(slices.Clone(loadgen.Datasets), auto)...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)
@@ -98,7 +120,8 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
 	case w.TokenIDs && backend.Find(g.Server.Backend).Messages:
-		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm", strings.TrimPrefix(g.Server.Backend, "openai-"))
+		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm",
+			strings.TrimPrefix(g.Server.Backend, "openai-"))
 	case w.Has(loadgen.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
 			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
@@ -127,9 +150,11 @@ func (g *workloadFlags) resolveRandom() error {
 	case w.BatchSize < 1:
 		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.BatchSize)
 	case w.Dataset == "random-rerank" && w.NoReranker && min(w.BatchSize, w.NumPrompts) < 2:
-		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and --num-prompts must be at least 2")
+		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and " +
+			"--num-prompts must be at least 2")
 	case several && api.Messages && !api.Pooling:
-		return fmt.Errorf("argument --%s: --backend %s takes one prompt in a request: --backend list shows the others", flag, api.Name)
+		return fmt.Errorf("argument --%s: --backend %s takes one prompt in a request: --backend list shows the others", flag,
+			api.Name)
 	case several && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: requests with several prompts are sent as text")
 	case several && g.Server.SkipTokenizer:
@@ -214,30 +239,48 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	w := &g.Workload
 	p, s, trace := &w.PrefixRepetition, &w.Sonnet, &w.TimedTrace
 	f.IntVar(&p.PrefixLen, "prefix-repetition-prefix-len", 256, "`TOKENS` length of each prefix of prefix_repetition")
-	f.IntVar(&p.SuffixLen, "prefix-repetition-suffix-len", 256, "`TOKENS` length of what follows the prefix in prefix_repetition")
+	f.IntVar(&p.SuffixLen, "prefix-repetition-suffix-len", 256,
+		"`TOKENS` length of what follows the prefix in prefix_repetition")
 	f.IntVar(&p.NumPrefixes, "prefix-repetition-num-prefixes", 10, "`N` number of prefixes of prefix_repetition")
 	f.IntVar(&p.OutputLen, "prefix-repetition-output-len", 128, "`TOKENS` output length of prefix_repetition")
-	f.IntVar(&s.InputLen, "sonnet-input-len", 550, "`TOKENS` approximate prompt length of sonnet. vLLM dropped this dataset in 0.32.0")
+	f.IntVar(&s.InputLen, "sonnet-input-len", 550,
+		"`TOKENS` approximate prompt length of sonnet. vLLM dropped this dataset in 0.32.0")
 	f.IntVar(&s.OutputLen, "sonnet-output-len", 150, "`TOKENS` output length of sonnet")
-	f.IntVar(&s.PrefixLen, "sonnet-prefix-len", 200, "`TOKENS` approximate length of the prefix that all prompts of sonnet share")
+	f.IntVar(&s.PrefixLen, "sonnet-prefix-len", 200,
+		"`TOKENS` approximate length of the prefix that all prompts of sonnet share")
 	f.IntVar(&w.SpecBench.OutputLen, "spec-bench-output-len", 256, "`TOKENS` output length of spec_bench")
-	f.StringVar(&w.SpecBench.Category, "spec-bench-category", "", "`NAME` take only this category of spec_bench (default all)")
+	f.StringVar(&w.SpecBench.Category, "spec-bench-category", "",
+		"`NAME` take only this category of spec_bench (default all)")
 	f.StringVar(&w.SpeedBench.Subset, "speed-bench-dataset-subset", "qualitative", "`NAME` file of speed_bench to take")
 	f.IntVar(&w.SpeedBench.OutputLen, "speed-bench-output-len", 4096, "`TOKENS` output length of speed_bench")
-	f.StringVar(&w.SpeedBench.Category, "speed-bench-category", "", "`NAME` take only this category of speed_bench (default all)")
-	f.IntVar(&trace.ChunkSize, "timed-trace-chunk-hash-size", 16, "`TOKENS` tokens that each hash id of timed_trace stands for")
-	f.Float64Var(&trace.Multiplier, "timed-trace-sec-multiplier", 1, "`SECONDS` length of the unit of the timestamps of timed_trace")
-	f.StringVar(&trace.Labels.Timestamp, "timed-trace-label-timestamp", "timestamp", "`NAME` field of timed_trace with the timestamp")
-	f.StringVar(&trace.Labels.InputLength, "timed-trace-label-input-length", "input_length", "`NAME` field of timed_trace with the prompt length")
-	f.StringVar(&trace.Labels.OutputLength, "timed-trace-label-output-length", "output_length", "`NAME` field of timed_trace with the output length")
-	f.StringVar(&trace.Labels.HashIDs, "timed-trace-label-hash-ids", "hash_ids", "`NAME` field of timed_trace with the hash ids")
-	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for other traces and files with times unless there is a rate", func(string) error { g.selfTimed = new(true); return nil })
-	f.BoolFunc("no-self-timed", "send by --request-rate, although the dataset has times", func(string) error { g.selfTimed = new(false); return nil })
-	f.Var(argv.Parsed(&w.TemplateKwargs, "", jinja.ParseKwargs), "chat-template-kwargs", "`JSON` more variables for the chat template")
-	f.BoolVar(&g.Stats, "stats", false, "print histograms of lengths instead, and what prefix caches have of sessions. Only for servebench dataset")
-	f.StringVar(&g.Simulate, "simulate", "", "`NAME` print how a simulated server copes with the load, in time that does not pass. NAME is a profile of servebench sim. Only for servebench dataset")
+	f.StringVar(&w.SpeedBench.Category, "speed-bench-category", "",
+		"`NAME` take only this category of speed_bench (default all)")
+	f.IntVar(&trace.ChunkSize, "timed-trace-chunk-hash-size", 16,
+		"`TOKENS` tokens that each hash id of timed_trace stands for")
+	f.Float64Var(&trace.Multiplier, "timed-trace-sec-multiplier", 1,
+		"`SECONDS` length of the unit of the timestamps of timed_trace")
+	f.StringVar(&trace.Labels.Timestamp, "timed-trace-label-timestamp", "timestamp",
+		"`NAME` field of timed_trace with the timestamp")
+	f.StringVar(&trace.Labels.InputLength, "timed-trace-label-input-length", "input_length",
+		"`NAME` field of timed_trace with the prompt length")
+	f.StringVar(&trace.Labels.OutputLength, "timed-trace-label-output-length", "output_length",
+		"`NAME` field of timed_trace with the output length")
+	f.StringVar(&trace.Labels.HashIDs, "timed-trace-label-hash-ids", "hash_ids",
+		"`NAME` field of timed_trace with the hash ids")
+	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for "+
+		"other traces and files with times unless there is a rate",
+		func(string) error { g.selfTimed = new(true); return nil })
+	f.BoolFunc("no-self-timed", "send by --request-rate, although the dataset has times",
+		func(string) error { g.selfTimed = new(false); return nil })
+	f.Var(argv.Parsed(&w.TemplateKwargs, "", jinja.ParseKwargs), "chat-template-kwargs",
+		"`JSON` more variables for the chat template")
+	f.BoolVar(&g.Stats, "stats", false, "print histograms of lengths instead, and what prefix caches have of sessions. "+
+		"Only for servebench dataset")
+	f.StringVar(&g.Simulate, "simulate", "", "`NAME` print how a simulated server copes with the load, in time that "+
+		"does not pass. NAME is a profile of servebench sim. Only for servebench dataset")
 	f.Offer("simulate", sim.ProfileNames()...)
-	f.Choices("speed-bench-dataset-subset", "qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k")
+	f.Choices("speed-bench-dataset-subset", "qualitative", "throughput_1k", "throughput_2k", "throughput_8k",
+		"throughput_16k", "throughput_32k")
 }
 
 // resolveTimes decides whose times count.
@@ -245,7 +288,8 @@ func (g *datasetFlags) resolveTimes() error {
 	w := &g.Workload
 	w.SelfTimed = w.Has(loadgen.OwnTimes)
 	if g.selfTimed == nil {
-		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil || !math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
+		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil ||
+			!math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
 			if w.SelfTimed = w.Dataset == "timed_trace"; w.SelfTimed {
 				g.Warnings = append(g.Warnings, "--request-rate and ramp-up have no effect on timed_trace without --no-self-timed")
 			}
@@ -265,7 +309,8 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	w := &g.Workload
-	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && (g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses")
+	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" &&
+		(g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses")
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)

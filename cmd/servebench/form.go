@@ -142,15 +142,19 @@ func (f *form) resolveShape() error {
 	unbounded := atOnce && t.MaxConcurrency == nil && t.MaxSessions == nil
 	switch {
 	case t.Curve != nil && f.Workload.SelfTimed:
-		return fmt.Errorf("argument --rate-curve: the %s dataset has its own times: also give --no-self-timed", f.Workload.Dataset)
+		return fmt.Errorf("argument --rate-curve: the %s dataset has its own times: also give --no-self-timed",
+			f.Workload.Dataset)
 	case t.Curve != nil && t.Curve.End() == 0 && t.Duration == 0 && !t.Counted:
 		return errors.New("argument --rate-curve: a sine has no end: also give --duration or --num-prompts")
 	case t.Duration > 0 && unbounded && !t.Counted:
-		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, --max-concurrency, --max-sessions or --num-prompts")
+		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, " +
+			"--max-concurrency, --max-sessions or --num-prompts")
 	case t.WarmUp > 0 && f.Workload.SelfTimed:
-		return fmt.Errorf("argument --warmup-duration: the %s dataset has its own times, and none before them: also give --no-self-timed", f.Workload.Dataset)
+		return fmt.Errorf("argument --warmup-duration: the %s dataset has its own times, and none before them: also give "+
+			"--no-self-timed", f.Workload.Dataset)
 	case t.WarmUp > 0 && unbounded:
-		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate, --max-concurrency or --max-sessions, too")
+		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give " +
+			"--request-rate, --max-concurrency or --max-sessions, too")
 	case !f.Timed():
 		return nil
 	}
@@ -186,13 +190,19 @@ type limitFlags struct{ *options }
 
 func (g *limitFlags) define(f *argv.Flags) {
 	l := &g.Limits
-	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout", "`TIME` limit for opening a connection, with TLS")
-	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout", "`TIME` limit from sending a request to the first byte of its answer")
+	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout",
+		"`TIME` limit for opening a connection, with TLS")
+	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout",
+		"`TIME` limit from sending a request to the first byte of its answer")
 	f.Var(argv.Parsed(&l.Stall, "300", argv.ParseSeconds), "stall-timeout", "`TIME` limit between two pieces of an answer")
-	f.Var(argv.Parsed(&l.Total, "21600", argv.ParseSeconds), "total-timeout", "`TIME` limit for one request, from start to end")
-	f.Var(argv.Parsed(&l.Tail, "0", argv.ParseSeconds), "drain-limit", "`TIME` limit for requests in flight after the last was sent")
-	f.Var(argv.Parsed(&l.Deadline, "0", argv.ParseSeconds), "deadline", "`TIME` limit for the whole run. A run that it cuts short ends with exit code 1")
-	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` limit for requests in flight after Ctrl-C")
+	f.Var(argv.Parsed(&l.Total, "21600", argv.ParseSeconds), "total-timeout",
+		"`TIME` limit for one request, from start to end")
+	f.Var(argv.Parsed(&l.Tail, "0", argv.ParseSeconds), "drain-limit",
+		"`TIME` limit for requests in flight after the last was sent")
+	f.Var(argv.Parsed(&l.Deadline, "0", argv.ParseSeconds), "deadline",
+		"`TIME` limit for the whole run. A run that it cuts short ends with exit code 1")
+	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout",
+		"`TIME` limit for requests in flight after Ctrl-C")
 }
 
 // otherFlags are the flags that set no options.

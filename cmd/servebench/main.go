@@ -163,7 +163,8 @@ func newProgram() *argv.Program {
 	})
 	program := &argv.Program{Command: root, Usual: "run", Aliases: otherPrograms}
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
-		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand(), newManualCommand(program))
+		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand(),
+		newManualCommand(program))
 	return program
 }
 
@@ -172,7 +173,8 @@ func newManualCommand(program *argv.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages into a folder",
-		Long:  "Write the manual pages into a folder: servebench.1, servebench-run.1 and one for\neach other command. They say what --help says.",
+		Long: "Write the manual pages into a folder: servebench.1, servebench-run.1 and one for\neach other command. " +
+			"They say what --help says.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("man takes one folder, for the pages")

@@ -138,7 +138,8 @@ func (o *options) checkFiles() error {
 	if err := r.check(o.Report.Label); err != nil {
 		return err
 	}
-	config := metrics.Config{Label: o.Report.Label, Backend: o.Server.Backend, Model: o.Server.Model, RequestRate: o.Traffic.RequestRate, RampUp: o.Traffic.RampUp}
+	config := metrics.Config{Label: o.Report.Label, Backend: o.Server.Backend, Model: o.Server.Model,
+		RequestRate: o.Traffic.RequestRate, RampUp: o.Traffic.RampUp}
 	if most := o.Traffic.MaxConcurrency; most != nil {
 		config.MaxConcurrency = *most
 	}
@@ -154,7 +155,8 @@ func (o *options) checkFiles() error {
 // there.
 func (r *resultOptions) check(label string) error {
 	if strings.ContainsRune(label, filepath.Separator) && r.Filename == "" {
-		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(label), filepath.Separator)
+		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c",
+			pyjson.Quote(label), filepath.Separator)
 	}
 	if r.Filename == "" {
 		return checkFolder(r.Dir)
@@ -206,7 +208,8 @@ func parseThresholds(text string) ([]float64, error) {
 		marks = append(marks, ms)
 	}
 	if len(marks) != 2 || !(0 < marks[0] && marks[0] < marks[1]) {
-		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50", pyjson.Quote(text))
+		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50",
+			pyjson.Quote(text))
 	}
 	return marks, nil
 }
@@ -222,7 +225,8 @@ func (o *options) join(env loadgen.Environment) (said string, err error) {
 	}
 	alone := !place.Several() && place.StartAt.IsZero() && place.RunID == ""
 	if (o.Repeat > 1 || o.SoloFirst) && !alone {
-		return "", errors.New("argument --shard: --repeat and --solo-first make runs one after the other, which shards cannot begin together, " +
+		return "", errors.New("argument --shard: --repeat and --solo-first make runs one after the other, which shards " +
+			"cannot begin together, " +
 			"and --start-at and --run-id are of one run: leave the two away, or give --shard none without these")
 	}
 	if place.RunID == "" && place.Several() {
@@ -248,7 +252,8 @@ func (o *options) take(place loadgen.Shard) error {
 		name *string
 	}{{"-o/--record-to", &r.Stream}, {"--hlog", &r.Intervals}} {
 		if name := *file.name; place.Several() && name != "" && name != "-" && !strings.Contains(name, "%t") {
-			return fmt.Errorf("argument %s: %s: shards on one machine would write over each other: put %%t in it, for the shard's index", file.flag, pyjson.Quote(name))
+			return fmt.Errorf("argument %s: %s: shards on one machine would write over each other: put %%t in it, for the "+
+				"shard's index", file.flag, pyjson.Quote(name))
 		}
 		*file.name = strings.ReplaceAll(*file.name, "%t", index)
 	}
@@ -257,10 +262,12 @@ func (o *options) take(place loadgen.Shard) error {
 	}
 	r.Filename = strings.ReplaceAll(r.Filename, "%t", index)
 	if limit := o.Traffic.MaxConcurrency; limit != nil && *limit < place.Of {
-		return fmt.Errorf("argument --max-concurrency: %d: it is split over %d shards, so it must be at least that", *limit, place.Of)
+		return fmt.Errorf("argument --max-concurrency: %d: it is split over %d shards, so it must be at least that", *limit,
+			place.Of)
 	}
 	if limit := o.Traffic.MaxSessions; limit != nil && *limit < place.Of {
-		return fmt.Errorf("argument --max-sessions: %d: it is split over %d shards, so it must be at least that", *limit, place.Of)
+		return fmt.Errorf("argument --max-sessions: %d: it is split over %d shards, so it must be at least that", *limit,
+			place.Of)
 	}
 	if n := o.Workload.NumPrompts; n > 0 && n < place.Of {
 		return fmt.Errorf("argument --num-prompts: %d: it is split over %d shards, so it must be at least that", n, place.Of)

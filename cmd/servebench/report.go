@@ -81,24 +81,38 @@ the numbers goes to stderr.
 		},
 	}
 	f := argv.Of(cmd)
-	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded). Releases before 0.30 have the definitions of 0.30.0")
+	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version",
+		"`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded). Releases "+
+			"before 0.30 have the definitions of 0.30.0")
 	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
-	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ", ")+" (default as in the run)")
-	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
+	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ", ")+
+		" (default as in the run)")
+	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles",
+		"`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
-	f.Var(argv.Parsed(&r.price, "", cost.ParsePrice), "price", "`PRICE` what a GPU costs in dollars an hour, as 2.10/h (default as in the run)")
+	f.Var(argv.Parsed(&r.price, "", cost.ParsePrice), "price",
+		"`PRICE` what a GPU costs in dollars an hour, as 2.10/h (default as in the run)")
 	f.Var(argv.Parsed(&r.gpus, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default as in the run)")
-	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window",
+		"`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
-	f.BoolVar(&r.parts.Waterfall, "waterfall", false, "also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
-	f.StringVar(&r.parts.Request, "request", "", "`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
+	f.BoolVar(&r.parts.Waterfall, "waterfall", false,
+		"also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
+	f.StringVar(&r.parts.Request, "request", "",
+		"`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
-	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in common)")
+	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in "+
+		"common)")
 	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart as a picture into this folder")
-	f.BoolVar(&r.parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
-	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
-	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
+	f.BoolVar(&r.parts.Extended, "extended", false,
+		"print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of "+
+			"several targets")
+	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for "+
+		"HdrHistogram's plotter")
+	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each "+
+		"run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for "+
+		"github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
 	r.limits.define(f)
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT, OVERLOADED or not judged")
 	f.OfferList("percentile-metrics", latencies()...)
@@ -136,7 +150,8 @@ func (r *reportCommand) run(files []string) error {
 		return err
 	}
 	if r.limits.given() && !r.wanted() {
-		return errors.New("the flags of a gate say how two arms are compared, on a page or in pictures: they go with --html or --svg. For text there is servebench compare")
+		return errors.New("the flags of a gate say how two arms are compared, on a page or in pictures: they go with " +
+			"--html or --svg. For text there is servebench compare")
 	}
 	if _, err := r.limits.read(); err != nil {
 		return err
@@ -187,7 +202,8 @@ func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
-	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.percentiles, Price: r.price, NumGPUs: r.gpus}
+	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.percentiles, Price: r.price,
+		NumGPUs: r.gpus}
 	if r.parts.Extended && r.format != "block" {
 		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}
@@ -200,7 +216,8 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")
 		for _, m := range unknownMetrics(ask.Metrics) {
-			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: %s is no latency and is left out: there are %s\n", pyjson.Quote(m), strings.Join(latencies(), ", "))
+			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: %s is no latency and is left out: there are %s\n",
+				pyjson.Quote(m), strings.Join(latencies(), ", "))
 		}
 	}
 	ask.Trace = r.parts.Any() || r.wanted()
@@ -217,7 +234,8 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 // report reports all runs in a source, one of several or not.
 func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool) error {
 	recorded := stream.Recorded{
-		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Finished: sweep.Finished, Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
+		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Finished: sweep.Finished,
+		Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
 	}
 	sums, err := recorded.Of(from)
 	if err != nil {
@@ -261,7 +279,8 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 	if r.format == "json" {
 		return report.SharingJSON(r.out, shared)
 	}
-	return errors.Join(report.PairedBySeries(r.out, sums), report.Sharing(r.out, screen.Screen{Width: reportWidth}, shared))
+	return errors.Join(report.PairedBySeries(r.out, sums),
+		report.Sharing(r.out, screen.Screen{Width: reportWidth}, shared))
 }
 
 // reportWidth is the width of texts about several runs.
@@ -270,7 +289,8 @@ const reportWidth = 80
 // end says below the block of a run what there is to know of it.
 func (r *reportCommand) end(s *metrics.Summary, name string) error {
 	shown := screen.Of(r.talk)
-	ending := report.Ending{Screen: shown, Name: name, Brief: s.Header.Group != "", Extended: r.parts.Extended, More: "add --extended"}
+	ending := report.Ending{Screen: shown, Name: name, Brief: s.Header.Group != "", Extended: r.parts.Extended,
+		More: "add --extended"}
 	if ending.Brief {
 		ending.Name = strings.TrimPrefix(name+": "+s.Header.TargetName(), ": ")
 	}
@@ -314,7 +334,8 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 	g := compare.Groups(of)[0]
 	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
 	if unknown {
-		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes the single requests of all targets")
+		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes the single requests of all "+
+			"targets")
 	}
 	version, err := r.version(of[0])
 	switch {

@@ -64,7 +64,8 @@ func run(ctx context.Context, o *options) error {
 		return errors.New("argument --simulate: it belongs to servebench dataset")
 	}
 	if o.Repeat > 1 && o.Results.Filename != "" && !o.Results.Append {
-		return fmt.Errorf("argument --solo-first: it makes %d repeats, of which each would write over the file of --result-filename: take --append-result, or --repeat 1", o.Repeat)
+		return fmt.Errorf("argument --solo-first: it makes %d repeats, of which each would write over the file of "+
+			"--result-filename: take --append-result, or --repeat 1", o.Repeat)
 	}
 	said, err := o.join(os.Getenv)
 	if err != nil {
@@ -101,7 +102,8 @@ func maskError(s loadgen.Secrets, err error) error {
 // tellPart says that the following output is only a part of the run.
 func tellPart(talk io.Writer, s *loadgen.Shard) {
 	if s.Several() {
-		fmt.Fprintf(talk, "what follows is the part of shard %d of %d alone: servebench report over the streams (-o) of all shards has the whole\n", s.Index, s.Of)
+		fmt.Fprintf(talk, "what follows is the part of shard %d of %d alone: servebench report over the streams (-o) of "+
+			"all shards has the whole\n", s.Index, s.Of)
 	}
 }
 

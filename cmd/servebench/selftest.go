@@ -44,8 +44,11 @@ func newSelftestCommand() *cobra.Command {
 	}
 	f := argv.Of(cmd)
 	f.BoolVar(&t.quick, "quick", false, "measure fewer and shorter rows, in 50 s")
-	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096}, "`N,N` numbers of concurrent streams to measure, a row for each. If given, the rows about bursts of starts are left out")
-	f.DurationVar(&t.duration, "duration", 4*time.Second, "`TIME` time to measure each row, as 4s, once all its streams have started")
+	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096},
+		"`N,N` numbers of concurrent streams to measure, a row for each. If given, the rows about bursts of starts are "+
+			"left out")
+	f.DurationVar(&t.duration, "duration", 4*time.Second,
+		"`TIME` time to measure each row, as 4s, once all its streams have started")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of tables")
 	f.BoolVar(&t.noStore, "no-store", false, "do not keep the result. servebench run uses it to judge its own accuracy")
 	return cmd

@@ -91,7 +91,8 @@ func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time,
 	}
 	f := argv.Of(cmd)
 	f.IntVar(&s.Shards, "shards", 8, "`N` number of shards")
-	f.DurationVar(&s.Ready, "start-in", s.Ready, "`TIME` time for the shards to get ready before they start together, as 30s or 5m")
+	f.DurationVar(&s.Ready, "start-in", s.Ready,
+		"`TIME` time for the shards to get ready before they start together, as 30s or 5m")
 	f.StringVar(&s.Name, "name", "servebench", "`NAME` name of the job")
 	f.Instead = map[string]string{}
 	emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
@@ -154,7 +155,8 @@ func (s *sharded) check() (err error) {
 	case s.Shards < 2 || s.Shards > 1e4:
 		return fmt.Errorf("argument --shards: %d: it must be from 2 to 10000", s.Shards)
 	case !jobName.MatchString(s.Name):
-		return fmt.Errorf("argument --name: %s: it may have small letters, digits and dashes, at most 40, and must begin with a letter", pyjson.Quote(s.Name))
+		return fmt.Errorf("argument --name: %s: it may have small letters, digits and dashes, at most 40, and must begin "+
+			"with a letter", pyjson.Quote(s.Name))
 	case s.Ready < time.Second:
 		return fmt.Errorf("argument --start-in: %v: it must be a second or more", s.Ready)
 	}
@@ -187,13 +189,17 @@ func (s *sharded) checkSlurm() error {
 func (s *sharded) checkKubernetes() error {
 	switch {
 	case s.Image == "":
-		return errors.New("argument --image: it must name an image with servebench in its PATH, such as registry/servebench:0.1.0 (make release builds one)")
+		return errors.New("argument --image: it must name an image with servebench in its PATH, such as " +
+			"registry/servebench:0.1.0 (make release builds one)")
 	case !imageName.MatchString(s.Image):
-		return fmt.Errorf("argument --image: %s: it must be the name of an image, such as registry/servebench:0.1.0", pyjson.Quote(s.Image))
+		return fmt.Errorf("argument --image: %s: it must be the name of an image, such as registry/servebench:0.1.0",
+			pyjson.Quote(s.Image))
 	case s.Namespace != "" && !dnsLabel.MatchString(s.Namespace):
-		return fmt.Errorf("argument --namespace: %s: it may have small letters, digits and dashes, at most 63", pyjson.Quote(s.Namespace))
+		return fmt.Errorf("argument --namespace: %s: it may have small letters, digits and dashes, at most 63",
+			pyjson.Quote(s.Namespace))
 	case s.Secret != "" && !dnsSubdomain.MatchString(s.Secret):
-		return fmt.Errorf("argument --secret: %s: it may have small letters, digits, dashes and dots, at most 253", pyjson.Quote(s.Secret))
+		return fmt.Errorf("argument --secret: %s: it may have small letters, digits, dashes and dots, at most 253",
+			pyjson.Quote(s.Secret))
 	case !utf8.ValidString(strings.Join(s.Words, "")):
 		return errors.New("run: YAML needs UTF-8, and a word of the run is not UTF-8")
 	}
@@ -210,9 +216,12 @@ var shardsOwn = map[string]string{
 
 // podsOwn are flags of run whose files are lost with a pod, each with the remedy.
 var podsOwn = map[string]string{
-	"save-result":        "a pod loses its files when it ends; servebench report --format json makes the file of all shards together",
-	"append-result":      "a pod loses its files when it ends; servebench report --format json makes the object of all shards together",
-	"plot-timeline":      "a pod loses its files when it ends; servebench report --html makes the page of all shards together",
+	"save-result": "a pod loses its files when it ends; servebench report --format json makes the file of all " +
+		"shards together",
+	"append-result": "a pod loses its files when it ends; servebench report --format json makes the object of all " +
+		"shards together",
+	"plot-timeline": "a pod loses its files when it ends; servebench report --html makes the page of all shards " +
+		"together",
 	"plot-dataset-stats": "a pod loses its files when it ends; servebench dataset --stats shows the lengths",
 	"compress":           "a pod's log is text; compress it where you keep it",
 	"hlog":               "a pod loses its files when it ends; a run under Slurm keeps one for each shard",
@@ -241,7 +250,8 @@ func (s *sharded) keepSecrets() error {
 		}
 		if slices.ContainsFunc(set.Values, secret) {
 			return fmt.Errorf("run: argument --%s: the output would show a secret: "+
-				"put a bearer token into OPENAI_API_KEY and other headers into a --config file that the shards can read", set.Flag.Name)
+				"put a bearer token into OPENAI_API_KEY and other headers into a --config file that the shards can read",
+				set.Flag.Name)
 		}
 	}
 	return nil

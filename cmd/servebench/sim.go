@@ -109,53 +109,84 @@ func (o *simOptions) define(f *argv.Flags) {
 	usual := sim.DefaultCost()
 	f.Group("Addresses: where it listens", func(f *argv.Flags) {
 		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
-		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
+		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the "+
+			"first port, or a list as 8100,8101")
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
-		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the others while it works")
-		f.Var(argv.Parsed(&o.sms, "", sim.ParseSMs), "sm-percent", "`LIST` most of the GPU's SMs that each server may use, in percent, as CUDA_MPS_ACTIVE_THREAD_PERCENTAGE caps them: 100,50. It is a model, which takes the place of what a profile says of neighbours")
-		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a line of JSON to for each complete answer. It has when the server received, queued and scheduled the request, and when its tokens came")
-		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
+		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the "+
+			"others while it works")
+		f.Var(argv.Parsed(&o.sms, "", sim.ParseSMs), "sm-percent",
+			"`LIST` most of the GPU's SMs that each server may use, in percent, as CUDA_MPS_ACTIVE_THREAD_PERCENTAGE caps "+
+				"them: 100,50. It is a model, which takes the place of what a profile says of neighbours")
+		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a line of JSON to for each complete answer. It has "+
+			"when the server received, queued and scheduled the request, and when its tokens came")
+		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they "+
+			"accept connections")
 	})
 	f.Group("Model: what it serves", func(f *argv.Flags) {
 		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` name of the model, as root in /v1/models")
 		f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
-		f.ListVar(&o.Adapters, "lora-modules", argv.Some, "`NAME` names of LoRA adapters. They answer as the model does, and as fast")
-		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder (default --model)")
+		f.ListVar(&o.Adapters, "lora-modules", argv.Some,
+			"`NAME` names of LoRA adapters. They answer as the model does, and as fast")
+		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder "+
+			"(default --model)")
 		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
 		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
-		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` most tokens in a step. Longer prompts are prefilled in chunks")
-		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos. max_tokens still limits it")
+		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048,
+			"`TOKENS` most tokens in a step. Longer prompts are prefilled in chunks")
+		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128,
+			"`TOKENS` mean output length of requests without ignore_eos. max_tokens still limits it")
 		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
 	})
 	f.Group("Steps: how fast it is", func(f *argv.Flags) {
-		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured: a name or a YAML file. The names are "+strings.Join(sim.ProfileNames(), ", "))
+		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured: a name or a YAML file. The "+
+			"names are "+strings.Join(sim.ProfileNames(), ", "))
 		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
-		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` time to add for each request that gets a token in the step")
-		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` time to add for each prompt token prefilled in the step")
-		f.DurationVar(&o.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, as 2ms")
-		f.Var(argv.Parsed(&o.Slow, "", spans.Parse), "slow", "`LIST` time to add to spans of each request, as queue=5ms,network=2ms. The spans are "+strings.Join(spans.Names, ", ")+". The steps stay as they are")
+		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence,
+			"`TIME` time to add for each request that gets a token in the step")
+		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken,
+			"`TIME` time to add for each prompt token prefilled in the step")
+		f.DurationVar(&o.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, "+
+			"as 2ms")
+		f.Var(argv.Parsed(&o.Slow, "", spans.Parse), "slow",
+			"`LIST` time to add to spans of each request, as queue=5ms,network=2ms. The spans are "+
+				strings.Join(spans.Names, ", ")+". The steps stay as they are")
 		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
 	f.Group("Power: what its GPU takes", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Board, "", gpupower.Parse), "gpu-power", "`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with some, as 90,650")
+		f.Var(argv.Parsed(&o.Board, "", gpupower.Parse), "gpu-power",
+			"`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with "+
+				"some, as 90,650")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
-		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
-		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill a common prefix once. POST /reset_prefix_cache empties the cache")
-		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false, "let usage say how many prompt tokens were found in the cache, if any were")
-		f.BoolVar(&o.PerRequestMetrics, "enable-per-request-metrics", false, "let answers say how long the engine took, as vLLM does. A stream says it with its usage")
-		f.Var(argv.Parsed(&o.pool, "", elastic.Parse), "kv-pool", "`LIST` share the memory of the KV cache between --servers, page by page, as kvcached does, by a model. The list has "+elastic.Help)
-		f.ListVar(&o.PoolFiles, "kv-pool-files", argv.Some, "`PATH` files in which the servers publish what they hold, as kvcached does in /dev/shm; one for each of --servers")
-		f.BoolVar(&o.SleepMode, "enable-sleep-mode", false, "have vLLM's /sleep, /wake_up and /is_sleeping, by a model. Requests wait until the server is awake")
-		f.Var(argv.Parsed(&o.Sleep, "", sleep.Parse), "sleep-times", "`LIST` times of the calls of --enable-sleep-mode (default sleep=2.2s,weights=100ms,kv-cache=20ms,reload=1s)")
-		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens to draft in each decoding step; 0 means no speculation")
-		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance that a draft token is accepted, if those before it were")
-		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning or tool_calls")
+		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0,
+			"`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
+		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false,
+			"prefill a common prefix once. POST /reset_prefix_cache empties the cache")
+		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false,
+			"let usage say how many prompt tokens were found in the cache, if any were")
+		f.BoolVar(&o.PerRequestMetrics, "enable-per-request-metrics", false,
+			"let answers say how long the engine took, as vLLM does. A stream says it with its usage")
+		f.Var(argv.Parsed(&o.pool, "", elastic.Parse), "kv-pool",
+			"`LIST` share the memory of the KV cache between --servers, page by page, as kvcached does, by a model. The list "+
+				"has "+elastic.Help)
+		f.ListVar(&o.PoolFiles, "kv-pool-files", argv.Some,
+			"`PATH` files in which the servers publish what they hold, as kvcached does in /dev/shm; one for each of --servers")
+		f.BoolVar(&o.SleepMode, "enable-sleep-mode", false,
+			"have vLLM's /sleep, /wake_up and /is_sleeping, by a model. Requests wait until the server is awake")
+		f.Var(argv.Parsed(&o.Sleep, "", sleep.Parse), "sleep-times",
+			"`LIST` times of the calls of --enable-sleep-mode (default sleep=2.2s,weights=100ms,kv-cache=20ms,reload=1s)")
+		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0,
+			"`N` tokens to draft in each decoding step; 0 means no speculation")
+		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7,
+			"`P` chance that a draft token is accepted, if those before it were")
+		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning "+
+			"or tool_calls")
 		f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
 	})
 	f.Group("Faults: how it misbehaves", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault", "`LIST` faults to inject, with commas between, of those listed above")
+		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault",
+			"`LIST` faults to inject, with commas between, of those listed above")
 		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
 		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
 	})
@@ -195,7 +226,8 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 		cfg.Sleep = sleep.Usual()
 	}
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
-		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
+		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 " +
+			"or more")
 	}
 	if o.profile != "" {
 		if err := o.imitate(&cfg); err != nil {
@@ -232,7 +264,8 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	}
 	cfg.Cost, cfg.FrontEnd, cfg.Jitter = sim.Cost{}, 0, 0
 	for flag, size := range map[string]*int{
-		"max-num-seqs": &cfg.MaxNumSeqs, "max-num-batched-tokens": &cfg.MaxNumBatchedTokens, "max-model-len": &cfg.MaxModelLen,
+		"max-num-seqs": &cfg.MaxNumSeqs, "max-num-batched-tokens": &cfg.MaxNumBatchedTokens,
+		"max-model-len": &cfg.MaxModelLen,
 	} {
 		if !o.given(flag) {
 			*size = 0
@@ -249,7 +282,8 @@ func (o *simOptions) ports() (ports []int, err error) {
 	for text := range strings.SplitSeq(o.port, ",") {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			return nil, fmt.Errorf("argument --port: %q: it must be a port from 0 to 65535, or one for each of --servers, as 8100,8101", o.port)
+			return nil, fmt.Errorf("argument --port: %q: it must be a port from 0 to 65535, or one for each of --servers, as "+
+				"8100,8101", o.port)
 		}
 		ports = append(ports, int(port))
 	}

@@ -82,9 +82,13 @@ func newSweepCommand() *cobra.Command {
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
 		case len(args) == 0 && (given != nil || c.arms != nil):
-			return c.runText(cmd.Context(), f, func() ([]byte, error) { return c.arms.document(f, func(_, value string) string { return value }) })
+			document := func() ([]byte, error) {
+				return c.arms.document(f, func(_, value string) string { return value })
+			}
+			return c.runText(cmd.Context(), f, document)
 		}
-		return errors.New("sweep takes either the FILE of an experiment, or --arm NAME=COMMAND for each server, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
+		return errors.New("sweep takes either the FILE of an experiment, or --arm NAME=COMMAND for each server, or flags " +
+			"of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
 	f = argv.Of(cmd)
 	f.Extensions = []string{"yaml", "yml"}
@@ -92,11 +96,16 @@ func newSweepCommand() *cobra.Command {
 	f.Instead = insteadFlags
 	c.arms.define(f)
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
-	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
-	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be servebench sim, which is not started, and no run has a verdict")
+	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, "+
+		"versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
+	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be "+
+		"servebench sim, which is not started, and no run has a verdict")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default NAME.sweep in the working directory, for FILE NAME.yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
-	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default "+
+		"NAME.sweep in the working directory, for FILE NAME.yaml). Without FILE the default is servebench-ID.sweep, with "+
+		"an id made of the flags")
+	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr",
+		"`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
 	c.vllm.define(f)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
@@ -345,7 +354,8 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 	case r == nil:
 		return exitError{err, exitNo}
 	case ctx.Err() != nil:
-		return exitError{fmt.Errorf("interrupted after %s: the same command continues", metrics.Counted(r.Runs, "run")), exitInterrupted}
+		return exitError{fmt.Errorf("interrupted after %s: the same command continues", metrics.Counted(r.Runs, "run")),
+			exitInterrupted}
 	case err != nil:
 		return exitError{err, exitNo}
 	case r.Failed > 0:
@@ -362,7 +372,8 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		if c.plan.Kept() != nil {
 			unit = "--unit run "
 		}
-		c.say(fmt.Sprintf("which is worse: servebench compare %s%s --arms %s", unit, shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name)))
+		c.say(fmt.Sprintf("which is worse: servebench compare %s%s --arms %s", unit, shellWord(c.dir),
+			shellWord(arms[0].Name+","+arms[1].Name)))
 	}
 	return nil
 }

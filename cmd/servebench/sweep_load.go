@@ -102,11 +102,13 @@ func writeAll(e *experiment) error {
 }
 
 // holdCommas are flags whose one value may have commas.
-var holdCommas = []string{"percentile-metrics", "metric-percentiles", "timeline-itl-thresholds", "drop-body", "rate-curve", "gpu-metrics",
+var holdCommas = []string{"percentile-metrics", "metric-percentiles", "timeline-itl-thresholds", "drop-body",
+	"rate-curve", "gpu-metrics",
 	"random-mm-limit-mm-per-prompt", "random-mm-bucket-config", "bfcl-categories"}
 
 // listFlags are the same flags, for the help.
-const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, --rate-curve, --gpu-metrics,\n--random-mm-limit-mm-per-prompt, --random-mm-bucket-config,\n--bfcl-categories"
+const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, " +
+	"--rate-curve, --gpu-metrics,\n--random-mm-limit-mm-per-prompt, --random-mm-bucket-config,\n--bfcl-categories"
 
 // sweepOptions are the flags that were passed to a sweep, with their values as show formats them.
 // As in run, the last occurrence of a flag counts, or all add up.
@@ -215,7 +217,8 @@ func findable() error {
 	if err != nil {
 		return err
 	}
-	return os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
+	return os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(self),
+		string(filepath.ListSeparator)))
 }
 
 // vllmSweep are the flags of `vllm bench sweep serve`.
@@ -228,11 +231,15 @@ type vllmSweep struct {
 
 func (v *vllmSweep) define(f *argv.Flags) {
 	f.StringVar(&v.serve, "serve-cmd", "", "`COMMAND` command that starts the server, as for vllm bench sweep serve")
-	f.StringVar(&v.bench, "bench-cmd", "", "`COMMAND` load of --serve-cmd: vllm bench serve, or servebench run, with its flags")
-	f.StringVar(&v.after, "after-bench-cmd", "", "`COMMAND` command before each run, in place of resetting the prefix cache of vLLM")
-	f.StringVar(&v.serveParams, "serve-params", "", "`FILE` JSON file with combinations of parameters for --serve-cmd: a list of objects, or objects by their names")
+	f.StringVar(&v.bench, "bench-cmd", "", "`COMMAND` load of --serve-cmd: vllm bench serve, or servebench run, with "+
+		"its flags")
+	f.StringVar(&v.after, "after-bench-cmd", "",
+		"`COMMAND` command before each run, in place of resetting the prefix cache of vLLM")
+	f.StringVar(&v.serveParams, "serve-params", "",
+		"`FILE` JSON file with combinations of parameters for --serve-cmd: a list of objects, or objects by their names")
 	f.StringVar(&v.benchParams, "bench-params", "", "`FILE` JSON file with combinations of parameters for --bench-cmd")
-	f.StringVar(&v.links, "link-vars", "", "`A=B,…` run only combinations in which parameter A of the server equals parameter B of the load")
+	f.StringVar(&v.links, "link-vars", "", "`A=B,…` run only combinations in which parameter A of the server equals "+
+		"parameter B of the load")
 	f.IntVar(&v.runs, "num-runs", 3, "`N` runs of each combination of --serve-params and --bench-params")
 	f.IntVar(&v.within, "server-ready-timeout", 300, "`SECONDS` limit for the start of --serve-cmd")
 	f.IntVar(&v.warmups, "warmup-num-prompts", 0, "`N` requests before each run of --bench-cmd, which do not count")
@@ -286,7 +293,8 @@ func (v *vllmSweep) document() ([]byte, error) {
 		for pair := range strings.SplitSeq(v.links, ",") {
 			a, b, ok := strings.Cut(pair, "=")
 			if !ok {
-				return nil, fmt.Errorf("argument --link-vars: %s: it must be a parameter of the server, = and one of the load", pyjson.Quote(pair))
+				return nil, fmt.Errorf("argument --link-vars: %s: it must be a parameter of the server, = and one of the load",
+					pyjson.Quote(pair))
 			}
 			p.Links = append(p.Links, [2]string{strings.TrimSpace(a), strings.TrimSpace(b)})
 		}
@@ -316,8 +324,10 @@ func benchOptions(command string) ([]sweep.Option, error) {
 	if start < 0 {
 		start = len(words)
 	}
-	if verb := strings.Join(words[max(0, start-2):start], " "); !strings.HasSuffix(verb, "bench serve") && !strings.HasSuffix(verb, "servebench run") {
-		return nil, fmt.Errorf("argument --bench-cmd: %s: it must be vllm bench serve, or servebench run, with its flags", pyjson.Quote(command))
+	if verb := strings.Join(words[max(0, start-2):start], " "); !strings.HasSuffix(verb, "bench serve") &&
+		!strings.HasSuffix(verb, "servebench run") {
+		return nil, fmt.Errorf("argument --bench-cmd: %s: it must be vllm bench serve, or servebench run, with its flags",
+			pyjson.Quote(command))
 	}
 	f := argv.New(pflag.NewFlagSet("bench-cmd", pflag.ContinueOnError))
 	f.Other = emptyForm().flags

@@ -24,10 +24,15 @@ type experimentFlags struct {
 }
 
 func (g *experimentFlags) define(f *argv.Flags) {
-	f.ListVar(&g.targets, "target", argv.Gathered, "`NAME=URL,FLAG=VALUE` a server and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5. Several targets are loaded at the same time")
-	f.BoolVar(&g.SoloFirst, "solo-first", false, "load each target alone and all together, and compare. Every second repeat begins with all together")
-	f.BoolVar(&g.Pairs, "pairs", false, "also load each pair of targets, between alone and all together. It includes --solo-first")
-	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat", "`N` number of repeats of the whole run, each with other prompts (default 1, with --solo-first 2)")
+	f.ListVar(&g.targets, "target", argv.Gathered,
+		"`NAME=URL,FLAG=VALUE` a server and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5. Several "+
+			"targets are loaded at the same time")
+	f.BoolVar(&g.SoloFirst, "solo-first", false,
+		"load each target alone and all together, and compare. Every second repeat begins with all together")
+	f.BoolVar(&g.Pairs, "pairs", false, "also load each pair of targets, between alone and all together. It includes "+
+		"--solo-first")
+	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat",
+		"`N` number of repeats of the whole run, each with other prompts (default 1, with --solo-first 2)")
 	f.Conceal("target", redactTarget)
 }
 
@@ -49,7 +54,8 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	case g.SoloFirst && len(g.targets) < 2:
 		return fmt.Errorf("argument --%s: it needs --target twice or more", g.first())
 	case g.repeat != nil && g.Repeat > 1 && g.Results.Filename != "" && !g.Results.Append:
-		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or take --append-result")
+		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or " +
+			"take --append-result")
 	}
 	for _, text := range g.targets {
 		t, err := parseTarget(text)
@@ -70,7 +76,8 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 		g.Server.Secrets.Join(o.Server.Secrets)
 	}
 	if g.Targets != nil && g.Watch.URLs != nil {
-		return errors.New("argument --server-metrics: each target has different replicas: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
+		return errors.New("argument --server-metrics: each target has different replicas: name them in --target, as " +
+			"a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
 	}
 	if g.Targets != nil && (f.Changed("base-url") || g.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
@@ -90,7 +97,8 @@ func (g *experimentFlags) first() string {
 }
 
 // oneOrder is the warning about targets that are loaded alone first, and only once.
-const oneOrder = "--solo-first: with one repeat each target is alone first and all are together last, so a slow drift looks like interference; two repeats take turns"
+const oneOrder = "--solo-first: with one repeat each target is alone first and all are together last, so a slow " +
+	"drift looks like interference; two repeats take turns"
 
 // A target is the value of one --target.
 type target struct {
@@ -185,7 +193,8 @@ func (t *target) check(flags *argv.Flags) error {
 func ofWhole(flag *pflag.Flag) bool {
 	whole := []string{"Targets", "Shards", "Monitoring", "Results", "Other"}
 	each := []string{"server-metrics", "gpu-metrics", "price", "gpus", "kvcached-metrics"}
-	return !slices.Contains(each, flag.Name) && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
+	return !slices.Contains(each, flag.Name) && slices.Contains(whole, argv.GroupOf(flag)) ||
+		slices.Contains(wholeLimits, flag.Name)
 }
 
 // wholeLimits are time limits of a run, not of a target.

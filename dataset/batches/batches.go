@@ -57,7 +57,8 @@ func (d Rerank) Open() (dataset.Source, int, error) {
 	rest := func(query int) int { return whole - query - 1 }
 	if d.Separate {
 		if d.Num < 2 || size < 2 {
-			return nil, 0, errors.New("--no-reranker counts the query as one prompt: --num-prompts and --random-batch-size must be at least 2")
+			return nil, 0, errors.New("--no-reranker counts the query as one prompt: --num-prompts and --random-batch-size " +
+				"must be at least 2")
 		}
 		r.Num, size = r.Num-1, size-1
 		rest = func(int) int { return whole }
@@ -79,7 +80,8 @@ func (d Rerank) Open() (dataset.Source, int, error) {
 
 // source yields requests of size documents each. A reranker reads the query and a separator with
 // each document.
-func (d *Rerank) source(prompts iter.Seq[*dataset.Conversation], size int, yield func(*dataset.Conversation, error) bool) {
+func (d *Rerank) source(prompts iter.Seq[*dataset.Conversation], size int,
+	yield func(*dataset.Conversation, error) bool) {
 	var query *dataset.Turn
 	documents := func(yield func(*dataset.Turn) bool) {
 		for c := range prompts {

@@ -89,7 +89,8 @@ func call(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	}
 	turn := &dataset.Turn{
 		Prompt: contentOf(messages[len(messages)-1]), Messages: pyjson.Append(nil, messages), OutputLen: o.class.outputLen,
-		Payload: &dataset.Payload{Members: pyjson.Append(nil, pyjson.Object{{Key: "tools", Value: tools}, {Key: "tool_choice", Value: "auto"}})},
+		Payload: &dataset.Payload{Members: pyjson.Append(
+			nil, pyjson.Object{{Key: "tools", Value: tools}, {Key: "tool_choice", Value: "auto"}})},
 	}
 	if o.OutputLen != nil {
 		turn.OutputLen = *o.OutputLen

@@ -42,7 +42,8 @@ const (
 
 // classes are all, in the order in which vLLM's client tries them.
 var classes = []*class{
-	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, asr, blazedit, mlperf, mmStar, bfcl,
+	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, asr, blazedit, mlperf,
+	mmStar, bfcl,
 }
 
 // classOf is the first class that has the repository, by the dataset's path or by its name.
@@ -55,7 +56,8 @@ func classOf(path, name string) (*class, error) {
 	if name != "" {
 		return nil, fmt.Errorf("argument --hf-name: %s: it must be one of %s", name, strings.Join(Repositories(), ", "))
 	}
-	return nil, fmt.Errorf("argument --dataset-path: %s: it must be one of %s; for a folder or a file, name the repository whose form its rows have as --hf-name",
+	return nil, fmt.Errorf("argument --dataset-path: %s: it must be one of %s; for a folder or a file, name the "+
+		"repository whose form its rows have as --hf-name",
 		path, strings.Join(Repositories(), ", "))
 }
 

@@ -12,15 +12,17 @@ import (
 // Code to write or to edit.
 var (
 	instructCoder = &class{
-		repositories: []string{"likaixin/InstructCoder"}, split: "train", outputLen: 200, rendered: unlessSkipped, positions: true,
-		columns: []string{"input", "instruction"}, turn: plain(instruction), open: (*opened).files,
+		repositories: []string{"likaixin/InstructCoder"}, split: "train", outputLen: 200, rendered: unlessSkipped,
+		positions: true,
+		columns:   []string{"input", "instruction"}, turn: plain(instruction), open: (*opened).files,
 	}
 	zeta = &class{
 		repositories: []string{"zed-industries/zeta"}, split: "train", positions: true,
 		columns: []string{"events", "input", "output"}, turn: nextEdit, open: (*opened).files,
 	}
 	blazedit = &class{
-		repositories: []string{"vdaita/edit_5k_char", "vdaita/edit_10k_char"}, split: "train", outputLen: 4000, rendered: unlessSkipped, positions: true,
+		repositories: []string{"vdaita/edit_5k_char", "vdaita/edit_10k_char"}, split: "train", outputLen: 4000,
+		rendered: unlessSkipped, positions: true,
 		fitting: ": see --blazedit-min-distance and --blazedit-max-distance",
 		columns: []string{"code", "change_request", "norm_distance"}, turn: edit, open: (*opened).files,
 	}
@@ -30,10 +32,13 @@ var (
 const (
 	instructionFormat = "%s\n\n%s Just output the code, do not include any explanation."
 
-	nextEditFormat = "### Instruction:\nYou are a code completion assistant and your task is to analyze user edits and then rewrite an excerpt that the user provides, " +
-		"suggesting the appropriate edits within the excerpt, taking into account the cursor location.\n\n### User Edits:\n\n%s\n\n### User Excerpt:\n\n%s\n\n### Response:\n\n"
+	nextEditFormat = "### Instruction:\nYou are a code completion assistant and your task is to analyze user edits and " +
+		"then rewrite an excerpt that the user provides, " +
+		"suggesting the appropriate edits within the excerpt, taking into account the cursor location.\n\n### User " +
+		"Edits:\n\n%s\n\n### User Excerpt:\n\n%s\n\n### Response:\n\n"
 
-	editFormat = "Given a code file, please apply the change requests and generate the new file.\n\nOriginal file:\n```python\n%s\n```\n\nChange request:\n%s\n\n" +
+	editFormat = "Given a code file, please apply the change requests and generate the new file.\n\nOriginal " +
+		"file:\n```python\n%s\n```\n\nChange request:\n%s\n\n" +
 		"Please generate the new code file in the \"New file\" section below."
 )
 
@@ -72,7 +77,8 @@ func nextEdit(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	} else if all := []rune(output); len(all) > 0 {
 		output = string(all[len(all)-1])
 	}
-	return &dataset.Turn{Prompt: prompt, PromptLen: o.Tokenizer.Count(prompt, true), OutputLen: o.Tokenizer.Count(output, true)}, nil
+	return &dataset.Turn{Prompt: prompt, PromptLen: o.Tokenizer.Count(prompt, true),
+		OutputLen: o.Tokenizer.Count(output, true)}, nil
 }
 
 // edit asks for an edit of a file, if it changes as much of the file as asked for.

@@ -108,7 +108,8 @@ func (o *opened) files() (store, []int, error) {
 		subset = hub.Subset{Name: o.class.subset, Optional: true}
 	}
 	if split == "" && !o.place.Alone() {
-		return nil, nil, fmt.Errorf("argument --hf-split: %s has no default split: name one, such as train", o.class.repositories[0])
+		return nil, nil, fmt.Errorf("argument --hf-split: %s has no default split: name one, such as train",
+			o.class.repositories[0])
 	}
 	paths, err := o.place.Split(subset, split)
 	if err != nil {
@@ -152,22 +153,23 @@ func (o *opened) choose(stored store, order []int) (kept []chosen, err error) {
 		columns, width = append(columns[:len(columns):len(columns)], o.class.medium.columns...), runtime.GOMAXPROCS(0)
 	}
 	place := 0
-	for c, err := range dataset.Parallel(read(stored, order, columns, atOnce), width, func(r row) (*dataset.Conversation, error) {
-		if r.err != nil {
-			return nil, r.err
-		}
-		turn, err := o.class.turn(o, r.values)
-		if err == nil && turn != nil && o.class.medium != nil {
-			err = o.class.medium.check(o, r.values)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: row %d: %w", o.Path, r.number+1, err)
-		}
-		if turn == nil {
-			return nil, nil
-		}
-		return &dataset.Conversation{Turns: []dataset.Turn{*turn}}, nil
-	}) {
+	for c, err := range dataset.Parallel(read(stored, order, columns, atOnce), width,
+		func(r row) (*dataset.Conversation, error) {
+			if r.err != nil {
+				return nil, r.err
+			}
+			turn, err := o.class.turn(o, r.values)
+			if err == nil && turn != nil && o.class.medium != nil {
+				err = o.class.medium.check(o, r.values)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: row %d: %w", o.Path, r.number+1, err)
+			}
+			if turn == nil {
+				return nil, nil
+			}
+			return &dataset.Conversation{Turns: []dataset.Turn{*turn}}, nil
+		}) {
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +205,8 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 		twice = twice || ids[i]
 	}
 	if twice {
-		return nil, 0, fmt.Errorf("%s: %d of the %d prompts fit, and sent again they would get ids that others have: give --no-oversample, or a lower --num-prompts", o.Path, len(kept), want)
+		return nil, 0, fmt.Errorf("%s: %d of the %d prompts fit, and sent again they would get ids that others have: give "+
+			"--no-oversample, or a lower --num-prompts", o.Path, len(kept), want)
 	}
 	if want > len(kept) {
 		o.Notice("%s: %d rows fit; some are sent again to make %d", o.Path, len(kept), want)
@@ -232,13 +235,14 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 	for i, k := range order {
 		rows[i] = kept[k].row
 	}
-	return dataset.Parallel(read(stored, rows, o.class.medium.columns, mediaAtOnce), runtime.GOMAXPROCS(0), func(r row) (*dataset.Conversation, error) {
-		turn := kept[order[r.place]].turn
-		if r.err == nil {
-			r.err = o.class.medium.attach(o, &turn, r.values)
-		}
-		return o.Conversation(id(r.place), turn), r.err
-	}), want, nil
+	return dataset.Parallel(read(stored, rows, o.class.medium.columns, mediaAtOnce), runtime.GOMAXPROCS(0),
+		func(r row) (*dataset.Conversation, error) {
+			turn := kept[order[r.place]].turn
+			if r.err == nil {
+				r.err = o.class.medium.attach(o, &turn, r.values)
+			}
+			return o.Conversation(id(r.place), turn), r.err
+		}), want, nil
 }
 
 // A row is what a store has under a number.

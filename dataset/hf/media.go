@@ -29,11 +29,13 @@ var (
 	visionArena = &class{
 		repositories: []string{"lmarena-ai/VisionArena-Chat", arenaBench}, split: "train", noSubset: true,
 		outputLen: 128, chat: true, positions: true,
-		columns: []string{"conversation", "turns"}, turn: arenaTurn, medium: picture("images", "images", 0), open: (*opened).files,
+		columns: []string{"conversation", "turns"}, turn: arenaTurn, medium: picture("images", "images", 0),
+		open: (*opened).files,
 	}
 	mmvu = &class{
-		repositories: []string{"yale-nlp/MMVU"}, split: "validation", noSubset: true, outputLen: 128, chat: true, positions: true,
-		columns: []string{"question", "choices"}, turn: plain(choices), medium: clip(), open: (*opened).files,
+		repositories: []string{"yale-nlp/MMVU"}, split: "validation", noSubset: true, outputLen: 128, chat: true,
+		positions: true,
+		columns:   []string{"question", "choices"}, turn: plain(choices), medium: clip(), open: (*opened).files,
 	}
 	llava = &class{
 		repositories: []string{"lmms-lab/LLaVA-OneVision-Data"}, chat: true, fitting: conversational.text,
@@ -98,7 +100,8 @@ func picture(column string, path ...any) *medium {
 			}
 			pixels, err := reader.Decode(file)
 			if longest := max(pixels.Width, pixels.Height); err == nil && longest > media.MaxDimension {
-				err = fmt.Errorf("the image has %d by %d pixels, and a JPEG file may be at most %d wide or high", pixels.Width, pixels.Height, media.MaxDimension)
+				err = fmt.Errorf("the image has %d by %d pixels, and a JPEG file may be at most %d wide or high", pixels.Width,
+					pixels.Height, media.MaxDimension)
 			}
 			return err
 		},

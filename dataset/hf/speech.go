@@ -20,7 +20,8 @@ var asr = &class{
 		"openslr/librispeech_asr", "facebook/voxpopuli", "LIUM/tedlium", "edinburghcstr/ami", "speechcolab/gigaspeech",
 		"kensho/spgispeech", earnings, "D4nt3/esb-datasets-earnings22-validation-tiny-filtered",
 	},
-	split: "train", outputLen: 1024, fitting: ": --asr-min-audio-len-sec and --asr-max-audio-len-sec bound how long a sound lasts",
+	split: "train", outputLen: 1024, fitting: ": --asr-min-audio-len-sec and --asr-max-audio-len-sec bound how long a " +
+		"sound lasts",
 	turn: speechTurn, open: openSpeech,
 	medium: &medium{columns: []string{"audio", "url"}, check: checkSpeech, attach: attachSpeech},
 }
@@ -29,7 +30,8 @@ var asr = &class{
 // count.
 const (
 	whisperPrompt = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>"
-	coherePrompt  = "<|startofcontext|><|startoftranscript|><|emo:undefined|><|en|><|en|><|pnc|><|noitn|><|notimestamp|><|nodiarize|>"
+	coherePrompt  = "<|startofcontext|><|startoftranscript|><|emo:undefined|><|en|><|en|>" +
+		"<|pnc|><|noitn|><|notimestamp|><|nodiarize|>"
 )
 
 // openSpeech opens the files.

@@ -12,16 +12,19 @@ import (
 // Questions of benchmarks, with lengths of vLLM's choice.
 var (
 	mtBench = &class{
-		repositories: []string{"philschmid/mt-bench"}, split: "train", outputLen: 256, rendered: unlessSkipped, positions: true,
-		columns: []string{"turns"}, turn: plain(column("turns", 0)), open: (*opened).files,
+		repositories: []string{"philschmid/mt-bench"}, split: "train", outputLen: 256, rendered: unlessSkipped,
+		positions: true,
+		columns:   []string{"turns"}, turn: plain(column("turns", 0)), open: (*opened).files,
 	}
 	humanEval = &class{
-		repositories: []string{"openai/openai_humaneval"}, split: "test", outputLen: 256, rendered: unlessSkipped, positions: true,
-		columns: []string{"prompt"}, turn: plain(column("prompt")), open: (*opened).files,
+		repositories: []string{"openai/openai_humaneval"}, split: "test", outputLen: 256, rendered: unlessSkipped,
+		positions: true,
+		columns:   []string{"prompt"}, turn: plain(column("prompt")), open: (*opened).files,
 	}
 	gsm8k = &class{
-		repositories: []string{"openai/gsm8k"}, split: "test", subset: "main", outputLen: 256, rendered: unlessSkipped, positions: true,
-		columns: []string{"question"}, turn: plain(column("question")), open: (*opened).files,
+		repositories: []string{"openai/gsm8k"}, split: "test", subset: "main", outputLen: 256, rendered: unlessSkipped,
+		positions: true,
+		columns:   []string{"question"}, turn: plain(column("question")), open: (*opened).files,
 	}
 )
 
@@ -32,12 +35,15 @@ var (
 		columns: []string{"conversations"}, turn: conversation, open: (*opened).files,
 	}
 	aimo = &class{
-		repositories: []string{"AI-MO/aimo-validation-aime", "AI-MO/NuminaMath-1.5", "AI-MO/NuminaMath-CoT"}, split: "train", fitting: mathematical.text,
+		repositories: []string{"AI-MO/aimo-validation-aime", "AI-MO/NuminaMath-1.5", "AI-MO/NuminaMath-CoT"}, split: "train",
+		fitting: mathematical.text,
 		columns: []string{"problem", "solution"}, turn: problem, open: (*opened).files,
 	}
 	mlperf = &class{
-		repositories: []string{"mgoin/mlperf-inference-llama2-data", "mgoin/mlperf-inference-llama3.1-data"}, split: "train", rendered: always,
-		fitting: conversational.text, columns: []string{"system_prompt", "question", "output"}, turn: withSystem, open: (*opened).files,
+		repositories: []string{"mgoin/mlperf-inference-llama2-data", "mgoin/mlperf-inference-llama3.1-data"}, split: "train",
+		rendered: always,
+		fitting:  conversational.text, columns: []string{"system_prompt", "question", "output"}, turn: withSystem,
+		open: (*opened).files,
 	}
 )
 
@@ -49,15 +55,18 @@ type limits struct {
 
 // The limits of vLLM's client. Prompts and answers of fewer than four tokens never fit.
 var (
-	conversational = limits{1024, 2048, ": prompt and answer need 4 tokens, the prompt may have 1024, and both together 2048"}
-	mathematical   = limits{2048, 32000, ": prompt and answer need 4 tokens, the prompt may have 2048, and both together 32000"}
+	conversational = limits{1024, 2048, ": prompt and answer need 4 tokens, the prompt may have 1024, and both " +
+		"together 2048"}
+	mathematical = limits{2048, 32000, ": prompt and answer need 4 tokens, the prompt may have 2048, and both together " +
+		"32000"}
 )
 
 const minTokens = 4
 
 // fit is turn, or nil if it does not fit.
 func (l *limits) fit(turn *dataset.Turn) *dataset.Turn {
-	if turn.PromptLen < minTokens || turn.OutputLen < minTokens || turn.PromptLen > l.prompt || turn.PromptLen+turn.OutputLen > l.total {
+	if turn.PromptLen < minTokens || turn.OutputLen < minTokens || turn.PromptLen > l.prompt ||
+		turn.PromptLen+turn.OutputLen > l.total {
 		return nil
 	}
 	return turn
@@ -85,7 +94,8 @@ func problem(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 }
 
 // exchange is a question and its answer. The limits hold unless a length is asked for.
-func exchange(o *opened, row pyjson.Object, l *limits, question, answer func(pyjson.Object) (string, error)) (*dataset.Turn, error) {
+func exchange(o *opened, row pyjson.Object, l *limits, question, answer func(pyjson.Object) (string, error)) (
+	*dataset.Turn, error) {
 	asked, err := question(row)
 	if err != nil {
 		return nil, err

@@ -59,11 +59,13 @@ func (p *Place) missing(split string, splits map[string][]string) error {
 		return fmt.Errorf("%s: there is no Parquet, Arrow, JSON or CSV file in %s%s", p.name, p.Folder, advice)
 	}
 	names := slices.Sorted(maps.Keys(splits))
-	return fmt.Errorf("%s: Bad split: %s. Available splits: ['%s'] in %s%s", p.name, split, strings.Join(names, "', '"), p.Folder, advice)
+	return fmt.Errorf("%s: Bad split: %s. Available splits: ['%s'] in %s%s", p.name, split, strings.Join(names, "', '"),
+		p.Folder, advice)
 }
 
 // ignored are files of a folder that have no rows.
-var ignored = []string{"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json"}
+var ignored = []string{"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip",
+	"dataset_dict.json"}
 
 // dataFiles is the files below a folder, by their paths with slashes, sorted. Hidden files are left
 // out.
@@ -208,13 +210,15 @@ func (p *Place) arrow(subset, split string) ([]string, error) {
 			return nil, err
 		}
 		if versions := folders(files); len(versions) > 1 {
-			return nil, fmt.Errorf("%s: the cache of Hugging Face has several versions of it: name one as --dataset-path: %s", p.name, strings.Join(versions, ", "))
+			return nil, fmt.Errorf("%s: the cache of Hugging Face has several versions of it: name one as --dataset-path: %s",
+				p.name, strings.Join(versions, ", "))
 		}
 		if len(files) > 0 {
 			return files, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: there is no split %s in %s: fetch the repository with %s", p.name, split, arrowFolder(p.repo), p.fetch(""))
+	return nil, fmt.Errorf("%s: there is no split %s in %s: fetch the repository with %s", p.name, split,
+		arrowFolder(p.repo), p.fetch(""))
 }
 
 // folders is the folders of files, each once.

@@ -212,7 +212,8 @@ func (e call) eval(r *renderer, s *scope) value {
 }
 
 func (l argumentList) eval(r *renderer, s *scope) *arguments {
-	a := &arguments{positional: evalAll(r, s, l.positional), names: slices.Clone(l.names), keywords: evalAll(r, s, l.keywords)}
+	a := &arguments{positional: evalAll(r, s, l.positional), names: slices.Clone(l.names),
+		keywords: evalAll(r, s, l.keywords)}
 	if l.rest != nil {
 		a.positional = append(a.positional, elements(r, r.eval(l.rest, s))...)
 	}

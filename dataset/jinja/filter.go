@@ -239,7 +239,8 @@ func absFilter(_ *renderer, v value, a *arguments) value {
 
 func tojson(r *renderer, v value, a *arguments) value {
 	a.bind("tojson", 0, "ensure_ascii", "indent", "separators", "sort_keys")
-	d := dumper{ascii: truth(a.or(0, false)), sortKeys: truth(a.or(3, false)), itemSeparator: ", ", keyMark: ": ", renderer: r}
+	d := dumper{ascii: truth(a.or(0, false)), sortKeys: truth(a.or(3, false)), itemSeparator: ", ", keyMark: ": ",
+		renderer: r}
 	switch indent := a.or(1, nil).(type) {
 	case nil:
 	case string:

@@ -164,7 +164,8 @@ func (p *parser) tuple(mayBeEmpty bool, part func() expression, end string) expr
 
 func (p *parser) tupleEnds(end string) bool {
 	t := p.current()
-	return t.kind == tokenVariableEnd || t.kind == tokenBlockEnd || t.is(tokenOperator, ")") || end != "" && t.is(tokenName, end)
+	return t.kind == tokenVariableEnd || t.kind == tokenBlockEnd || t.is(tokenOperator, ")") || end != "" &&
+		t.is(tokenName, end)
 }
 
 // until parses parts with commas between them, up to the closing operator.

@@ -117,10 +117,12 @@ func bound(name string, call func(r *renderer, a *arguments) value) function {
 }
 
 var (
-	stringRefused = " center encode expandtabs format_map isalnum isascii isidentifier isprintable istitle ljust maketrans rjust swapcase translate zfill casefold "
+	stringRefused = " center encode expandtabs format_map isalnum isascii isidentifier isprintable istitle ljust " +
+		"maketrans rjust swapcase translate zfill casefold "
 	dictRefused   = " clear fromkeys pop popitem setdefault update "
-	numberRefused = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag is_integer numerator real to_bytes "
-	listRefused   = " append clear copy extend insert pop remove reverse sort "
+	numberRefused = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag " +
+		"is_integer numerator real to_bytes "
+	listRefused = " append clear copy extend insert pop remove reverse sort "
 )
 
 func refuseListed(refused, kind, name string) {

@@ -128,7 +128,8 @@ func asciiDigits(method, s string) value {
 }
 
 func cased(s string, wanted, other func(rune) bool) value {
-	return strings.ContainsFunc(s, wanted) && !strings.ContainsFunc(s, func(c rune) bool { return other(c) || unicode.IsTitle(c) })
+	return strings.ContainsFunc(s, wanted) && !strings.ContainsFunc(
+		s, func(c rune) bool { return other(c) || unicode.IsTitle(c) })
 }
 
 func (r *renderer) replace(s, old, to string, n int) string {

@@ -32,7 +32,8 @@ func (r Reader) Decode(file []byte) (Pixels, error) {
 	case err != nil:
 		return Pixels{}, fmt.Errorf("reading the image: %w", err)
 	case int64(config.Width)*int64(config.Height) > maxPixels:
-		return Pixels{}, fmt.Errorf("the image has %d by %d pixels, and %d are the most", config.Width, config.Height, maxPixels)
+		return Pixels{}, fmt.Errorf("the image has %d by %d pixels, and %d are the most", config.Width, config.Height,
+			maxPixels)
 	}
 	if format == "jpeg" {
 		if decoded, err := decodeJPEG(file); err == nil {
@@ -70,11 +71,13 @@ func pixels(from image.Image, onWhite bool) Pixels {
 		}
 	case *image.RGBA:
 		if from.Opaque() { // so that nothing is multiplied by its alpha
-			p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height, false)
+			p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height,
+				false)
 			return p
 		}
 	case *image.NRGBA:
-		p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height, onWhite)
+		p.RGB = appendRows(p.RGB, from.Pix[from.PixOffset(bounds.Min.X, bounds.Min.Y):], from.Stride, p.Width, p.Height,
+			onWhite)
 		return p
 	}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {

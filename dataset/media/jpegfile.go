@@ -16,7 +16,8 @@ const adobeColours = 11
 // zigzag is the order in which a file has the 64 values of a block.
 var zigzag = [64]uint8{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47,
+	55, 62, 63,
 }
 
 // A jpegFile is a JPEG file that is being decoded. It holds all coefficients, since the scans of a
@@ -180,9 +181,11 @@ func (f *jpegFile) planes() (*image.YCbCr, error) {
 	}
 	y := f.components[0]
 	ratio := map[[2]int]image.YCbCrSubsampleRatio{
-		{1, 1}: image.YCbCrSubsampleRatio444, {2, 1}: image.YCbCrSubsampleRatio422, {1, 2}: image.YCbCrSubsampleRatio440, {2, 2}: image.YCbCrSubsampleRatio420,
+		{1, 1}: image.YCbCrSubsampleRatio444, {2, 1}: image.YCbCrSubsampleRatio422, {1, 2}: image.YCbCrSubsampleRatio440,
+		{2, 2}: image.YCbCrSubsampleRatio420,
 	}[[2]int{y.wide, y.high}]
-	img := &image.YCbCr{Rect: image.Rect(0, 0, f.width, f.height), SubsampleRatio: ratio, YStride: 8 * y.stride, Y: y.samples(&f.quantisation)}
+	img := &image.YCbCr{Rect: image.Rect(0, 0, f.width, f.height), SubsampleRatio: ratio, YStride: 8 * y.stride,
+		Y: y.samples(&f.quantisation)}
 	if len(f.components) == 1 {
 		img.CStride, img.Cb = 8*y.stride, make([]byte, len(img.Y))
 		for i := range img.Cb {

@@ -52,7 +52,8 @@ func (d RandomMM) Check() error {
 	}
 	for _, b := range c.buckets {
 		if b.Frames > 1 && c.limits[dataset.Video] > 0 {
-			return fmt.Errorf("--random-mm-bucket-config: (%d, %d, %d) is a video, and servebench has no encoder for videos, as none is written in Go: "+
+			return fmt.Errorf("--random-mm-bucket-config: (%d, %d, %d) is a video, and servebench has no encoder for videos, "+
+				"as none is written in Go: "+
 				"give it the weight 0", b.Height, b.Width, b.Frames)
 		}
 	}
@@ -131,7 +132,8 @@ func (d *RandomMM) choice() (*choice, error) {
 		limit, ok := d.Limits[b.kind()]
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("--random-mm-limit-mm-per-prompt: it has no %s, and --random-mm-bucket-config has (%d, %d, %d)", b.kind(), b.Height, b.Width, b.Frames)
+			return nil, fmt.Errorf("--random-mm-limit-mm-per-prompt: it has no %s, and --random-mm-bucket-config has (%d, "+
+				"%d, %d)", b.kind(), b.Height, b.Width, b.Frames)
 		case limit < 0:
 			return nil, fmt.Errorf("--random-mm-limit-mm-per-prompt: %s: %d: it must not be negative", b.kind(), limit)
 		case !(b.Weight >= 0) || math.IsInf(b.Weight, 1):
@@ -151,7 +153,8 @@ func (d *RandomMM) choice() (*choice, error) {
 		allowed += limit
 	}
 	if c.most = min(c.most, allowed); c.fewest > c.most {
-		return nil, fmt.Errorf("--random-mm-base-items-per-request: each request has at least %d items, and --random-mm-limit-mm-per-prompt allows %d", c.fewest, c.most)
+		return nil, fmt.Errorf("--random-mm-base-items-per-request: each request has at least %d items, and "+
+			"--random-mm-limit-mm-per-prompt allows %d", c.fewest, c.most)
 	}
 	return c, nil
 }

@@ -47,7 +47,8 @@ func (c chunks) at(number uint32) *lineRun { return &c[number/chunkRuns][number%
 // Group reads all lines, and groups them by the key that it gives them. A line with an empty key is
 // a group by itself. Add, if not nil, gets each line with the number of its group. Errors of the two
 // are about the line.
-func Group[T any](name string, r io.Reader, key func(*Line[T]) (string, error), add func(group int, l *Line[T]) error) (*Grouped[T], error) {
+func Group[T any](name string, r io.Reader, key func(*Line[T]) (string, error),
+	add func(group int, l *Line[T]) error) (*Grouped[T], error) {
 	g := &Grouped[T]{name: name}
 	numbers := map[string]int{}
 	keyBefore := ""

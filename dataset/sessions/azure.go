@@ -61,7 +61,8 @@ func (d Azure) read(file io.ReaderAt) (dataset.Source, int, error) {
 		count++
 	}
 	if empty > 0 {
-		notice(&d.Options, "%s: %d of %d rows have no tokens to send or none in the answer: left out", d.Path, empty, count+empty)
+		notice(&d.Options, "%s: %d of %d rows have no tokens to send or none in the answer: left out", d.Path, empty,
+			count+empty)
 	}
 	if count == 0 {
 		return nil, 0, fmt.Errorf("%s: no row has a request with an answer", d.Path)
@@ -159,7 +160,9 @@ func (d Azure) sorted(file io.ReaderAt) func(yield func(azureRow, error) bool) {
 			}
 			list = append(list, row)
 		}
-		slices.SortStableFunc(list, func(a, b azureRow) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.line, b.line)) })
+		slices.SortStableFunc(list, func(a, b azureRow) int {
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.line, b.line))
+		})
 		for _, row := range list {
 			if !yield(row, nil) {
 				return
@@ -205,7 +208,8 @@ func (r *azureRow) read(fields []string, columns []int) (err error) {
 // azureTime reads a time. The traces of 2023 have no zone, later ones have one.
 func azureTime(text string) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700"} {
-		if at, err := time.Parse(layout, strings.Replace(text, "T", " ", 1)); err == nil && at.Year() > 1700 && at.Year() < 2200 {
+		if at, err := time.Parse(layout, strings.Replace(text, "T", " ", 1)); err == nil && at.Year() > 1700 &&
+			at.Year() < 2200 {
 			return at, nil
 		}
 	}

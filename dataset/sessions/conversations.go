@@ -42,7 +42,8 @@ func (d Conversations) Open() (dataset.Source, int, error) {
 	}
 	defer f.Close()
 	if isObject(f) {
-		return nil, 0, fmt.Errorf("%s: a recipe of vLLM's benchmarks/multi_turn is not read: use --dataset-name sessions, or a list of conversations", d.Path)
+		return nil, 0, fmt.Errorf("%s: a recipe of vLLM's benchmarks/multi_turn is not read: use --dataset-name sessions, "+
+			"or a list of conversations", d.Path)
 	}
 	after, err := d.index(f)
 	if err != nil {

@@ -84,7 +84,8 @@ func detectTable(text string) (Guess, error) {
 	case has("Model", "Request tokens", "Response tokens"):
 		return Guess{"burstgpt", `it has the columns "Model", "Request tokens" and "Response tokens"`}, nil
 	}
-	return Guess{}, errors.New("neither JSON nor a table whose columns are known: say what the file is with --dataset-name, such as sonnet for lines of text")
+	return Guess{}, errors.New("neither JSON nor a table whose columns are known: say what the file is with " +
+		"--dataset-name, such as sonnet for lines of text")
 }
 
 // A format is what a record is taken for if it has all these fields.
@@ -98,7 +99,8 @@ type format struct {
 // formats are tried in this order.
 var formats = []format{
 	{true, []string{"id", "messages:["}, "conversations", ""},
-	{true, []string{"conversations:["}, "sharegpt", "With --multi-turn all turns are sent, without it the first questions"},
+	{true, []string{"conversations:["}, "sharegpt",
+		"With --multi-turn all turns are sent, without it the first questions"},
 	{false, []string{"filetype"}, "", "recipes of vLLM's benchmarks/multi_turn"},
 	{false, []string{"v", "k", "run"}, "file", "It is the record stream of a run"},
 	{false, []string{"id", "requests:["}, "weka", ""},
@@ -109,7 +111,8 @@ var formats = []format{
 	{false, []string{"category", "turns:["}, "spec_bench", ""},
 	{false, []string{"turns:["}, "multi_turn", ""},
 	{false, []string{"hash_ids:[", "input_length", "session_id"}, "mooncake", ""},
-	{false, []string{"hash_ids:[", "input_length"}, "mooncake", "timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids"},
+	{false, []string{"hash_ids:[", "input_length"}, "mooncake",
+		"timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids"},
 	{false, []string{"input_length"}, "mooncake", ""},
 	{false, []string{"text_input"}, "mooncake", ""},
 	{false, []string{"session", "turn"}, "file", ""},

@@ -57,7 +57,8 @@ func ParseDist(text string) (Dist, error) {
 		return k.name == name
 	})
 	if k < 0 {
-		return d, fmt.Errorf("distribution %q: must be a number, or constant, uniform, normal, lognormal, poisson, exponential or zipf with its parameters, such as lognormal:mean=500,sigma=0.6", text)
+		return d, fmt.Errorf("distribution %q: must be a number, or constant, uniform, normal, lognormal, poisson, "+
+			"exponential or zipf with its parameters, such as lognormal:mean=500,sigma=0.6", text)
 	}
 	d.Kind = name
 	given := map[string]bool{}

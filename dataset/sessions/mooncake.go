@@ -121,7 +121,8 @@ func (s *mooncakeScan) line(l *rows.Line[mooncakeRow]) (string, error) {
 	key := string(row.SessionID)
 	if session := s.of[key]; session != nil {
 		if session.kind != kind {
-			return "", fmt.Errorf("session %s has another kind of prompt before: lengths, texts, messages and deltas do not mix", key)
+			return "", fmt.Errorf("session %s has another kind of prompt before: lengths, texts, messages and deltas do not "+
+				"mix", key)
 		}
 		at, _ := row.times(session.last)
 		if row.Delay == nil && row.Timestamp != nil {
@@ -160,13 +161,16 @@ func (s *mooncakeScan) allTimed() error {
 func (s *mooncakeScan) notices() {
 	o := &s.d.Options
 	if s.fromStart > 0 {
-		notice(o, "%s: it has no durations: %d gaps are from the start of a request to the next, so they contain the time of the recorded server", o.Path, s.fromStart)
+		notice(o, "%s: it has no durations: %d gaps are from the start of a request to the next, so they contain the time "+
+			"of the recorded server", o.Path, s.fromStart)
 	}
 	if s.early > 0 {
-		notice(o, "%s: %d turns have an earlier timestamp than the turn before: they follow it without a gap", o.Path, s.early)
+		notice(o, "%s: %d turns have an earlier timestamp than the turn before: they follow it without a gap", o.Path,
+			s.early)
 	}
 	if s.delayed > 0 {
-		notice(o, "%s:%d: a delay before the first turn of a session means nothing: ignored here and in %d other lines", o.Path, s.delayedAt, s.delayed-1)
+		notice(o, "%s:%d: a delay before the first turn of a session means nothing: ignored here and in %d other lines",
+			o.Path, s.delayedAt, s.delayed-1)
 	}
 	if s.ignored > 0 {
 		notice(o, `%s: %d lines have "tools" or "extra", which are not sent`, o.Path, s.ignored)

@@ -132,7 +132,8 @@ func (d MultiTurn) index(r io.Reader) (file *rows.Grouped[multiTurnLine], order 
 	case untimed == 0:
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(starts[a], starts[b]) })
 	case untimed < len(starts) && d.Timed:
-		return nil, nil, false, fmt.Errorf("%s: %d of %d sessions begin with a timestamp and the others do not: give all of them one, or send them without their times", d.Path, len(starts)-untimed, len(starts))
+		return nil, nil, false, fmt.Errorf("%s: %d of %d sessions begin with a timestamp and the others do not: give all "+
+			"of them one, or send them without their times", d.Path, len(starts)-untimed, len(starts))
 	}
 	return file, order, untimed == 0, nil
 }

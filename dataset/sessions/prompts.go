@@ -25,8 +25,8 @@ type prompts struct {
 type prefix struct{ array, whole int }
 
 // add takes in the next turn, of n tokens: the blocks of ids, and after them a tail that no other
-// prompt has. It returns the last one if that is a part of a block. An array of before, the number of an earlier turn or −1, may have the first of
-// them. The whole blocks come with share.
+// prompt has. It returns the last one if that is a part of a block. An array of before, the number
+// of an earlier turn or −1, may have the first of them. The whole blocks come with share.
 func (p *prompts) add(ids hashIDs, n, before int) (tail dataset.Block) {
 	whole := min(len(ids), n/p.size)
 	if rest := n - whole*p.size; rest > 0 {
@@ -67,7 +67,8 @@ func (p *prompts) share(turns []dataset.Turn) {
 // surplus is the error for more ids than a prompt of n tokens can have, or nil.
 func surplus(ids, n, size int) error {
 	if most := (n + size - 1) / size; ids > most {
-		return fmt.Errorf("%d hash ids of %d tokens for a prompt of %d: at most %d fit, so --trace-block-size may be smaller", ids, size, n, most)
+		return fmt.Errorf("%d hash ids of %d tokens for a prompt of %d: at most %d fit, so --trace-block-size may be "+
+			"smaller", ids, size, n, most)
 	}
 	return nil
 }

@@ -47,12 +47,14 @@ func (d Random) Open() (dataset.Source, int, error) {
 		return nil, 0, err
 	}
 	if left := d.Num - len(kept); left > 0 {
-		notice(&d.Options, "random: %d of %d sessions have fewer than 2 turns within %d tokens and are left out", left, d.Num, d.MaxModelLen)
+		notice(&d.Options, "random: %d of %d sessions have fewer than 2 turns within %d tokens and are left out", left,
+			d.Num, d.MaxModelLen)
 	}
 	if len(kept) == 0 {
 		return nil, 0, fmt.Errorf("no session has 2 turns within %d tokens", d.MaxModelLen)
 	}
-	return dataset.Numbered(len(kept), func(i int) (*dataset.Conversation, error) { return r.session(kept[i]) }), len(kept), nil
+	return dataset.Numbered(len(kept), func(i int) (*dataset.Conversation, error) { return r.session(kept[i]) }),
+		len(kept), nil
 }
 
 // fitting is the numbers of the sessions that have at least two turns.
@@ -111,19 +113,23 @@ func (d Random) checked() (*random, error) {
 	case d.MinTurns < 1 || d.MaxTurns < d.MinTurns:
 		return nil, fmt.Errorf("%d to %d turns: must be at least 1, and in order", d.MinTurns, d.MaxTurns)
 	case r.first < 1:
-		return nil, fmt.Errorf("input length %d: must be above the tokenizer's %d special tokens", d.InputLen, d.Tokenizer.NumSpecial())
+		return nil, fmt.Errorf("input length %d: must be above the tokenizer's %d special tokens", d.InputLen,
+			d.Tokenizer.NumSpecial())
 	case r.later < 1:
-		return nil, fmt.Errorf("input length per turn %d: must be above the tokenizer's %d special tokens", d.PerTurnInputLen, d.Tokenizer.NumSpecial())
+		return nil, fmt.Errorf("input length per turn %d: must be above the tokenizer's %d special tokens",
+			d.PerTurnInputLen, d.Tokenizer.NumSpecial())
 	case d.OutputLen < 1:
 		return nil, fmt.Errorf("output length %d: must be at least 1", d.OutputLen)
 	case d.PrefixLen < 0:
 		return nil, fmt.Errorf("prefix length %d: must not be negative", d.PrefixLen)
 	case !ratio(d.GlobalRatio) || !ratio(d.ConversationRatio) || d.GlobalRatio+d.ConversationRatio > 1:
-		return nil, fmt.Errorf("prefix ratios %v and %v: must not be negative, and at most 1 together", d.GlobalRatio, d.ConversationRatio)
+		return nil, fmt.Errorf("prefix ratios %v and %v: must not be negative, and at most 1 together", d.GlobalRatio,
+			d.ConversationRatio)
 	case !ratio(d.Ratio.Input) || !ratio(d.Ratio.Output) || d.Ratio.Input == 1 || d.Ratio.Output == 1:
 		return nil, fmt.Errorf("range ratios %v and %v: must be at least 0 and below 1", d.Ratio.Input, d.Ratio.Output)
 	case d.shares() && r.later <= r.globalLen+r.conversationLen:
-		return nil, fmt.Errorf("input length per turn %d: the shared parts of %d and %d tokens leave none for the turn", r.later, r.globalLen, r.conversationLen)
+		return nil, fmt.Errorf("input length per turn %d: the shared parts of %d and %d tokens leave none for the turn",
+			r.later, r.globalLen, r.conversationLen)
 	case !(d.Delay >= 0):
 		return nil, fmt.Errorf("delay %v s: must not be negative", d.Delay)
 	}

@@ -89,7 +89,8 @@ func (r *Reuse) history(c *dataset.Conversation, i int) int {
 	for _, wait := range c.WaitsOf(i) {
 		before := &c.Turns[wait.Turn]
 		switch {
-		case wait.History == dataset.Nothing && before.Agent == c.Turns[i].Agent, wait.History == dataset.Everything && before.PromptLen == 0:
+		case wait.History == dataset.Nothing && before.Agent == c.Turns[i].Agent, wait.History == dataset.Everything &&
+			before.PromptLen == 0:
 			return -1 // a whole prompt may begin as the one before; or the length is not known
 		case wait.History == dataset.Everything:
 			if shared = before.PromptLen; r.Live {

@@ -75,7 +75,8 @@ func (d ShareGPT) Open() (dataset.Source, int, error) {
 		return nil, 0, err
 	}
 	if len(all) == 0 {
-		return nil, 0, fmt.Errorf("%s: none of its conversations has %d turns within %d tokens", d.Path, d.least(), d.MaxModelLen)
+		return nil, 0, fmt.Errorf("%s: none of its conversations has %d turns within %d tokens", d.Path, d.least(),
+			d.MaxModelLen)
 	}
 	n := d.Num
 	if d.NoOversample {
@@ -186,11 +187,13 @@ func (d ShareGPT) index(f io.ReadSeeker) ([][]int64, error) {
 		}
 	}
 	if wrong+short > 0 {
-		notice(&d.Options, "%s: of %d conversations, %d are left out because their roles do not alternate, and %d because they have fewer than %s",
+		notice(&d.Options, "%s: of %d conversations, %d are left out because their roles do not alternate, and %d because "+
+			"they have fewer than %s",
 			d.Path, len(all), wrong, short, count(d.least(), "turn"))
 	}
 	if len(kept) == 0 {
-		return nil, fmt.Errorf("%s: it has no conversation of at least %s whose roles alternate", d.Path, count(d.least(), "turn"))
+		return nil, fmt.Errorf("%s: it has no conversation of at least %s whose roles alternate", d.Path,
+			count(d.least(), "turn"))
 	}
 	return kept, nil
 }

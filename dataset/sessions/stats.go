@@ -49,7 +49,8 @@ func WriteStats(w io.Writer, src dataset.Source, absolute bool) error {
 	use.describe(&text)
 	fmt.Fprintf(&text, "time if every answer comes at once: %s for the longest session", longest.Round(time.Millisecond))
 	if timed {
-		fmt.Fprintf(&text, ", %s for all; with the recorded answers %s", lasts.Round(time.Millisecond), use.Span.Round(time.Millisecond))
+		fmt.Fprintf(&text, ", %s for all; with the recorded answers %s", lasts.Round(time.Millisecond),
+			use.Span.Round(time.Millisecond))
 	}
 	text.WriteString("\n")
 	_, err = io.WriteString(w, text.String())
@@ -66,7 +67,8 @@ func (u *CacheUse) describe(text *strings.Builder) {
 		return
 	}
 	share := func(tokens int) float64 { return 100 * float64(tokens) / float64(u.Prompts) }
-	fmt.Fprintf(text, "prefix cache: of %d prompt tokens, one without limit has %d (%.1f %%)\n", u.Prompts, u.Reusable, share(u.Reusable))
+	fmt.Fprintf(text, "prefix cache: of %d prompt tokens, one without limit has %d (%.1f %%)\n", u.Prompts, u.Reusable,
+		share(u.Reusable))
 	for i, tokens := range u.BySize {
 		fmt.Fprintf(text, "  one of %11d tokens has %.1f %%\n", cacheSizes[i], share(tokens))
 		if tokens >= u.Reusable {

@@ -72,7 +72,8 @@ func (d *Synthetic) check() error {
 		name string
 		dist Dist
 	}{
-		{"turns", d.Turns}, {"first prompt", d.First}, {"input", d.Input}, {"output", d.Output}, {"gap", d.Gap}, {"system prompt", d.System},
+		{"turns", d.Turns}, {"first prompt", d.First}, {"input", d.Input}, {"output", d.Output}, {"gap", d.Gap},
+		{"system prompt", d.System},
 		{"agents", d.Agents}, {"agents' turns", d.AgentTurns}, {"tool gap", d.ToolGap},
 	} {
 		if err := field.dist.check(); err != nil {
@@ -195,7 +196,8 @@ func (s *synthetic) add(c *dataset.Conversation, a *agent, k int, joins []int) b
 		tokens = s.Input.whole(keyed(s.Seed, "input", key...), 1)
 		a.added = float64(tokens)
 	}
-	turn := dataset.Turn{OutputLen: s.Output.whole(keyed(s.Seed, "output", key...), 1), Agent: a.name, Waits: []dataset.Wait{}}
+	turn := dataset.Turn{OutputLen: s.Output.whole(keyed(s.Seed, "output", key...), 1), Agent: a.name,
+		Waits: []dataset.Wait{}}
 	turn.PromptLen = a.tokens + tokens
 	if limit := s.MaxModelLen; limit > 0 && turn.PromptLen+turn.OutputLen > limit || turn.PromptLen > math.MaxInt32 {
 		return false

@@ -219,10 +219,12 @@ func (c *wekaCount) add(d *wekaCount) {
 
 func (c *wekaCount) notices(o *dataset.Options) {
 	if c.untimed > 0 {
-		notice(o, "%s: %d of %d requests have no duration: gaps after them contain the time of the recorded server", o.Path, c.untimed, c.requests)
+		notice(o, "%s: %d of %d requests have no duration: gaps after them contain the time of the recorded server", o.Path,
+			c.untimed, c.requests)
 	}
 	if c.early > 0 {
-		notice(o, "%s: %d of %d requests were recorded before what they wait for had ended: they follow it without a gap", o.Path, c.early, c.requests)
+		notice(o, "%s: %d of %d requests were recorded before what they wait for had ended: they follow it without a gap",
+			o.Path, c.early, c.requests)
 	}
 	if c.silent > 0 {
 		notice(o, "%s: %d of %d requests have an answer of no tokens: they ask for one", o.Path, c.silent, c.requests)

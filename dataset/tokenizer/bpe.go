@@ -108,7 +108,8 @@ func (m *bpeModel) bulk() (*bulk, error) {
 		right, okRight := vocab.id(pair[1])
 		id, ok := vocab.id(pair[0] + pair[1])
 		if !okLeft || !okRight || !ok || pair[0] == "" || pair[1] == "" {
-			return nil, fmt.Errorf("merge %d, of %q and %q: a part or the whole is not in the vocabulary", rank, pair[0], pair[1])
+			return nil, fmt.Errorf("merge %d, of %q and %q: a part or the whole is not in the vocabulary", rank, pair[0],
+				pair[1])
 		}
 		b.pairs[rank] = symbolPair{left, right, id}
 	}

@@ -186,7 +186,8 @@ func lowercase(text string) string {
 func nmt(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\t' || r == '\n' || r == '\f' || r == '\r', r == '\u1680', '\u200b' <= r && r <= '\u200f', r == '\u2028' || r == '\u2029',
+		case r == '\t' || r == '\n' || r == '\f' || r == '\r', r == '\u1680', '\u200b' <= r && r <= '\u200f',
+			r == '\u2028' || r == '\u2029',
 			r == '▁', r == '\ufeff', r == '\ufffd':
 			return ' '
 		case '\x01' <= r && r < ' ', r == '\x7f', r == '\u008f', r == '\u009f':

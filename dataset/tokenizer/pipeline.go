@@ -44,7 +44,8 @@ func modelKinds(b *bulk, byteLevel bool) []kind[model] {
 			read: func(s section) (model, error) { return newBPE(s, b, byteLevel) }},
 		{name: "Unigram", but: "a file without unk_id", read: func(s section) (model, error) { return newUnigram(s, b) }},
 		{name: "WordLevel", but: "as WordPiece", read: func(s section) (model, error) { return newWordLevel(s, b) }},
-		{name: "WordPiece", but: "an unk_token outside the vocabulary, two tokens with one id, ids above 4,194,303", read: func(s section) (model, error) { return newWordPiece(s, b) }},
+		{name: "WordPiece", but: "an unk_token outside the vocabulary, two tokens with one id, ids above 4,194,303",
+			read: func(s section) (model, error) { return newWordPiece(s, b) }},
 	}
 }
 

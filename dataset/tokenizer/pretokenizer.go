@@ -25,7 +25,8 @@ func preTokenizerKinds() []kind[preTokenizer] {
 		{name: "Digits", read: words(newDigits)},
 		{name: "Metaspace", read: words(newMetaspace)},
 		{name: "Punctuation", read: words(newPunctuation)},
-		{name: "Split", read: words(newSplit), but: "regular expressions with a group that repeats, a look-behind, a look-ahead for several characters, a reluctant or a possessive count, or one that can match nothing"},
+		{name: "Split", read: words(newSplit), but: "regular expressions with a group that repeats, a look-behind, a " +
+			"look-ahead for several characters, a reluctant or a possessive count, or one that can match nothing"},
 		{name: "UnicodeScripts", read: words(fixed(splitter(byScript)))},
 		{name: "Whitespace", read: words(fixed(whitespace))},
 		{name: "WhitespaceSplit", read: words(fixed(removed.at(findSpace)))},

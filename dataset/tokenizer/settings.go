@@ -47,57 +47,71 @@ var bertClasses = []string{
 // modelClasses are the classes that transformers takes for the model_type of config.json, if
 // tokenizer_config.json names none.
 var modelClasses = map[string]string{
-	"albert": "AlbertTokenizer", "bart": "RobertaTokenizer", "bert": "BertTokenizer", "camembert": "CamembertTokenizer", "clip": "CLIPTokenizer",
-	"convbert": "BertTokenizer", "data2vec-text": "RobertaTokenizer", "deberta": "DebertaTokenizer", "deberta-v2": "DebertaV2Tokenizer",
-	"distilbert": "BertTokenizer", "electra": "BertTokenizer", "ernie": "BertTokenizer", "gemma": "GemmaTokenizer", "gemma2": "GemmaTokenizer",
-	"gemma3": "GemmaTokenizer", "gemma3_text": "GemmaTokenizer", "gpt2": "GPT2Tokenizer", "gte": "XLMRobertaTokenizer", "ibert": "RobertaTokenizer",
-	"jina_embeddings_v3": "XLMRobertaTokenizer", "layoutlm": "BertTokenizer", "longformer": "RobertaTokenizer", "mbart": "MBartTokenizer",
-	"megatron-bert": "BertTokenizer", "mobilebert": "MobileBertTokenizer", "mpnet": "MPNetTokenizer", "mt5": "T5Tokenizer", "nllb": "NllbTokenizer",
-	"nomic_bert": "BertTokenizer", "qwen2": "Qwen2Tokenizer", "qwen3": "Qwen2Tokenizer", "roberta": "RobertaTokenizer", "squeezebert": "BertTokenizer",
-	"t5": "T5Tokenizer", "xlm-roberta": "XLMRobertaTokenizer", "xlnet": "XLNetTokenizer",
+	"albert": "AlbertTokenizer", "bart": "RobertaTokenizer", "bert": "BertTokenizer", "camembert": "CamembertTokenizer",
+	"clip":     "CLIPTokenizer",
+	"convbert": "BertTokenizer", "data2vec-text": "RobertaTokenizer", "deberta": "DebertaTokenizer",
+	"deberta-v2": "DebertaV2Tokenizer",
+	"distilbert": "BertTokenizer", "electra": "BertTokenizer", "ernie": "BertTokenizer", "gemma": "GemmaTokenizer",
+	"gemma2": "GemmaTokenizer",
+	"gemma3": "GemmaTokenizer", "gemma3_text": "GemmaTokenizer", "gpt2": "GPT2Tokenizer", "gte": "XLMRobertaTokenizer",
+	"ibert":              "RobertaTokenizer",
+	"jina_embeddings_v3": "XLMRobertaTokenizer", "layoutlm": "BertTokenizer", "longformer": "RobertaTokenizer",
+	"mbart":         "MBartTokenizer",
+	"megatron-bert": "BertTokenizer", "mobilebert": "MobileBertTokenizer", "mpnet": "MPNetTokenizer",
+	"mt5": "T5Tokenizer", "nllb": "NllbTokenizer",
+	"nomic_bert": "BertTokenizer", "qwen2": "Qwen2Tokenizer", "qwen3": "Qwen2Tokenizer", "roberta": "RobertaTokenizer",
+	"squeezebert": "BertTokenizer",
+	"t5":          "T5Tokenizer", "xlm-roberta": "XLMRobertaTokenizer", "xlnet": "XLNetTokenizer",
 }
 
 // classDefaults are the named tokens of transformers' own classes, where
 // tokenizer_config.json does not mention them.
 var classDefaults = map[string]map[string]string{
 	"AlbertTokenizer": {
-		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "<unk>", "sep_token": "[SEP]", "pad_token": "<pad>", "cls_token": "[CLS]", "mask_token": "[MASK]",
+		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "<unk>", "sep_token": "[SEP]", "pad_token": "<pad>",
+		"cls_token": "[CLS]", "mask_token": "[MASK]",
 	},
-	"BartTokenizer":        robertaTokens,
-	"BertTokenizer":        bertTokens,
-	"CamembertTokenizer":   robertaTokens,
-	"CLIPTokenizer":        {"bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
-	"ConvBertTokenizer":    bertTokens,
-	"DebertaTokenizer":     debertaTokens,
-	"DebertaV2Tokenizer":   debertaTokens,
-	"DistilBertTokenizer":  bertTokens,
-	"ElectraTokenizer":     bertTokens,
-	"LayoutLMTokenizer":    bertTokens,
-	"LongformerTokenizer":  robertaTokens,
-	"MBartTokenizer":       robertaTokens,
-	"MobileBertTokenizer":  bertTokens,
-	"MPNetTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", "sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"},
+	"BartTokenizer":      robertaTokens,
+	"BertTokenizer":      bertTokens,
+	"CamembertTokenizer": robertaTokens,
+	"CLIPTokenizer": {"bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>",
+		"pad_token": "<|endoftext|>"},
+	"ConvBertTokenizer":   bertTokens,
+	"DebertaTokenizer":    debertaTokens,
+	"DebertaV2Tokenizer":  debertaTokens,
+	"DistilBertTokenizer": bertTokens,
+	"ElectraTokenizer":    bertTokens,
+	"LayoutLMTokenizer":   bertTokens,
+	"LongformerTokenizer": robertaTokens,
+	"MBartTokenizer":      robertaTokens,
+	"MobileBertTokenizer": bertTokens,
+	"MPNetTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", "sep_token": "</s>",
+		"pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"},
 	"NllbTokenizer":        robertaTokens,
 	"RobertaTokenizer":     robertaTokens,
 	"SqueezeBertTokenizer": bertTokens,
 	"T5Tokenizer":          {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
 	"XLMRobertaTokenizer":  robertaTokens,
-	"XLNetTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "<sep>", "pad_token": "<pad>", "cls_token": "<cls>", "mask_token": "<mask>"},
-	"GPT2Tokenizer":        {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>"},
-	"Qwen2Tokenizer":       {"eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
-	"LlamaTokenizer":       {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+	"XLNetTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "<sep>",
+		"pad_token": "<pad>", "cls_token": "<cls>", "mask_token": "<mask>"},
+	"GPT2Tokenizer":  {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>"},
+	"Qwen2Tokenizer": {"eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
+	"LlamaTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
 	"GemmaTokenizer": {
 		"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>",
 	},
 }
 
 var (
-	bertTokens    = map[string]string{"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
+	bertTokens = map[string]string{"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+		"cls_token": "[CLS]", "mask_token": "[MASK]"}
 	robertaTokens = map[string]string{
-		"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>",
+		"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>",
+		"cls_token": "<s>", "mask_token": "<mask>",
 	}
 	debertaTokens = map[string]string{
-		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]",
+		"bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+		"cls_token": "[CLS]", "mask_token": "[MASK]",
 	}
 )
 
@@ -219,7 +233,8 @@ func (s *settings) normalizer(of section) (normalizer, error) {
 		return newNormalizer(of)
 	}
 	yes := true
-	b := bertNormalizer{CleanText: true, ChineseChars: *cmp.Or(s.ChineseChars, &yes), Lowercase: *cmp.Or(s.Lowercase, &yes)}
+	b := bertNormalizer{CleanText: true, ChineseChars: *cmp.Or(s.ChineseChars, &yes),
+		Lowercase: *cmp.Or(s.Lowercase, &yes)}
 	b.StripAccents = cmp.Or(s.StripAccents, &b.Lowercase)
 	return rewriting(b.normalize), nil
 }

@@ -71,7 +71,8 @@ func Open(name string) (Tokenizer, error) {
 		folder, missing := cached(name)
 		switch {
 		case errors.Is(missing, fs.ErrNotExist):
-			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w: "+
+			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache "+
+				"has %w: "+
 				"give the folder of the model, a name that the cache has, or stub-32000 for made-up words", name, name, missing)
 		case missing != nil:
 			return nil, fmt.Errorf("tokenizer %q: %w", name, missing)
@@ -89,7 +90,8 @@ func Open(name string) (Tokenizer, error) {
 	}
 	data, err := readObject(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: no other form of a tokenizer is read, and transformers makes this one with save_pretrained", err)
+		err = fmt.Errorf("%w: no other form of a tokenizer is read, and transformers makes this one with save_pretrained",
+			err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)

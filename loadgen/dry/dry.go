@@ -143,13 +143,16 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 	switch {
 	case !ok:
 		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Server.BaseURL)
-	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) || target.Server.Pooling():
-		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text is not simulated: run it on servebench sim")
+	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) ||
+		target.Server.Pooling():
+		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text " +
+			"is not simulated: run it on servebench sim")
 	}
 	alone := *target
 	alone.Server.Model = cmp.Or(alone.Server.Model, cfg.Model)
 	alone.Server.Tokenizer = cmp.Or(alone.Server.Tokenizer, alone.Server.Model)
-	alone.Report.Metadata = append(slices.Clone(alone.Report.Metadata), metrics.KV{Key: metrics.SimulatedKey, Value: "true"})
+	alone.Report.Metadata = append(slices.Clone(alone.Report.Metadata),
+		metrics.KV{Key: metrics.SimulatedKey, Value: "true"})
 	source, err := alone.Requests(ctx, nil)
 	if err != nil {
 		return err
@@ -160,8 +163,10 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 	}
 	t.loads = append(t.loads, sim.DryLoad{Config: cfg, Source: delayed(source, alone.Traffic.Delay), Bounds: bounds})
 	t.headers = append(t.headers, &metrics.Header{
-		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.part && len(t.targets) == 1, With: t.with(alone.Target), Delay: alone.Traffic.Delay, Epoch: time.Now(),
-		Version: t.plan.Version, Commit: t.plan.Commit, Definitions: alone.Report.Definitions, Flags: alone.Flags, Config: alone.Config(), Server: alone.Server.Start,
+		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.part && len(t.targets) == 1,
+		With: t.with(alone.Target), Delay: alone.Traffic.Delay, Epoch: time.Now(),
+		Version: t.plan.Version, Commit: t.plan.Commit, Definitions: alone.Report.Definitions, Flags: alone.Flags,
+		Config: alone.Config(), Server: alone.Server.Start,
 	})
 	return nil
 }
@@ -198,10 +203,12 @@ func delayed(source dataset.Source, by time.Duration) dataset.Source {
 func recordOf(r *sim.SimulatedRequest, h *metrics.Header) *metrics.Record {
 	rec := &metrics.Record{
 		Run: h.Run, Target: h.Target, Index: r.Session, Attempts: 1, Due: r.Due, Slot: r.Sent, Sent: r.Sent, Wrote: r.Sent,
-		FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End, In: r.Prompt, Out: r.Out, Status: 200,
+		FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End, In: r.Prompt, Out: r.Out,
+		Status: 200,
 	}
 	if r.Refused {
-		rec.Class, rec.Status, rec.Error, rec.Out = metrics.Overflow, 400, "the prompt and its answer are too long for the model", 0
+		rec.Class, rec.Status, rec.Error, rec.Out = metrics.Overflow, 400,
+			"the prompt and its answer are too long for the model", 0
 		return rec
 	}
 	for _, c := range r.Chunks {

@@ -169,7 +169,8 @@ func (d *dispatcher) place(ctx context.Context, p prepared, of *stage, over <-ch
 // take takes one of the slots, and reports whether it got one before ctx or the part ended. Waiting
 // for a slot is a delay by the server: freed becomes the time when the slot was freed. If a slot is
 // free and we are late, the delay is lag.
-func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *stage, over <-chan time.Time, freed *time.Duration) bool {
+func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *stage, over <-chan time.Time,
+	freed *time.Duration) bool {
 	if ctx.Err() != nil || of.over(d.now()) {
 		return false
 	}
@@ -202,7 +203,8 @@ type start struct {
 // only runs a conversation of one turn.
 func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 	rec := d.send(ctx, p.first, &metrics.Record{
-		Index: p.index, Phase: at.stage.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen, OutAsked: p.Turns[0].OutputLen,
+		Index: p.index, Phase: at.stage.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen,
+		OutAsked: p.Turns[0].OutputLen,
 	})
 	d.live.over(at.stage.phase)
 	d.records <- rec

@@ -72,7 +72,8 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 // invisible reports that a text has no character that anybody sees: gateways send a space, or one without width,
 // before the first token. A chunk without text has something else, such as a call.
 func invisible(text []byte) bool {
-	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) })
+	return len(text) > 0 && !bytes.ContainsFunc(
+		text, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) })
 }
 
 // count fills in token counts that the server did not send.

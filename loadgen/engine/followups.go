@@ -40,7 +40,8 @@ func (f *followUp) at() time.Duration {
 
 // before orders follow-ups by time, and at one instant by session and turn.
 func (f *followUp) before(o *followUp) int {
-	return cmp.Or(cmp.Compare(f.at(), o.at()), cmp.Compare(f.due, o.due), cmp.Compare(f.of.index, o.of.index), cmp.Compare(f.turn, o.turn))
+	return cmp.Or(cmp.Compare(f.at(), o.at()), cmp.Compare(f.due, o.due), cmp.Compare(f.of.index, o.of.index),
+		cmp.Compare(f.turn, o.turn))
 }
 
 func newFollowUps() *followUps { return &followUps{wake: make(chan struct{}, 1)} }

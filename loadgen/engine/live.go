@@ -52,8 +52,9 @@ func (c Count) Plus(other Count) Count {
 	return Count{
 		Sent: c.Sent + other.Sent, Ended: c.Ended + other.Ended, Warmed: c.Warmed + other.Warmed,
 		Failed: c.Failed + other.Failed, Chunks: c.Chunks + other.Chunks,
-		Sessions: c.Sessions + other.Sessions, SessionsOver: c.SessionsOver + other.SessionsOver, SessionsWarmed: c.SessionsWarmed + other.SessionsWarmed,
-		answered: c.answered + other.answered, silent: c.silent + other.silent, ttft: c.ttft + other.ttft,
+		Sessions: c.Sessions + other.Sessions, SessionsOver: c.SessionsOver + other.SessionsOver,
+		SessionsWarmed: c.SessionsWarmed + other.SessionsWarmed,
+		answered:       c.answered + other.answered, silent: c.silent + other.silent, ttft: c.ttft + other.ttft,
 	}
 }
 

@@ -127,7 +127,8 @@ func (q *queue) pull(ctx context.Context) error {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
 		conversation = light(conversation)
-		p := prepared{conversation, index, due + q.from, timed, first, min(size(conversation)+int64(len(first.Body)), aheadBytes)}
+		p := prepared{conversation, index, due + q.from, timed, first,
+			min(size(conversation)+int64(len(first.Body)), aheadBytes)}
 		if !q.put(ctx, p) || !q.announce(ctx, p) {
 			return nil
 		}

@@ -31,7 +31,8 @@ type Retry struct {
 // answer are not among them: the server may still be working on it.
 var (
 	passing = []metrics.Class{
-		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated, metrics.Empty,
+		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated,
+		metrics.Empty,
 	}
 	passingStatus = []int{
 		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,

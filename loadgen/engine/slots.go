@@ -65,7 +65,8 @@ func (s *slots) change(since time.Duration, by func()) {
 // grab takes a slot if one is free for that rank.
 func (s *slots) grab(r rank) bool {
 	switch {
-	case s.free == 0, r == firstTurn && s.free <= s.claims && !s.breadth, r == laterTurn && s.breadth && s.waiting[firstTurn] != nil:
+	case s.free == 0, r == firstTurn && s.free <= s.claims && !s.breadth, r == laterTurn && s.breadth &&
+		s.waiting[firstTurn] != nil:
 		return false
 	case r == laterTurn:
 		s.claims--

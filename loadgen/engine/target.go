@@ -172,10 +172,12 @@ type stage struct {
 // stages are the load's stages, one after the other.
 func (l *Load) stages() []stage {
 	var all []stage
-	main := stage{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
+	main := stage{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay,
+		lasts: l.Lasts}
 	if w := l.WarmUp; w.Lasts > 0 {
 		main.from += w.Lasts
-		all = append(all, stage{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
+		all = append(all, stage{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay,
+			stop: main.from})
 	}
 	if l.Stop > 0 {
 		main.stop, main.lasts = main.from+l.Stop, min(l.Lasts, l.Stop)

@@ -36,17 +36,20 @@ type Exporter struct {
 // New makes an Exporter for a version of servebench.
 func New(version string) *Exporter {
 	e := &Exporter{
-		registry:   prometheus.NewRegistry(),
-		completed:  counter("requests_completed_total", "Measured requests that have completed."),
-		failed:     counter("requests_failed_total", "Measured requests that have failed, by class of failure.", "class"),
-		warmed:     counter("warmup_requests_total", "Requests of a warm-up that have ended. They are in no other metric but those sent, in flight and waiting, and the chunks."),
+		registry:  prometheus.NewRegistry(),
+		completed: counter("requests_completed_total", "Measured requests that have completed."),
+		failed:    counter("requests_failed_total", "Measured requests that have failed, by class of failure.", "class"),
+		warmed: counter("warmup_requests_total",
+			"Requests of a warm-up that have ended. They are in no other metric but those sent, in flight and waiting, and "+
+				"the chunks."),
 		prompt:     counter("prompt_tokens_total", "Prompt tokens of completed requests, counted when the request ends."),
 		generated:  counter("generated_tokens_total", "Output tokens of completed requests, counted when the request ends."),
 		latencies:  map[string]*prometheus.HistogramVec{},
 		liveTotals: newLiveTotals(),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "servebench_build_info", Help: "Always 1; the label has the version of servebench.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "servebench_build_info", Help: "Always 1; the label has the version of servebench.",
+		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
 	e.registry.MustRegister(e, build, e.completed, e.failed, e.warmed, e.prompt, e.generated)
@@ -55,7 +58,8 @@ func New(version string) *Exporter {
 		e.registry.MustRegister(e.latencies[l.name])
 	}
 	// Compressing would take CPU time that the load needs.
-	e.handler = promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{DisableCompression: true, CoalesceGather: true, EnableOpenMetrics: true})
+	e.handler = promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{DisableCompression: true, CoalesceGather: true,
+		EnableOpenMetrics: true})
 	return e
 }
 
@@ -86,5 +90,6 @@ func (e *Exporter) Series(arm, target string) *Series {
 }
 
 func counter(name, help string, more ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "servebench_" + name, Help: help}, append(labels[:2:2], more...))
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "servebench_" + name, Help: help},
+		append(labels[:2:2], more...))
 }

@@ -15,10 +15,14 @@ type latency struct {
 
 // exported are all latencies except ITL, of which there are too many samples.
 var exported = []latency{
-	{"ttft", "time_to_first_token_seconds", "From sending a request to the first chunk of its answer, in seconds, of completed requests.", 0.001},
-	{"tpot", "time_per_output_token_seconds", "Time per output token after the first, in seconds, of completed requests of two or more.", 0.0005},
-	{"e2el", "request_duration_seconds", "From sending a request to the last chunk of its answer, in seconds, of completed requests.", 0.004},
-	{"queue", "slot_wait_seconds", "How long a request waited for a free concurrency slot, in seconds, of completed requests.", 0.001},
+	{"ttft", "time_to_first_token_seconds", "From sending a request to the first chunk of its answer, in seconds, of " +
+		"completed requests.", 0.001},
+	{"tpot", "time_per_output_token_seconds", "Time per output token after the first, in seconds, of completed " +
+		"requests of two or more.", 0.0005},
+	{"e2el", "request_duration_seconds", "From sending a request to the last chunk of its answer, in seconds, of " +
+		"completed requests.", 0.004},
+	{"queue", "slot_wait_seconds", "How long a request waited for a free concurrency slot, in seconds, of completed " +
+		"requests.", 0.001},
 	{"lag", "send_lag_seconds", "How late servebench itself sent a request, in seconds.", 0.00001},
 }
 

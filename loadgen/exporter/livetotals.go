@@ -22,11 +22,15 @@ func newLiveTotals() liveTotals {
 	return liveTotals{
 		total("requests_sent_total", "Requests sent so far, including warm-up requests.", prometheus.CounterValue,
 			func(c engine.Count) int64 { return c.Sent }),
-		total("chunks_received_total", "Chunks of answers that have come so far, which on most servers are output tokens.", prometheus.CounterValue,
+		total("chunks_received_total", "Chunks of answers that have come so far, which on most servers are output tokens.",
+			prometheus.CounterValue,
 			func(c engine.Count) int64 { return c.Chunks }),
-		total("requests_in_flight", "Requests that have been sent and have not ended.", prometheus.GaugeValue, engine.Count.InFlight),
-		total("requests_waiting", "Requests in flight of whose answer no chunk has come.", prometheus.GaugeValue, engine.Count.Waiting),
-		total("sessions_running", "Sessions that have begun and are not over, also during their gaps. A request of a dataset without sessions is a session.", prometheus.GaugeValue,
+		total("requests_in_flight", "Requests that have been sent and have not ended.", prometheus.GaugeValue,
+			engine.Count.InFlight),
+		total("requests_waiting", "Requests in flight of whose answer no chunk has come.", prometheus.GaugeValue,
+			engine.Count.Waiting),
+		total("sessions_running", "Sessions that have begun and are not over, also during their gaps. A request of a "+
+			"dataset without sessions is a session.", prometheus.GaugeValue,
 			engine.Count.SessionsRunning),
 	}
 }

@@ -72,7 +72,8 @@ func (k KVCached) paths() (paths []string, err error) {
 		}
 	}
 	if err == nil && paths == nil {
-		err = fmt.Errorf("kvcached pool %s: there is no such file: start the server with ENABLE_KVCACHED=true and KVCACHED_IPC_NAME=%s", k.path(), k.Name)
+		err = fmt.Errorf("kvcached pool %s: there is no such file: start the server with ENABLE_KVCACHED=true and "+
+			"KVCACHED_IPC_NAME=%s", k.path(), k.Name)
 	}
 	return paths, err
 }
@@ -89,7 +90,8 @@ func parsePool(text []byte) (state [3]int64, err error) {
 		state[i] = int64(binary.NativeEndian.Uint64(text[8*i:]))
 	}
 	if state[0] <= 0 || state[1] < 0 || state[2] < 0 {
-		return state, fmt.Errorf("limit %d, used %d and prealloc %d bytes cannot be a pool of kvcached", state[0], state[1], state[2])
+		return state, fmt.Errorf("limit %d, used %d and prealloc %d bytes cannot be a pool of kvcached", state[0], state[1],
+			state[2])
 	}
 	return state, nil
 }
@@ -118,7 +120,8 @@ func (k KVCached) Check(ctx context.Context) error {
 			return ctx.Err()
 		case <-late.C:
 			return fmt.Errorf("kvcached pool %s is stale: no process has KVCACHED_IPC_NAME=%s, and it has not changed in %v: "+
-				"if its server was killed, delete the file; if it is in another container, share its process ids", k.path(), k.Name, staleAfter)
+				"if its server was killed, delete the file; if it is in another container, share its process ids", k.path(),
+				k.Name, staleAfter)
 		}
 		if now, err := k.read(); err != nil || now != first {
 			return err

@@ -26,7 +26,8 @@ func (m MachineCPU) busy() time.Duration { return m.Total - m.Idle - m.Stolen }
 
 // Sub is the time spent between an earlier reading and m.
 func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
-	return MachineCPU{m.Cores, m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts, m.Stolen - earlier.Stolen}
+	return MachineCPU{m.Cores, m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts,
+		m.Stolen - earlier.Stolen}
 }
 
 // StolenShare is the part of Total that was stolen, 0 to 1.

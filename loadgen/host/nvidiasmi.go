@@ -99,7 +99,8 @@ type smiRound struct {
 }
 
 func (r *smiRound) add(g metrics.GPUSample) {
-	if r.whole != nil && slices.ContainsFunc(r.whole.GPUs, func(of metrics.GPUSample) bool { return of.Index == g.Index }) {
+	if r.whole != nil && slices.ContainsFunc(r.whole.GPUs,
+		func(of metrics.GPUSample) bool { return of.Index == g.Index }) {
 		r.whole = nil // one of its lines was lost
 	}
 	if r.whole == nil {
@@ -154,8 +155,8 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// parseSMI reads `0, 1024, 81559, 35, 120.50`, and perhaps `, 0x0000000000000004`. A value that nvidia-smi does not know, as [N/A] or
-// [Not Supported], is nil, and so is a total of 0.
+// parseSMI reads `0, 1024, 81559, 35, 120.50`, and perhaps `, 0x0000000000000004`. A value that
+// nvidia-smi does not know, as [N/A] or [Not Supported], is nil, and so is a total of 0.
 func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 5 && len(fields) != 6 {

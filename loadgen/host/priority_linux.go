@@ -21,7 +21,8 @@ func MayPrioritize() bool {
 	go func() {
 		runtime.LockOSThread() // and never unlock it: the thread ends with its priority
 		now, err := unix.SchedGetAttr(0, 0)
-		allowed <- err == nil && now.Policy != unix.SCHED_RR && now.Policy != unix.SCHED_FIFO && now.Policy != unix.SCHED_DEADLINE &&
+		allowed <- err == nil && now.Policy != unix.SCHED_RR && now.Policy != unix.SCHED_FIFO &&
+			now.Policy != unix.SCHED_DEADLINE &&
 			unix.SchedSetAttr(0, &unix.SchedAttr{
 				Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: roundRobin, Flags: unix.SCHED_FLAG_RESET_ON_FORK,
 			}, 0) == nil

@@ -76,7 +76,8 @@ func StartPulse(servers ...int) *Pulse {
 	*p = Pulse{
 		servers: p.servers, quota: readQuota(),
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: first.at, cores: cores(), stood: newStandstill(first.at), cpu: first.cpu, serversAt: first.servers, machine: first.machine, looked: first,
+		start: first.at, cores: cores(), stood: newStandstill(first.at), cpu: first.cpu, serversAt: first.servers,
+		machine: first.machine, looked: first,
 	}
 	p.waits.refresh()
 	debug.ReadGCStats(&p.gc)
@@ -139,7 +140,8 @@ func (p *Pulse) share(now reading) {
 	p.busiest = max(p.busiest, float64(own)/float64(took)/p.cores)
 	served := max(0, now.servers-p.looked.servers)
 	machine := now.machine.Sub(p.looked.machine)
-	if others := float64(machine.Others(own+served)) / float64(took); machine.full() && others+float64(served)/float64(took) > p.others+p.served {
+	if others := float64(machine.Others(own+served)) / float64(took); machine.full() &&
+		others+float64(served)/float64(took) > p.others+p.served {
 		p.others, p.served = others, float64(served)/float64(took)
 	}
 }
@@ -170,7 +172,8 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.BusiestCPU = p.busiest
 	machine := last.machine.Sub(p.machine)
 	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
-	e.OthersCPU, e.BusiestOthers, e.BusiestServers = machine.Others(e.CPU+max(0, last.servers-p.serversAt)), p.others, p.served
+	e.OthersCPU, e.BusiestOthers, e.BusiestServers = machine.Others(e.CPU+max(0, last.servers-p.serversAt)), p.others,
+		p.served
 	e.Quota, e.Throttled = p.quota.used()
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
 	e.StallWait, e.LongestStallWait = p.stood.waited, p.stood.longestWait

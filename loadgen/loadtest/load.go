@@ -97,7 +97,8 @@ func (l *Load) check() error {
 func (l *Load) plan() (*loadgen.Plan, error) {
 	timeout := cmp.Or(l.Timeout, defaultTimeout)
 	p := &loadgen.Plan{
-		Server:   loadgen.Server{Backend: "openai", BaseURL: strings.TrimRight(l.URL, "/"), Handler: l.Handler, Model: l.Model},
+		Server: loadgen.Server{Backend: "openai", BaseURL: strings.TrimRight(l.URL, "/"), Handler: l.Handler,
+			Model: l.Model},
 		Workload: loadgen.Workload{Source: l.Source, Seed: l.Seed, NumPrompts: l.Requests},
 		Traffic:  loadgen.Traffic{RequestRate: l.Rate},
 		Sampling: loadgen.Sampling{IgnoreEOS: l.IgnoreEOS},
@@ -118,7 +119,8 @@ func (l *Load) plan() (*loadgen.Plan, error) {
 	}
 	p.Workload.Dataset = "random"
 	// A comparison needs to know the lengths.
-	p.Flags = []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
+	p.Flags = []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)},
+		{Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
 	random := dataset.Random{InputLen: l.InputLen, OutputLen: l.OutputLen, Options: dataset.Options{
 		Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-",
 	}}

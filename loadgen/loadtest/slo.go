@@ -55,7 +55,8 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	}
 	why = append(why, s.Incomplete...)
 	if s.Failed > o.Failed {
-		why = append(why, fmt.Sprintf("%d of %d requests failed, %d may: %s", s.Failed, s.Failed+s.Completed, o.Failed, first(s.FirstErrors)))
+		why = append(why, fmt.Sprintf("%d of %d requests failed, %d may: %s", s.Failed, s.Failed+s.Completed, o.Failed,
+			first(s.FirstErrors)))
 	}
 	switch {
 	case s.Completed == 0:
@@ -111,7 +112,8 @@ func (l Latency) broken(name string, d *metrics.Distribution, answers int) (why 
 		percentile float64 // 0 for a statistic of all samples
 	}{
 		{"mean", l.Mean, d.Mean, 0}, {"median", l.Median, d.Median, 50},
-		{"P90", l.P90, func() float64 { return d.Percentile(90) }, 90}, {"P99", l.P99, func() float64 { return d.Percentile(99) }, 99},
+		{"P90", l.P90, func() float64 { return d.Percentile(90) }, 90},
+		{"P99", l.P99, func() float64 { return d.Percentile(99) }, 99},
 		{"largest", l.Max, func() float64 { return d.Percentile(100) }, 0},
 	} {
 		if limit.most == 0 {

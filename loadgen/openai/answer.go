@@ -141,7 +141,8 @@ func (d *answerParts) calls() (list []pyjson.Object) {
 	}
 	for _, c := range all {
 		function := pyjson.Object{{Key: "name", Value: c.name}, {Key: "arguments", Value: string(c.arguments)}}
-		list = append(list, pyjson.Object{{Key: "id", Value: c.id}, {Key: "type", Value: "function"}, {Key: "function", Value: function}})
+		list = append(list, pyjson.Object{{Key: "id", Value: c.id}, {Key: "type", Value: "function"},
+			{Key: "function", Value: function}})
 	}
 	return list
 }

@@ -97,7 +97,8 @@ var bounds = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"
 
 func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
-		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions")
+		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint " +
+			"/v1/chat/completions")
 	}
 	prompt, err := promptOf(turn)
 	var logprobs any

@@ -71,7 +71,8 @@ type Endpoint struct {
 // Send is an engine.Sender. It sends a request once, with one exception: if a used connection dies
 // before the first byte of the answer, a wire.Transport sends the request again, once, over a new
 // connection. Send follows no redirects.
-func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request,
+	rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
 		if err != nil && err != errStopped {
@@ -82,7 +83,8 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
-func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
+func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+	yield func(engine.Chunk) bool) error {
 	if o.OneJSON {
 		return o.readWhole(ctx, epoch, req, rec)
 	}
@@ -119,7 +121,8 @@ func (o *Endpoint) stream(reply replied) *stream {
 // located adds the URL to the failure of a request if the server says that the URL does not exist.
 func (o *Endpoint) located(err error) error {
 	f, ok := errors.AsType[*metrics.Failure](err)
-	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) && !strings.Contains(strings.ToLower(f.Error()), "model") {
+	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) &&
+		!strings.Contains(strings.ToLower(f.Error()), "model") {
 		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())
 	}
 	return err

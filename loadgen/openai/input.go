@@ -77,7 +77,8 @@ func items(messages any) ([]any, error) {
 		content, _ := object.Get("content")
 		if role == "tool" {
 			id, _ := object.Get("tool_call_id")
-			all = append(all, pyjson.Object{{Key: "type", Value: "function_call_output"}, {Key: "call_id", Value: id}, {Key: "output", Value: content}})
+			all = append(all, pyjson.Object{{Key: "type", Value: "function_call_output"}, {Key: "call_id", Value: id},
+				{Key: "output", Value: content}})
 			continue
 		}
 		calls := callsIn(object)
@@ -100,7 +101,8 @@ func callsIn(message pyjson.Object) (all []any) {
 		called, _ := function.(pyjson.Object)
 		name, _ := called.Get("name")
 		arguments, _ := called.Get("arguments")
-		all = append(all, pyjson.Object{{Key: "type", Value: "function_call"}, {Key: "call_id", Value: id}, {Key: "name", Value: name}, {Key: "arguments", Value: arguments}})
+		all = append(all, pyjson.Object{{Key: "type", Value: "function_call"}, {Key: "call_id", Value: id},
+			{Key: "name", Value: name}, {Key: "arguments", Value: arguments}})
 	}
 	return all
 }

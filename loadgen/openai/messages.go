@@ -142,7 +142,8 @@ func (p *piece) message(a *wireAnswer, kept *answerParts) {
 		p.text = append(p.text, block.Text...)
 		p.thought = append(p.thought, block.Thought...)
 		if strings.HasSuffix(block.Type, "tool_use") {
-			call, _ := json.Marshal(callPart{CallID: block.ID, Name: block.Name, Arguments: string(block.Input)}) // texts have no errors
+			// texts have no errors
+			call, _ := json.Marshal(callPart{CallID: block.ID, Name: block.Name, Arguments: string(block.Input)})
 			kept.add(&piece{calls: call})
 		}
 	}

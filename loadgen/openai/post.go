@@ -36,7 +36,8 @@ func (r replied) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.
 // requested sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
 // when a limit is passed. When requested returns, rec has what concerns the connection, and the Status.
 // Any status except 200 is a *metrics.Failure, with the server's message.
-func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(ctx context.Context, reply replied) error) error {
+func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+	read func(ctx context.Context, reply replied) error) error {
 	limits := o.Timeouts
 	limits.Linger = lingerTimeout
 	ctx, watch := limits.Watch(ctx)
@@ -74,7 +75,8 @@ func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.R
 
 // Whole sends req as Send does and passes its answer to read once the answer has arrived whole. The
 // body is valid until read returns. rec is then Whole, and its Last is when the last byte arrived.
-func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(header http.Header, body []byte) error) error {
+func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+	read func(header http.Header, body []byte) error) error {
 	return o.requested(ctx, epoch, req, rec, func(ctx context.Context, reply replied) error {
 		whole, _ := o.wholes.Get().(*bytes.Buffer)
 		if whole == nil {
@@ -91,7 +93,8 @@ func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Reque
 }
 
 // gather reads the body of reply, and records when it came.
-func (o *Endpoint) gather(ctx context.Context, reply replied, whole *bytes.Buffer, epoch time.Time, rec *metrics.Record) error {
+func (o *Endpoint) gather(ctx context.Context, reply replied, whole *bytes.Buffer, epoch time.Time,
+	rec *metrics.Record) error {
 	body := reply.Stamped()
 	n, err := whole.ReadFrom(io.LimitReader(&body, maxWhole+1))
 	rec.MaxAge = max(rec.MaxAge, body.Doubt, body.Arrival().Age)

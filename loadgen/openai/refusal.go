@@ -31,7 +31,8 @@ func refusal(reply *http.Response, body io.Reader) error {
 	if said := errorOf([]byte(text)); said != nil {
 		return failed(metrics.InStream, said.Message, said)
 	}
-	return metrics.Failf(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, metrics.Shorten(plainText(text)))
+	return metrics.Failf(metrics.Malformed, "the answer is %s, not an event stream: %s", kind,
+		metrics.Shorten(plainText(text)))
 }
 
 // refused is the failure of a reply whose status is not 200.
@@ -90,7 +91,8 @@ func overflows(status int, message string, said *openai.APIError) bool {
 // isDocument reports whether a media type is not an event stream. It names the types that are not,
 // since servers and proxies that do stream are careless about the type.
 func isDocument(kind string) bool {
-	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" || strings.HasSuffix(kind, "+json")
+	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" ||
+		strings.HasSuffix(kind, "+json")
 }
 
 // statusMessage is the status line and the server's message, unless the message repeats the status

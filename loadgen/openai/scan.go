@@ -4,8 +4,9 @@ import "bytes"
 
 // The members that a load test looks at. The code takes their values by position.
 var (
-	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
-	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details", "reasoning_tokens"}
+	chunkNames = []string{"object", "error", "choices", "usage", "metrics"}
+	usageNames = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details",
+		"reasoning_tokens"}
 	cachedNames = []string{"cached_tokens"}
 	reasonNames = []string{"reasoning_tokens"}
 	choiceNames = []string{"index", "text", "delta", "finish_reason"}
@@ -45,7 +46,8 @@ func (p *piece) scanUsage(raw []byte) bool {
 		return false
 	}
 	var reasoned [1][]byte
-	if !isNull(v[3]) && (!members(v[3], reasonNames, reasoned[:]) || !count(reasoned[0], &u.reasoned)) || u.reasoned == 0 && !count(v[4], &u.reasoned) {
+	if !isNull(v[3]) && (!members(v[3], reasonNames, reasoned[:]) || !count(reasoned[0], &u.reasoned)) ||
+		u.reasoned == 0 && !count(v[4], &u.reasoned) {
 		return false
 	}
 	u.given, u.hasIn, u.hasOut, u.hasCached = truthy(raw), !isNull(v[0]), !isNull(v[1]), !isNull(cached[0])
@@ -80,13 +82,15 @@ func (p *piece) scanDelta(raw []byte, text bool) bool {
 	if !isNull(raw) && !members(raw, deltaNames, v[:]) {
 		return false
 	}
-	d := wireDelta{Role: v[0], Reasoning: v[1], ReasoningContent: v[2], Content: v[3], Refusal: v[4], FunctionCall: v[5], ToolCalls: v[6]}
+	d := wireDelta{Role: v[0], Reasoning: v[1], ReasoningContent: v[2], Content: v[3], Refusal: v[4], FunctionCall: v[5],
+		ToolCalls: v[6]}
 	p.choice(&d, text)
 	var content *[]byte
 	if p.chat {
 		content = &p.text
 	}
-	return p.scanText(d.Content, content) && p.scanText(d.Reasoning, &p.thought) && p.scanText(d.ReasoningContent, &p.thought) && p.scanText(d.Refusal, nil)
+	return p.scanText(d.Content, content) && p.scanText(d.Reasoning, &p.thought) &&
+		p.scanText(d.ReasoningContent, &p.thought) && p.scanText(d.Refusal, nil)
 }
 
 // scanText reads a text. It becomes what to points to, unless to is nil, or has a text, or this is

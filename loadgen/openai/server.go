@@ -153,7 +153,8 @@ func unexpected(err error) string {
 		what = strconv.Quote(odd.Field)
 	}
 	found, _, _ = strings.Cut(found, " ") // for a number, it has the digits as well
-	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string"}[odd.Type.Kind()]
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array",
+		reflect.String: "string"}[odd.Type.Kind()]
 	return fmt.Sprintf("%s is of type %s, not %s", what, found, cmp.Or(want, "number"))
 }
 

@@ -10,7 +10,8 @@ import (
 // Why a server of vLLM cannot sleep: it then answers all calls of the sleep mode as if it did.
 var (
 	errNoSleepMode = errors.New("the server runs without --enable-sleep-mode: it says that it sleeps, and nothing does")
-	errNoSleepHere = errors.New("the server computes on a CPU, where vLLM has no sleep mode: it says that it sleeps, and nothing does")
+	errNoSleepHere = errors.New("the server computes on a CPU, where vLLM has no sleep mode: it says that it sleeps, " +
+		"and nothing does")
 )
 
 // CanSleep asks the server whether its sleep mode works, by GET /server_info, which vLLM has in the mode in

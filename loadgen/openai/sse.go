@@ -133,7 +133,8 @@ func (r *eventReader) next() (event, error) {
 }
 
 func (r *eventReader) event(whole bool) event {
-	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, more: r.more || !blank(r.buf[r.pos:r.end]), Arrival: r.arrival}
+	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, more: r.more || !blank(r.buf[r.pos:r.end]),
+		Arrival: r.arrival}
 	if r.joined {
 		e.data = r.data
 	}

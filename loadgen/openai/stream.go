@@ -69,7 +69,8 @@ type stream struct {
 //
 //go:noinline
 func (s *stream) begin(body *wire.Body, o *Endpoint) {
-	*s = stream{chat: o.Chat || o.Audio, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+	*s = stream{chat: o.Chat || o.Audio, body: *body, events: s.events, piece: s.piece, text: s.text[:0],
+		perChoice: s.perChoice[:0]}
 	s.piece.chat, s.piece.responses, s.piece.messages, s.piece.audio = s.chat, o.Responses, o.Messages, o.Audio
 	s.events.reset(&s.body, &o.buffers)
 	s.events.joins, s.events.bare = o.Responses, o.Audio
@@ -120,7 +121,8 @@ func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (f
 // take passes an event to yield, or the error that the event reader returned instead. It reports
 // whether the answer has ended, and how it failed. As for vLLM's client, chunks after [DONE] count
 // like earlier ones, but nothing after it is a failure.
-func (s *stream) take(ctx context.Context, e event, err error, yield func(engine.Chunk) bool) (ended bool, failure error) {
+func (s *stream) take(ctx context.Context, e event, err error, yield func(engine.Chunk) bool) (ended bool,
+	failure error) {
 	switch {
 	case err == io.EOF:
 		return true, s.verdict()
@@ -296,7 +298,8 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 		s.rec.Last = e.At.Sub(s.epoch)
 	}
 	s.finished()
-	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content, Reasoning: p.content && !p.answers, Tokens: p.usage.out}
+	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content,
+		Reasoning: p.content && !p.answers, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
@@ -354,7 +357,8 @@ func (s *stream) verdict() error {
 		return metrics.Failf(metrics.Empty, neverValid)
 	case unfinished(s.rec.Finish):
 		s.broken(metrics.DiffersUnfinished)
-		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
+		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s",
+			s.rec.Finish)
 	case !s.done && s.piece.responses:
 		return metrics.Failf(metrics.Truncated, "the stream ended without response.completed")
 	case !s.done && s.rec.Finish == "" && s.piece.messages:

@@ -21,12 +21,14 @@ const (
 // calls the prompt content.
 func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
 	content := func() ([]int, error) {
-		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt}, {Key: "add_special", Value: special}})
+		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt},
+			{Key: "add_special", Value: special}})
 	}
 	if s.wantsContent.Load() {
 		return content()
 	}
-	ids, err := s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}})
+	ids, err := s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt},
+		{Key: "add_special_tokens", Value: special}})
 	if err != nil || len(ids) > 0 || prompt == "" {
 		return ids, err
 	}

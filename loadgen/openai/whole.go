@@ -45,7 +45,8 @@ type wireItem struct {
 func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) error {
 	return o.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
 		if kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "text/event-stream" {
-			return metrics.Failf(metrics.Malformed, "the server streams the answer, although the request asks for one that is not streamed")
+			return metrics.Failf(metrics.Malformed, "the server streams the answer, although the request asks for one that "+
+				"is not streamed")
 		}
 		return o.answered(req, rec, body)
 	})

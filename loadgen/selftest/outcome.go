@@ -40,7 +40,8 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	if err != nil {
 		return err
 	}
-	request := engine.Request{NoText: true, Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
+	request := engine.Request{NoText: true, Body: fmt.Appendf(
+		nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
 	load := engine.Load{
 		Target: engine.Target{
 			Encode: func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return new(request), nil },
@@ -84,7 +85,8 @@ func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.
 
 // probing sends with client and inspects each event.
 func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
-	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *engine.Request,
+		rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			p := &probes[rec.Index]
 			settled := epoch.Add(l.Settled)

@@ -107,9 +107,11 @@ func (r *Result) judge() {
 	case best == nil:
 		r.Verdict = "The numbers of this machine cannot be trusted: " + wrong.describe() + "."
 	case wrong == nil:
-		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams, the largest valid row: %s.", best.Streams, best.describe())
+		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams, the largest valid row: %s.",
+			best.Streams, best.describe())
 	default:
-		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams: %s; %s.", best.Streams, best.describe(), wrong.describe())
+		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams: %s; %s.", best.Streams,
+			best.describe(), wrong.describe())
 	}
 }
 

@@ -109,7 +109,8 @@ func (row *Row) describe() string {
 	if row.Failed > 0 {
 		return fmt.Sprintf("at %d %s failed: %s", row.Streams, metrics.Counted(row.Failed, "request"), row.Failure)
 	}
-	return fmt.Sprintf("at %d the error at p99 is %.3g ms in ITL and %.3g ms in TTFT", row.Streams, row.ITL.P99/1000, row.TTFT.P99/1000)
+	return fmt.Sprintf("at %d the error at p99 is %.3g ms in ITL and %.3g ms in TTFT", row.Streams, row.ITL.P99/1000,
+		row.TTFT.P99/1000)
 }
 
 // newSpread describes values in microseconds, which it sorts.

@@ -24,7 +24,8 @@ type Command func(s *metronome.Server) *exec.Cmd
 // Program is the Command of the servebench program in that file.
 func Program(file string) Command {
 	return func(s *metronome.Server) *exec.Cmd {
-		cmd := exec.Command(file, "selftest-server", "--ttft", s.TTFT.String(), "--itl", s.ITL.String(), fmt.Sprintf("--aligned=%t", s.Aligned))
+		cmd := exec.Command(file, "selftest-server", "--ttft", s.TTFT.String(), "--itl", s.ITL.String(),
+			fmt.Sprintf("--aligned=%t", s.Aligned))
 		cmd.Args[0] = "servebench" // whatever the name of the file
 		cmd.Stderr = os.Stderr
 		return cmd

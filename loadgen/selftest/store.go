@@ -62,7 +62,8 @@ func Stored(version string) (*metrics.Selftest, error) {
 		return nil, fmt.Errorf("the stored selftest: reading %s: %w", name, err)
 	}
 	here := NewResult(version)
-	if stored.Host != here.Host || stored.Cores != here.Cores || stored.Version != here.Version || stored.System != here.System {
+	if stored.Host != here.Host || stored.Cores != here.Cores || stored.Version != here.Version ||
+		stored.System != here.System {
 		return nil, nil
 	}
 	return stored.summary(), nil

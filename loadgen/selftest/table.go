@@ -14,9 +14,11 @@ import (
 // WriteHead writes where the selftest runs and what makes a row void. Call it before anything is
 // measured.
 func (r *Result) WriteHead(w io.Writer) {
-	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, metrics.Counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
+	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, metrics.Counted(r.Cores, "core"),
+		r.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
-		"machine's CPU time was stolen, or when the wall clock was set by more than %.0f ms.\n", r.Limits.Others, r.Limits.Stolen, r.Limits.Clock)
+		"machine's CPU time was stolen, or when the wall clock was set by more than %.0f ms.\n", r.Limits.Others,
+		r.Limits.Stolen, r.Limits.Clock)
 }
 
 // WriteJSON writes one object whose keys name their units, in indented lines.

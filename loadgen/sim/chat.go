@@ -90,7 +90,8 @@ func readTools(q *query, b *body) (text string, p *problem) {
 		Function struct{ Name string }
 	}
 	var word string
-	if len(b.ToolChoice) > 0 && json.Unmarshal(b.ToolChoice, &word) != nil && json.Unmarshal(b.ToolChoice, &choice) != nil {
+	if len(b.ToolChoice) > 0 && json.Unmarshal(b.ToolChoice, &word) != nil &&
+		json.Unmarshal(b.ToolChoice, &choice) != nil {
 		return "", badRequest("tool_choice", "`tool_choice` must be none, auto, required or a function")
 	}
 	q.tool = toolName

@@ -188,7 +188,8 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	}
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
-	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock), forecast: f, flights: map[*sequence]*pending{}}
+	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock),
+		forecast: f, flights: map[*sequence]*pending{}}
 	for range b.Servers {
 		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
 		r.over = d.landed
@@ -300,7 +301,8 @@ func (d *dry) plan(s *drySession, turn int) {
 	}
 	due := s.dueOf(turn, s.turns[turn].ready, d.Absolute)
 	s.going++
-	f := &pending{SimulatedRequest: SimulatedRequest{Session: s.number, Turn: turn, Load: d.load, Server: s.number % d.Servers, Due: due}, session: s}
+	f := &pending{SimulatedRequest: SimulatedRequest{Session: s.number, Turn: turn, Load: d.load,
+		Server: s.number % d.Servers, Due: due}, session: s}
 	d.plans(agendaEvent{at: max(due, d.now), request: f})
 }
 

@@ -66,7 +66,8 @@ func (s *Server) request(q *query, seq *sequence, wrote written) spans.Request {
 	network := s.cfg.Slow.Network
 	return spans.Request{
 		ID: seq.id, Received: q.received, Queued: seq.arrived, Scheduled: seq.scheduled(), FirstToken: seq.firstToken(),
-		Wrote: wrote.first.Add(-network), LastToken: seq.lastToken(), LastWrote: wrote.last.Add(-network), Ended: time.Now().Add(-network),
+		Wrote: wrote.first.Add(-network), LastToken: seq.lastToken(), LastWrote: wrote.last.Add(-network),
+		Ended:   time.Now().Add(-network),
 		Network: network, In: seq.prompt, Out: seq.out, Finish: seq.finish, Whole: !q.stream,
 	}
 }
@@ -117,7 +118,8 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(code)
 		title := fmt.Sprintf("%d %s", code, http.StatusText(code))
-		io.WriteString(w, "<html>\r\n<head><title>"+title+"</title></head>\r\n<body>\r\n<center><h1>"+title+"</h1></center>\r\n</body>\r\n</html>\r\n")
+		io.WriteString(w, "<html>\r\n<head><title>"+title+"</title></head>\r\n<body>\r\n<center><h1>"+title+
+			"</h1></center>\r\n</body>\r\n</html>\r\n")
 		return true
 	}
 	if code, chosen := m.with("blank"); chosen {

@@ -108,8 +108,9 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 	}
 	q := &query{
 		received: received,
-		model:    orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
-		usage: b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
+		model:    orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS,
+		minTokens: b.MinTokens,
+		usage:     b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
 	}
 	var p *problem
 	if chat {
@@ -213,6 +214,8 @@ func (s *Server) limit(q *query, b *body) *problem {
 func (s *Server) tooLong(out int) *problem {
 	limit := s.cfg.MaxModelLen
 	in := limit - min(out, limit) + 1
-	return badRequest("input_tokens", "This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=%d)",
+	return badRequest("input_tokens", "This model's maximum context length is %d tokens. However, you requested %d "+
+		"output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please "+
+		"reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=%d)",
 		limit, out, in, in+out, in)
 }

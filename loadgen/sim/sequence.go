@@ -108,7 +108,8 @@ const digits = "0123456789"
 // ends in -a2 is of the second attempt at a request, and has the request's number.
 func splitID(id string) (string, int64) {
 	name := strings.TrimRight(id, digits)
-	if request, again := strings.CutSuffix(name, "-a"); again && len(name) < len(id) && strings.TrimRight(request, digits) != request {
+	if request, again := strings.CutSuffix(name, "-a"); again && len(name) < len(id) &&
+		strings.TrimRight(request, digits) != request {
 		id, name = request, strings.TrimRight(request, digits)
 	}
 	n, err := strconv.ParseInt(id[len(name):], 10, 64)

@@ -42,7 +42,8 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 	case files > 0 && files != n:
 		return nil, fmt.Errorf("files of pools must be as many as servers, %d, and not %d", n, files)
 	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+blockSize-1)/blockSize:
-		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a request of max-model-len (%d)", cfg.MaxModelLen)
+		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a "+
+			"request of max-model-len (%d)", cfg.MaxModelLen)
 	}
 	for i := range n {
 		if sms != nil {

@@ -173,8 +173,10 @@ func New(cfg Config) (*Server, error) {
 	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
 	s.mux.Handle("POST /v1/audio/transcriptions", speech)
 	s.mux.Handle("POST /v1/audio/translations", speech)
-	vectors := &embeddings.Handler{Completions: http.HandlerFunc(s.completions), Chat: http.HandlerFunc(s.chatCompletions), Dimensions: 1024}
-	for _, path := range []string{"/v1/embeddings", "/embeddings", "/pooling", "/v1/rerank", "/rerank", "/v1/score", "/score"} {
+	vectors := &embeddings.Handler{Completions: http.HandlerFunc(s.completions),
+		Chat: http.HandlerFunc(s.chatCompletions), Dimensions: 1024}
+	for _, path := range []string{"/v1/embeddings", "/embeddings", "/pooling", "/v1/rerank", "/rerank", "/v1/score",
+		"/score"} {
 		s.mux.Handle("POST "+path, vectors)
 	}
 	s.mux.HandleFunc("GET /v1/models", s.models)
@@ -210,7 +212,8 @@ func (c Config) complete() (Config, error) {
 		c.Cost = orElse(c.Cost, DefaultCost())
 		c.Profile = &Profile{FrontEnd: c.FrontEnd, Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
 	} else if c.Cost != (Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
-		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say it, too")
+		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say " +
+			"it, too")
 	}
 	if c.SMs != 0 {
 		profile := *c.Profile
@@ -231,17 +234,21 @@ func (c *Config) check() error {
 	case c.MaxNumSeqs < 1, c.MaxNumBatchedTokens < 1, c.MaxModelLen < 2, c.MeanOutputLen < 1:
 		return fmt.Errorf("sizes must be positive, and the model length 2 or more")
 	case c.MaxNumBatchedTokens < c.MaxNumSeqs*(1+c.Speculative.Tokens):
-		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d tokens each",
+		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d "+
+			"tokens each",
 			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
 	case c.NumGPUBlocks < 0 || c.NumGPUBlocks > 0 && c.NumGPUBlocks*blockSize < c.MaxModelLen+c.Speculative.Tokens:
-		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)", c.NumGPUBlocks, blockSize, c.MaxModelLen)
+		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)",
+			c.NumGPUBlocks, blockSize, c.MaxModelLen)
 	case c.Memory != nil && c.PrefixCaching:
 		return fmt.Errorf("a pool of memory is not simulated together with prefix caching")
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
 		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
 	}
-	if fields := []string{"reasoning_content", "reasoning", "tool_calls"}; c.Lead != (Lead{}) && (c.Lead.Tokens < 0 || !slices.Contains(fields, c.Lead.Field)) {
-		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", c.Lead.Tokens, c.Lead.Field, strings.Join(fields, ", "))
+	if fields := []string{"reasoning_content", "reasoning", "tool_calls"}; c.Lead != (Lead{}) &&
+		(c.Lead.Tokens < 0 || !slices.Contains(fields, c.Lead.Field)) {
+		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", c.Lead.Tokens, c.Lead.Field,
+			strings.Join(fields, ", "))
 	}
 	return errors.Join(c.Profile.check(), c.Faults.check())
 }

@@ -39,9 +39,12 @@ func newStats(cfg *Config) *stats {
 		acceptedAt: make([]int, cfg.Speculative.Tokens),
 		finishes:   map[string]int{finishStop: 0, finishLength: 0, finishAbort: 0},
 
-		ttft:       newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.", ttftBounds),
-		itl:        newHistogram("vllm:inter_token_latency_seconds", "Histogram of time between a request's steps in seconds.", tokenBounds),
-		tpot:       newHistogram("vllm:request_time_per_output_token_seconds", "Histogram of time per output token of a request in seconds.", tokenBounds),
+		ttft: newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
+			ttftBounds),
+		itl: newHistogram("vllm:inter_token_latency_seconds",
+			"Histogram of time between a request's steps in seconds.", tokenBounds),
+		tpot: newHistogram("vllm:request_time_per_output_token_seconds",
+			"Histogram of time per output token of a request in seconds.", tokenBounds),
 		e2e:        request("e2e_request_latency", "end to end request latency"),
 		queue:      request("request_queue_time", "time from arrival to admission"),
 		inference:  request("request_inference_time", "time from admission to the last token"),
@@ -148,7 +151,8 @@ func (s *stats) text(kv *kvCache) string {
 	for _, reason := range []string{finishStop, finishLength, finishAbort} {
 		x.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.finishes[reason]))
 	}
-	for _, h := range []*histogram{s.ttft, s.itl, s.tpot, s.e2e, s.queue, s.inference, s.prefill, s.decoding, s.promptSize, s.outputSize} {
+	for _, h := range []*histogram{s.ttft, s.itl, s.tpot, s.e2e, s.queue, s.inference, s.prefill, s.decoding,
+		s.promptSize, s.outputSize} {
 		x.histogram(h)
 	}
 	if s.spec.Tokens > 0 {
@@ -159,9 +163,12 @@ func (s *stats) text(kv *kvCache) string {
 		x.head("vllm:cache_config_info", "Information of the cache.", "gauge")
 		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, blockSize, kv.size), 1)
 	}
-	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
-	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
-	x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
+	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter",
+		float64(s.preemptions))
+	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter",
+		float64(queries))
+	x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter",
+		float64(hits))
 	x.process(s.started)
 	return x.String()
 }

@@ -65,7 +65,8 @@ func (s *StepTime) line(n float64) float64 {
 }
 
 func (s *StepTime) check() error {
-	if s.Base < 0 || s.PerSequence < 0 || s.PerPromptToken < 0 || s.Attention < 0 || s.Context < 0 || s.Far < 0 || !(s.Jitter >= 0) || math.IsInf(s.Jitter, 0) {
+	if s.Base < 0 || s.PerSequence < 0 || s.PerPromptToken < 0 || s.Attention < 0 || s.Context < 0 || s.Far < 0 ||
+		!(s.Jitter >= 0) || math.IsInf(s.Jitter, 0) {
 		return fmt.Errorf("step times and jitter must not be negative")
 	}
 	if !(s.Overlap >= 0 && s.Overlap <= 1) {

@@ -26,7 +26,8 @@ type stopwatch struct {
 }
 
 func newStopwatch(p *Profile, gpu *GPU, seed uint64) stopwatch {
-	return stopwatch{p, gpu, rand.New(rand.NewPCG(seed, 0)), spells{Spells: p.Spells, rand: rand.New(rand.NewPCG(seed, 1))}}
+	return stopwatch{p, gpu, rand.New(rand.NewPCG(seed, 0)),
+		spells{Spells: p.Spells, rand: rand.New(rand.NewPCG(seed, 1))}}
 }
 
 // step is the time of a step that starts at an instant.
@@ -112,7 +113,8 @@ func ParseSMs(text string) (all []float64, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		percent, err := strconv.ParseFloat(part, 64)
 		if err != nil || !(percent > 0 && percent <= 100) {
-			return nil, fmt.Errorf("invalid percentage: %q: it must be above 0 and at most 100, or one for each server, as 100,50", part)
+			return nil, fmt.Errorf("invalid percentage: %q: it must be above 0 and at most 100, or one for each server, as "+
+				"100,50", part)
 		}
 		all = append(all, percent/100)
 	}

@@ -92,7 +92,8 @@ func (a *reply) whole(t *timings) []byte {
 		case "reasoning":
 			c.Message.Reasoning = string(first)
 		case "tool_calls":
-			c.Message.ToolCalls = []toolCall{{a.callID, "function", toolFunction{a.query.tool, callBegins + string(appendString(nil, first)) + callEnds}}}
+			c.Message.ToolCalls = []toolCall{{a.callID, "function",
+				toolFunction{a.query.tool, callBegins + string(appendString(nil, first)) + callEnds}}}
 		}
 	} else {
 		c.Text = &rest

@@ -93,7 +93,8 @@ func (f *File) Try(write func() error) {
 	}
 	if err := f.trouble(); err != nil && f.told == nil {
 		f.told = err
-		f.say("WARNING: %s cannot be written now, and a temporary file cannot hold it: %v: it waits in memory", f.holds(), err)
+		f.say("WARNING: %s cannot be written now, and a temporary file cannot hold it: %v: it waits in memory", f.holds(),
+			err)
 	}
 }
 

@@ -22,9 +22,9 @@ const (
 )
 
 // A spool writes lines to their destination, each in one call of Write or many together, and in
-// order. It keeps lines that cannot be written at once, so Write never waits. After an error of the destination it takes
-// no more lines. One goroutine may call Write; the goroutine that writes starts with the first line
-// and ends after finish.
+// order. It keeps lines that cannot be written at once, so Write never waits. After an error of the
+// destination it takes no more lines. One goroutine may call Write; the goroutine that writes
+// starts with the first line and ends after finish.
 type spool struct {
 	to      io.Writer
 	gathers bool // a call of Write takes many lines

@@ -46,7 +46,8 @@ func (f *File) End(w Waiting) {
 			f.broken = cmp.Or(f.broken, f.failed())
 			return
 		case <-tell.C:
-			f.say("waiting for the reader of %s: %s are not written yet; Ctrl-C stops waiting after %s", f.holds(), f.left(), w.grace())
+			f.say("waiting for the reader of %s: %s are not written yet; Ctrl-C stops waiting after %s", f.holds(), f.left(),
+				w.grace())
 		case <-interrupted:
 			interrupted = nil
 			over.Reset(w.grace())

@@ -81,12 +81,15 @@ func (p *parser) runsOf(node *yaml.Node) (a *Against, err error) {
 	})
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("load: no run of arm %s has %s: there are %s", a.Arm, said, p.loadsOf(a.arm, p.plan.pointsOf(a.arm)))
+		return nil, fmt.Errorf("load: no run of arm %s has %s: there are %s", a.Arm, said,
+			p.loadsOf(a.arm, p.plan.pointsOf(a.arm)))
 	case len(found) > 1:
-		return nil, fmt.Errorf("load: choose one load of arm %s, such as by load: {num-prompts: 100}: there are %s", a.Arm, p.loadsOf(a.arm, found))
+		return nil, fmt.Errorf("load: choose one load of arm %s, such as by load: {num-prompts: 100}: there are %s", a.Arm,
+			p.loadsOf(a.arm, found))
 	}
 	a.point = found[0]
-	a.said = strings.Join(slices.DeleteFunc([]string{a.Arm, said, a.Target}, func(text string) bool { return text == "" }), ", ")
+	a.said = strings.Join(slices.DeleteFunc([]string{a.Arm, said, a.Target},
+		func(text string) bool { return text == "" }), ", ")
 	return a, nil
 }
 
@@ -105,7 +108,8 @@ func (p *Plan) checkAgainst() error {
 		case names == nil && a.Target != "":
 			return at(&yaml.Node{Line: a.line}, "against: target: %q: arm %s has no targets", a.Target, a.Arm)
 		case names != nil && !slices.Contains(names, a.Target):
-			return at(&yaml.Node{Line: a.line}, "against: target: %q: choose one of arm %s: %s", a.Target, a.Arm, strings.Join(names, ", "))
+			return at(&yaml.Node{Line: a.line}, "against: target: %q: choose one of arm %s: %s", a.Target, a.Arm,
+				strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -131,7 +131,8 @@ func (s *Server) complete(a *Arm) error {
 		s.Ready = strings.TrimRight(a.URL, "/") + "/v1/models"
 	}
 	if u, err := url.Parse(AnyPorts(s.Ready)[0]); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return at(node, "arm %s: %q: url, or else ready, must be the http:// URL at which the server answers once it is up", a.Name, s.Ready)
+		return at(node, "arm %s: %q: url, or else ready, must be the http:// URL at which the server answers once it is up",
+			a.Name, s.Ready)
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func CutArm(text string) (name, server string, err error) {
 	name, server, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || strings.Contains(name, "://"):
-		return "", "", errors.New("it must be NAME=COMMAND, which starts a server, or NAME=URL of a server that runs, as new=http://127.0.0.1:8000")
+		return "", "", errors.New("it must be NAME=COMMAND, which starts a server, or NAME=URL of a server that runs, as " +
+			"new=http://127.0.0.1:8000")
 	case name == "" || strings.TrimSpace(name) != name:
 		return "", "", fmt.Errorf("%q: an arm must have a name, without spaces around it, as new=COMMAND", name)
 	case strings.ContainsAny(name, "/,"):
@@ -28,7 +29,8 @@ func CutArm(text string) (name, server string, err error) {
 	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
 		return "", "", errors.New("it must be text in UTF-8")
 	case strings.TrimSpace(server) == "":
-		return "", "", fmt.Errorf("%s: it must have a command or a URL, as %s=COMMAND or %s=http://127.0.0.1:8000", name, name, name)
+		return "", "", fmt.Errorf("%s: it must have a command or a URL, as %s=COMMAND or %s=http://127.0.0.1:8000", name,
+			name, name)
 	}
 	return name, server, nil
 }
@@ -53,10 +55,12 @@ func withArms(options []Option) (others []Option, arms []*yaml.Node, err error) 
 	case len(base) > 1:
 		return nil, nil, errors.New("argument --arm: several URLs of --base-url are arms, too: give each as --arm NAME=URL")
 	case of("target") != nil:
-		return nil, nil, errors.New("argument --arm: arms with several targets take a FILE: servebench sweep --help shows one")
+		return nil, nil, errors.New("argument --arm: arms with several targets take a FILE: servebench sweep --help shows " +
+			"one")
 	}
 	arms, err = armsFrom(texts, strings.Join(base, ""))
-	others = slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return o.Flag == armOption || o.Flag == "base-url" })
+	others = slices.DeleteFunc(slices.Clone(options),
+		func(o Option) bool { return o.Flag == armOption || o.Flag == "base-url" })
 	return others, arms, err
 }
 

@@ -36,7 +36,8 @@ func (p *Plan) Describe(w io.Writer, file, dir string) error {
 			if p.Search != nil {
 				what = fmt.Sprintf(", up to %s to find its %s", metrics.Counted(p.runs(), "probe"), p.Search.Flag)
 			}
-			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: about %s\n", len(done)+left, p.describe(c), p.seedOf(c, 0), what, Roughly(took))
+			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: about %s\n", len(done)+left, p.describe(c), p.seedOf(c, 0), what,
+				Roughly(took))
 		}
 	}
 	repeats := metrics.Counted(p.Repeats, "repeat")
@@ -47,8 +48,10 @@ func (p *Plan) Describe(w io.Writer, file, dir string) error {
 	if few != "" {
 		few += "\n"
 	}
-	return screen.Of(w).Say(w, fmt.Sprintf("%s: %s, %s, %s: %s, about %s\n%sassuming %s\n%s", file, metrics.Counted(len(p.Arms), "arm"),
-		metrics.Counted(len(p.Points), "load"), repeats, p.count(len(done), left), Roughly(total), lines.String(), p.assumptions(), few))
+	return screen.Of(w).Say(w, fmt.Sprintf("%s: %s, %s, %s: %s, about %s\n%sassuming %s\n%s", file,
+		metrics.Counted(len(p.Arms), "arm"),
+		metrics.Counted(len(p.Points), "load"), repeats, p.count(len(done), left), Roughly(total), lines.String(),
+		p.assumptions(), few))
 }
 
 // over reports whether a cell has all its runs.

@@ -16,7 +16,8 @@ const maxCells = 100_000
 func (p *parser) grids(node *yaml.Node) error {
 	plan := p.plan
 	own := func(a Arm) bool { return a.grid != nil }
-	if node != nil || !slices.ContainsFunc(plan.Arms, own) || slices.ContainsFunc(plan.Arms, func(a Arm) bool { return !own(a) }) {
+	if node != nil || !slices.ContainsFunc(plan.Arms, own) ||
+		slices.ContainsFunc(plan.Arms, func(a Arm) bool { return !own(a) }) {
 		var err error
 		if plan.Points, err = p.grid(node, 0); err != nil {
 			return err
@@ -40,7 +41,8 @@ func (p *parser) grids(node *yaml.Node) error {
 		}
 		for _, point := range points {
 			place := 0
-			for place < len(plan.Points) && (!slices.EqualFunc(point.Settings, plan.Points[place].Settings, Setting.same) || slices.Contains(arm.Points, place)) {
+			for place < len(plan.Points) && (!slices.EqualFunc(point.Settings, plan.Points[place].Settings, Setting.same) ||
+				slices.Contains(arm.Points, place)) {
 				place++
 			}
 			if place == len(plan.Points) {

@@ -51,7 +51,8 @@ func runOf(s *metrics.Summary) string { return cmp.Or(s.Header.Group, s.Header.R
 // load makes one run and reports its result.
 func (s *Sweep) load(ctx context.Context, job *Job) (*Outcome, error) {
 	s.say("%s", s.progress(job))
-	fmt.Fprintf(s.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.name, s.mask(strings.Join(job.args, " ")))
+	fmt.Fprintf(s.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.name,
+		s.mask(strings.Join(job.args, " ")))
 	out, err := s.measure(ctx, job)
 	if err = cmp.Or(job.lost, err); err != nil {
 		fmt.Fprintln(s.log, "servebench:", s.mask(err.Error()))
@@ -76,7 +77,8 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 	for _, target := range load.targets() {
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm})
 		target.Report.Metadata = append(target.Report.Metadata, s.Plan.Arms[job.cell.arm].Labels...)
-		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
+		target.Report.Metadata = append(target.Report.Metadata,
+			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
 		target.Server.Start, target.Server.Environment = job.startOf(target), job.environmentOf(target)
 		if q := s.Plan.Sequential; q != nil {
 			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
@@ -142,7 +144,8 @@ func (s *Sweep) tell(sum *metrics.Summary) {
 	if sum.Header.Target != "" {
 		line.WriteString(sum.Header.TargetName() + ": ")
 	}
-	fmt.Fprintf(&line, "%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", sum.Completed, sum.Completed+sum.Failed,
+	fmt.Fprintf(&line, "%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", sum.Completed,
+		sum.Completed+sum.Failed,
 		sum.RequestThroughput, sum.TTFT.Mean(), sum.TPOT.Mean())
 	if d, words := sum.Decisive("ttft"); words != "" {
 		fmt.Fprintf(&line, ", mean TTFT %s %.2f ms", words, d.Mean())

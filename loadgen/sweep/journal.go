@@ -69,7 +69,8 @@ func (h head) same(own head) bool {
 }
 
 // ErrOther says that the folder of a sweep has the runs of another experiment.
-var ErrOther = errors.New("it belongs to another experiment, to this one with another FILE or other flags, or to an older servebench: choose another folder with -o, or delete it")
+var ErrOther = errors.New("it belongs to another experiment, to this one with another FILE or other flags, or to an " +
+	"older servebench: choose another folder with -o, or delete it")
 
 // openJournal opens the journal of a plan in a folder, or begins one. It closes keeper
 // with the journal.
@@ -239,7 +240,8 @@ func (j *journal) rollback() error {
 	case err != nil:
 		return err
 	case info.Size() < j.size:
-		return fmt.Errorf("%s has been shortened: %d bytes of the %d that the journal knows of", j.records.Name(), info.Size(), j.size)
+		return fmt.Errorf("%s has been shortened: %d bytes of the %d that the journal knows of", j.records.Name(),
+			info.Size(), j.size)
 	case info.Size() == j.size:
 		return nil
 	}

@@ -160,13 +160,15 @@ func (s *Limits) UnmarshalYAML(node *yaml.Node) error {
 		l := Limit{}
 		l.Of, l.Metric, _ = strings.Cut(key.Value, "-")
 		if !slices.Contains([]string{"ttft", "ttfo", "tpot", "itl", "e2el"}, l.Metric) || !l.isStatistic() {
-			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or p99.9-e2el", key.Value)
+			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or "+
+				"p99.9-e2el", key.Value)
 		}
 		if value.Decode(&l.Most) != nil || !(l.Most >= 0) || math.IsInf(l.Most, 1) {
 			return at(value, "%s must be a number of milliseconds", key.Value)
 		}
 		if p, ok := l.percentile(); ok && (p <= 0 || p >= 100) {
-			return at(key, "%s: no value lies beyond it, however many there are: take a percentile above 0 and below 100", key.Value)
+			return at(key, "%s: no value lies beyond it, however many there are: take a percentile above 0 and below 100",
+				key.Value)
 		}
 		*s = append(*s, l)
 		return nil

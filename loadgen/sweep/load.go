@@ -149,7 +149,8 @@ func (p *Plan) LoadsOf(arm int) (all []*loadgen.Plan) {
 func (p *Plan) overwrites(load *Load, taken map[string]bool) error {
 	for _, name := range load.Files {
 		if taken[name] || p.Search != nil {
-			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that away, or take --append-result")
+			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that " +
+				"away, or take --append-result")
 		}
 		taken[name] = true
 	}
@@ -205,7 +206,8 @@ func requests(p *loadgen.Plan) (n int, from string) {
 	case t.Duration == 0 || math.IsInf(t.RequestRate, 1) || p.Workload.SelfTimed || t.RampUp != nil:
 	default:
 		if sent := t.RequestRate * t.Duration.Seconds(); p.Timed() || sent < float64(n) {
-			n, from = int(min(sent, math.MaxInt32)), fmt.Sprintf("request-rate %g for %s sends %.0f", t.RequestRate, t.Duration, sent)
+			n, from = int(min(sent, math.MaxInt32)), fmt.Sprintf("request-rate %g for %s sends %.0f", t.RequestRate, t.Duration,
+				sent)
 		}
 	}
 	return n, from

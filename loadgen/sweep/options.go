@@ -25,9 +25,10 @@ func (o *Option) varies() bool { return len(o.Values) > 1 && !o.Words }
 const documentHead = `Run it by servebench sweep FILE. Paths are relative to the folder of this file.`
 
 // Document is the file of the experiment that the flags of a command line describe. Flags with
-// several values are its grid. The option arm has its arms, each as NAME=COMMAND or NAME=URL. The first of them changes fastest, which is the usual order of
-// blocks: for each length of the prompt, from few prompts to many. Several URLs are its arms. The
-// flags repeat and seed apply to the experiment.
+// several values are its grid. The option arm has its arms, each as NAME=COMMAND or NAME=URL. The
+// first of them changes fastest, which is the usual order of blocks: for each length of the prompt,
+// from few prompts to many. Several URLs are its arms. The flags repeat and seed apply to the
+// experiment.
 func Document(options []Option) ([]byte, error) {
 	options, given, err := withArms(options)
 	if err != nil {

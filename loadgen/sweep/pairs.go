@@ -109,13 +109,15 @@ func (s *Sweep) makeAgain(so pairs, why string) (over bool, err error) {
 	last := fmt.Sprintf("repeat %d is not used, since it was disturbed (%s)", so.repeats, why)
 	switch {
 	case so.inARow == mostLeftOut:
-		return true, s.leaveOpen(so, fmt.Sprintf("%s: the last %d pairs were disturbed in each of %d tries (the last one: %s)", &so, mostLeftOut, 1+mostAgain, why))
+		return true, s.leaveOpen(so, fmt.Sprintf("%s: the last %d pairs were disturbed in each of %d tries (the last one: "+
+			"%s)", &so, mostLeftOut, 1+mostAgain, why))
 	case so.left(s.Plan) <= 0:
 		return true, s.leaveOpen(so, fmt.Sprintf("%s, of which %s in each of %d tries: the most are %d (the last one: %s)",
 			&so, metrics.Counted(so.leftOut, "pair"), 1+mostAgain, q.Pairs, why))
 	case q.Limit > 0 && time.Duration(so.repeats+1)*each > q.Limit:
 		s.say("with a longer --max-minutes, the same command goes on")
-		return true, s.leaveOpen(so, fmt.Sprintf("%s: one more would end later than after %s of runs (the last one: %s)", &so, Roughly(q.Limit), why))
+		return true, s.leaveOpen(so, fmt.Sprintf("%s: one more would end later than after %s of runs (the last one: %s)",
+			&so, Roughly(q.Limit), why))
 	case so.again == 0:
 		s.say("%s. After %d tries its pair is left out, and the next one follows", last, 1+mostAgain)
 	default:

@@ -232,10 +232,12 @@ func (p *Parameters) arm(serve Combination, withURL bool) (*yaml.Node, error) {
 		}
 		for _, m := range bench.params() {
 			if _, named := bench.Get(nameKey); named && spelling(m.Key) == "label" {
-				return nil, fmt.Errorf("argument --bench-params: %s: its name becomes the label: leave out one of the two", bench.name())
+				return nil, fmt.Errorf("argument --bench-params: %s: its name becomes the label: leave out one of the two",
+					bench.name())
 			}
 			if _, isList := m.Value.([]any); isList {
-				return nil, fmt.Errorf("argument --bench-params: %s: it is a list: write it as one text, as the flag takes it", m.Key)
+				return nil, fmt.Errorf("argument --bench-params: %s: it is a list: write it as one text, as the flag takes it",
+					m.Key)
 			}
 			put(point, spelling(m.Key), scalar(plainText(m.Value)))
 		}
@@ -259,7 +261,8 @@ func (p *Parameters) arm(serve Combination, withURL bool) (*yaml.Node, error) {
 	}
 	put(arm, "command", list(command))
 	env := mapping()
-	put(env, "VLLM_SERVER_DEV_MODE", &yaml.Node{Kind: yaml.ScalarNode, Value: "1", Style: yaml.DoubleQuotedStyle}) // to reset caches
+	// to reset caches
+	put(env, "VLLM_SERVER_DEV_MODE", &yaml.Node{Kind: yaml.ScalarNode, Value: "1", Style: yaml.DoubleQuotedStyle})
 	put(arm, "env", env)
 	put(arm, "ready", scalar(url+"/health"))
 	put(arm, "ready-timeout", scalar(p.Within))

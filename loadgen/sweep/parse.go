@@ -32,7 +32,8 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	if err := doc.Decode(new(any)); err != nil { // duplicate keys, and an alias inside its own anchor
 		return nil, located(name, err)
 	}
-	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, Sequential: flags.Sequential, Dry: flags.Simulate != nil, turns: 1, seeds: 1}}
+	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, Sequential: flags.Sequential,
+		Dry: flags.Simulate != nil, turns: 1, seeds: 1}}
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
@@ -180,7 +181,8 @@ func (p *Plan) checkSimulated() error {
 		return nil
 	}
 	if p.Search != nil || p.Sequential != nil {
-		return errors.New("argument --simulate: a search and --sequential take runs with a verdict, and simulated runs have none")
+		return errors.New("argument --simulate: a search and --sequential take runs with a verdict, and simulated runs " +
+			"have none")
 	}
 	for _, arm := range p.Arms {
 		if why := arm.whyNotSimulated(); why != "" {

@@ -65,7 +65,8 @@ func (a *Arm) whyNotSimulated() string {
 		case len(words) > 0:
 			return "it starts " + filepath.Base(words[0]) + ": only servebench sim can be simulated"
 		default:
-			return "its command is a text with more than servebench sim and its flags: put these into a list of words, as [servebench, sim, --port, \"${port}\"]"
+			return "its command is a text with more than servebench sim and its flags: put these into a list of words, as " +
+				"[servebench, sim, --port, \"${port}\"]"
 		}
 	}
 	return ""

@@ -65,7 +65,8 @@ func (p *Plan) TooFew() string {
 	if more == 1 {
 		takes = "takes"
 	}
-	return fmt.Sprintf("NO VERDICT with %s: to compare two arms, servebench compare needs %d; %d more %s about %s, also later: the same command with %d repeats makes only those",
+	return fmt.Sprintf("NO VERDICT with %s: to compare two arms, servebench compare needs %d; %d more %s about %s, "+
+		"also later: the same command with %d repeats makes only those",
 		metrics.Counted(p.Repeats, "repeat"), needed, more, takes, Roughly(time.Duration(more)*p.repeatTime()), needed)
 }
 

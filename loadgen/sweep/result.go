@@ -29,7 +29,8 @@ type result struct {
 
 // read sums up the record stream of the sweep.
 func (s *Sweep) read() (*result, error) {
-	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries), Decision: s.decision}, sums: map[string][]*metrics.Summary{}}
+	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries), Decision: s.decision},
+		sums: map[string][]*metrics.Summary{}}
 	name := s.journal.records.Name()
 	f, err := stream.OpenFiles(name)
 	if err != nil {
@@ -152,7 +153,8 @@ func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Scre
 	if r.answers != nil {
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
-	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()), report.Against(w, r.against(), shown))
+	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()),
+		report.Against(w, r.against(), shown))
 }
 
 // experiments are the loads on several targets. The probes of a search are none.
@@ -201,7 +203,8 @@ func (r *result) labels(c cell, e entry) []metrics.KV {
 	}
 	kvs = append(kvs, metrics.KV{Key: "repeat", Value: fmt.Sprint(c.repeat + 1)})
 	if e.Value != nil {
-		kvs = append(kvs, metrics.KV{Key: r.Plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)}, metrics.KV{Key: "probe", Value: e.verdict()})
+		kvs = append(kvs, metrics.KV{Key: r.Plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
+			metrics.KV{Key: "probe", Value: e.verdict()})
 	}
 	return kvs
 }
@@ -245,7 +248,8 @@ func (r *result) answerJSON(c cell) pyjson.Object {
 		return nil
 	}
 	return pyjson.Object{{Key: "search", Value: pyjson.Object{
-		{Key: "flag", Value: r.Plan.Search.Flag}, {Key: "passes", Value: found.passesBy.json(found.passes)}, {Key: "fails", Value: found.failsBy.json(found.fails)},
+		{Key: "flag", Value: r.Plan.Search.Flag}, {Key: "passes", Value: found.passesBy.json(found.passes)},
+		{Key: "fails", Value: found.failsBy.json(found.fails)},
 		{Key: "why", Value: found.why}, {Key: "text", Value: r.Plan.Search.say(found)},
 	}}}
 }

@@ -34,7 +34,8 @@ func (s *Search) UnmarshalYAML(node *yaml.Node) error {
 		return err
 	case s.Flag != "request-rate" && s.Flag != "max-concurrency":
 		return at(node, "until: flag: %q: it must be request-rate or max-concurrency", s.Flag)
-	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) || (s.To-s.From)/s.Step > 1e6:
+	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) ||
+		(s.To-s.From)/s.Step > 1e6:
 		return at(node, "until: from, to and step must be numbers above 0, to above from, at most a million steps")
 	case s.Flag == "max-concurrency" && (s.From != math.Floor(s.From) || s.Step != math.Floor(s.Step)):
 		return at(node, "until: the steps of max-concurrency must be whole numbers")
@@ -176,7 +177,8 @@ func (s *Search) say(e edge) string {
 	case math.IsNaN(e.fails):
 		return fmt.Sprintf("every %s up to %g passes (%s there), and none above was tried", s.Flag, e.passes, e.passesBy)
 	case e.open():
-		return fmt.Sprintf("NO VERDICT: %s %g passes (%s), and whether %g does is not known (%s): %s", s.Flag, e.passes, e.passesBy, e.fails, e.failsBy, e.why)
+		return fmt.Sprintf("NO VERDICT: %s %g passes (%s), and whether %g does is not known (%s): %s", s.Flag, e.passes,
+			e.passesBy, e.fails, e.failsBy, e.why)
 	}
 	return fmt.Sprintf("%s %g passes (%s) and %g fails (%s): %s", s.Flag, e.passes, e.passesBy, e.fails, e.failsBy, e.why)
 }
@@ -195,7 +197,8 @@ func (v votes) json(value float64) any {
 	if math.IsNaN(value) {
 		return nil
 	}
-	return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.passed}, {Key: "doubted", Value: v.doubted}, {Key: "probes", Value: v.of}}
+	return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.passed},
+		{Key: "doubted", Value: v.doubted}, {Key: "probes", Value: v.of}}
 }
 
 // steps is how many values there are.

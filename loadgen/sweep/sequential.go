@@ -36,7 +36,8 @@ func (s *Sequential) MarshalJSON() ([]byte, error) {
 // check refuses a plan without pairs.
 func (s *Sequential) check(p *Plan) error {
 	if len(p.Arms) != 2 {
-		return fmt.Errorf("it takes two arms, the old and the new one, not %d: give --arm old=COMMAND --arm new=COMMAND, or a FILE with two arms", len(p.Arms))
+		return fmt.Errorf("it takes two arms, the old and the new one, not %d: give --arm old=COMMAND --arm new=COMMAND, "+
+			"or a FILE with two arms", len(p.Arms))
 	}
 	kept := p.Kept()
 	switch {
@@ -49,7 +50,8 @@ func (s *Sequential) check(p *Plan) error {
 	case len(s.Gate.Limits) == 0:
 		return errors.New("the gate limits no change")
 	case kept != nil && s.Gate.Unit != compare.PerRun:
-		return fmt.Errorf("arm %s has no command, so all its runs are on one start of a server: --unit run decides on these processes only", kept.Name)
+		return fmt.Errorf("arm %s has no command, so all its runs are on one start of a server: --unit run decides on "+
+			"these processes only", kept.Name)
 	}
 	return nil
 }
@@ -106,7 +108,8 @@ func (s *Sweep) look(repeats int) (over bool, err error) {
 	}
 	s.decision = c
 	if c.Doubted {
-		s.say("more pairs do not help, and the same command keeps these runs: to make others, choose another folder with -o, or delete %s", s.Dir)
+		s.say("more pairs do not help, and the same command keeps these runs: to make others, choose another folder with "+
+			"-o, or delete %s", s.Dir)
 	}
 	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(so), nil
 }
@@ -147,11 +150,13 @@ func (s *Sweep) futile(so pairs) bool {
 	}
 	switch {
 	case left <= 0:
-		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", &so, Roughly(s.Plan.Sequential.Limit)))
+		s.decision.GiveUp(fmt.Sprintf("%s: one more would end later than after %s of runs", &so,
+			Roughly(s.Plan.Sequential.Limit)))
 	case s.decision.Futile(so.String(), left):
 	default:
 		more := cmp.Or(forecast[:left].Needed(), left)
-		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", &so, metrics.Counted(more, "more pair"), Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
+		s.say("%s: open; with %s, about %s, the chance of a decision is %.0f %%", &so, metrics.Counted(more, "more pair"),
+			Roughly(time.Duration(more)*each), math.Floor(100*forecast.By(more)))
 		return false
 	}
 	return true

@@ -101,7 +101,8 @@ func (p *process) await(ctx context.Context) error {
 
 // answers asks a server whether it is up. The error says what is wrong with it.
 func answers(ctx context.Context, ready string) error {
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+	client := &http.Client{Timeout: 5 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
 	if err != nil {
 		return err

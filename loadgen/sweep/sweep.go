@@ -76,7 +76,8 @@ func (s *Sweep) open(ctx context.Context) error {
 	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
 		return err
 	}
-	keeper, err := hold.Open(ctx, s.Dir, s.Plan.stopTime()+stopMargin, func() { s.say("waiting for another sweep in %s to end", s.Dir) })
+	keeper, err := hold.Open(ctx, s.Dir, s.Plan.stopTime()+stopMargin,
+		func() { s.say("waiting for another sweep in %s to end", s.Dir) })
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func (s *Sweep) open(ctx context.Context) error {
 		return err
 	}
 	if n := len(s.journal.entries); n > 0 && s.over() {
-		s.say("%s has all %s already: to make them again, choose another folder with -o, or delete this one", s.Dir, metrics.Counted(n, "run"))
+		s.say("%s has all %s already: to make them again, choose another folder with -o, or delete this one", s.Dir,
+			metrics.Counted(n, "run"))
 	} else if n > 0 {
 		s.say("continuing in %s after %s", s.Dir, metrics.Counted(n, "run"))
 	}
@@ -103,7 +105,8 @@ func (s *Sweep) open(ctx context.Context) error {
 
 // over reports that no run is left.
 func (s *Sweep) over() bool {
-	return !slices.ContainsFunc(slices.Concat(s.Plan.expected(s.journal.entries)...), func(c cell) bool { return s.next(c) != nil })
+	return !slices.ContainsFunc(slices.Concat(s.Plan.expected(s.journal.entries)...),
+		func(c cell) bool { return s.next(c) != nil })
 }
 
 // do makes all runs that are left.

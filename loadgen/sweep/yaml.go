@@ -154,8 +154,9 @@ func parts(key string, node *yaml.Node, place reflect.Value) error {
 
 // kinds say in words what a place can take.
 var kinds = map[reflect.Kind]string{
-	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number",
-	reflect.String: "a text", reflect.Slice: "a list of texts", reflect.Map: "a mapping from names to texts",
+	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Int64: "a whole number",
+	reflect.Float64: "a number",
+	reflect.String:  "a text", reflect.Slice: "a list of texts", reflect.Map: "a mapping from names to texts",
 }
 
 // A Command is the words of a command. In a file it may also be one text, which is for the shell.

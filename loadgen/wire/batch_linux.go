@@ -33,7 +33,8 @@ func (c *ancillary) stamped(length int) bool {
 
 // drained reports that the read left nothing in the socket.
 func (c *ancillary) drained(length int) bool {
-	return length > int(unsafe.Offsetof(c.leftHeader)) && c.leftHeader.Level == unix.IPPROTO_TCP && c.leftHeader.Type == unix.TCP_CM_INQ && c.left == 0
+	return length > int(unsafe.Offsetof(c.leftHeader)) && c.leftHeader.Level == unix.IPPROTO_TCP &&
+		c.leftHeader.Type == unix.TCP_CM_INQ && c.left == 0
 }
 
 // A batch has several events that waited in a socket together, each read up to its own end: the
@@ -165,7 +166,8 @@ func (b *batch) take(fd uintptr) (taken, drained bool) {
 	if b.n == 0 || b.n == 1 && start == waiting {
 		return false, false
 	}
-	n, _, err := unix.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&b.messages)), uintptr(b.n), unix.MSG_DONTWAIT, 0, 0)
+	n, _, err := unix.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&b.messages)), uintptr(b.n),
+		unix.MSG_DONTWAIT, 0, 0)
 	if err != 0 || n == 0 {
 		return false, false // a plain read tells why
 	}

@@ -101,7 +101,8 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 // late turns err into a *metrics.Failure if the limit on opening a connection caused it. The
 // opening began at began and had not reached what.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
-	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
+	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout ||
+		ctx.Err() != nil {
 		return err
 	}
 	return metrics.Failf(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)

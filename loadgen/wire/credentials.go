@@ -53,5 +53,6 @@ func unlocking(key string) string {
 	if err != nil || !strings.Contains(string(text), "ENCRYPTED") {
 		return ""
 	}
-	return ": the key has a password, which servebench cannot ask for: openssl pkey -in " + key + " -out FILE writes it without"
+	return ": the key has a password, which servebench cannot ask for: openssl pkey -in " + key +
+		" -out FILE writes it without"
 }

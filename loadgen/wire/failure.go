@@ -144,7 +144,8 @@ func isAlert(err error) bool {
 func isCut(err error) bool {
 	var network net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.Is(err, net.ErrClosed) || errors.As(err, &network) || strings.HasPrefix(err.Error(), "http2: server sent GOAWAY") ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &network) ||
+		strings.HasPrefix(err.Error(), "http2: server sent GOAWAY") ||
 		err.Error() == "http: unexpected EOF reading trailer"
 }
 

@@ -15,7 +15,8 @@ const spareFiles = 64
 // checkFiles reports a lack of file descriptors. It raises their limit as far as it may.
 func checkFiles(n int) error {
 	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
-		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, limit)
+		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set "+
+			"--max-concurrency", n, n+spareFiles, limit)
 	}
 	return nil
 }
@@ -28,7 +29,8 @@ func checkPorts(n int) error {
 	}
 	var low, high int
 	if _, err := fmt.Sscan(string(text), &low, &high); err == nil && n > high-low+1 {
-		return fmt.Errorf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): set --max-concurrency", n, high-low+1)
+		return fmt.Errorf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): "+
+			"set --max-concurrency", n, high-low+1)
 	}
 	return nil
 }

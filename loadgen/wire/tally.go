@@ -55,7 +55,8 @@ func (t *Tally) Reset() {
 		return
 	}
 	t.ages.reset()
-	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.dropped, &t.packed, &t.unprocessed} {
+	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.dropped,
+		&t.packed, &t.unprocessed} {
 		n.Store(0)
 	}
 	t.exhaustion.Store(nil)

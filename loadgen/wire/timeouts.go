@@ -108,7 +108,8 @@ func (w *Watch) lapses(now time.Duration) [4]lapse {
 		return lapses
 	}
 	lapses[2] = lapse{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"}
-	lapses[3] = lapse{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was still incomplete %v after it began"}
+	lapses[3] = lapse{since(w.head.Load(), now), w.limits.Stall, metrics.Stall,
+		"the reply's header was still incomplete %v after it began"}
 	return lapses
 }
 

@@ -57,9 +57,10 @@ func (c Connections) Transport() *Transport {
 	protocols.SetHTTP2(c.HTTP2)
 	protocols.SetUnencryptedHTTP2(c.HTTP2)
 	t.http = &http.Transport{
-		Proxy:              t.proxyFor,
-		DialContext:        t.dial,
-		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure, Certificates: c.TLS.Certificates, RootCAs: c.TLS.Authorities},
+		Proxy:       t.proxyFor,
+		DialContext: t.dial,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: c.Insecure, Certificates: c.TLS.Certificates,
+			RootCAs: c.TLS.Authorities},
 		IdleConnTimeout:    idleTimeout,
 		DisableCompression: true,
 		Protocols:          &protocols,

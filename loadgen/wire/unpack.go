@@ -62,7 +62,8 @@ func Unreadable(reply *http.Response) error {
 	if encoding == "" || unpackers[encoding] != nil {
 		return nil
 	}
-	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and servebench reads only gzip and deflate: "+
+	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and "+
+		"servebench reads only gzip and deflate: "+
 		"switch compression off at the server, or at the proxy before it", metrics.Shorten(encoding))
 }
 

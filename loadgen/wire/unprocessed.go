@@ -44,7 +44,8 @@ func (t *Transport) multiplex(r *http.Request) (*http.Response, error) {
 			vain, replies = 0, now
 		}
 		if vain++; sent >= mostRefusals || vain >= mostVainRefusals || !replayable(r) {
-			return nil, metrics.Failf(metrics.Reset, "the server refused the request in %d attempts over HTTP/2, without processing it: %s", sent, why)
+			return nil, metrics.Failf(metrics.Reset, "the server refused the request in %d attempts over HTTP/2, without "+
+				"processing it: %s", sent, why)
 		}
 		t.connections.Tally.unprocess()
 		if err := refusalPause(r.Context(), sent); err != nil {

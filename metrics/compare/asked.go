@@ -32,8 +32,10 @@ const (
 func Asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
-		"model": c.Model, backend: canonical(backend, c.Backend), "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
-		"rate-curve": c.RateCurve, client: clientName(s.Header.Version, s.Header.Commit), arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
+		"model": c.Model, backend: canonical(backend, c.Backend), "endpoint": c.Endpoint, "dataset-name": c.Dataset,
+		"tokenizer":  c.Tokenizer,
+		"rate-curve": c.RateCurve, client: clientName(s.Header.Version, s.Header.Commit),
+		arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
 	}
 	if c.NumPrompts > 0 {
 		found["num-prompts"] = strconv.Itoa(c.NumPrompts)
@@ -102,8 +104,10 @@ func rate(v float64) string {
 
 // OutputFlags are the flags that only say where the numbers of a run go.
 var OutputFlags = []string{
-	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog", "vllm-version", "window", "slice", "extended",
+	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result",
+	"result-dir", "result-filename",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog",
+	"vllm-version", "window", "slice", "extended",
 	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config", "price", "gpus",
 }
 
@@ -111,10 +115,14 @@ var OutputFlags = []string{
 // shards a run begins, what is sampled during it, and what its GPUs cost. So are those for which Asked has another
 // property. All other flags do, also new ones.
 var apart = slices.Concat(OutputFlags, []string{
-	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
-	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
-	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
-	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics", "server-metrics-interval", "gpu-metrics", "kvcached-metrics", "price", "gpus",
+	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len",
+	"output-len",
+	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps",
+	"request-id-prefix",
+	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout",
+	"drain-limit", "deadline", "drain-timeout",
+	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "pairs", "repeat", "server-metrics",
+	"server-metrics-interval", "gpu-metrics", "kvcached-metrics", "price", "gpus",
 	"goodput",
 })
 
@@ -125,7 +133,8 @@ const notGiven = "not given"
 // property is a parameter of a run by its name, empty if unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, transport, definitions}, name) {
+	if _, whole := r.Asked[client]; !known && whole &&
+		!slices.Contains([]string{cores, host, transport, definitions}, name) {
 		return notGiven
 	}
 	return v
@@ -195,7 +204,8 @@ func Differences(old, new []*Run, despite []string) []string {
 			continue // which replaces the rate
 		}
 		if differ(old, new, name) {
-			found = append(found, fmt.Sprintf("%s is %s in the old runs and %s in the new ones", name, shown(old, name), shown(new, name)))
+			found = append(found, fmt.Sprintf("%s is %s in the old runs and %s in the new ones", name, shown(old, name),
+				shown(new, name)))
 		}
 	}
 	return found

@@ -146,7 +146,8 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			}
 			margin := l.margin(stats.Median(p.values(&l.Metric, p.Old)).Center)
 			if unseen > s.scale.distance(visible(margin)) && !math.IsInf(unseen, 1) {
-				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen the margin",
+				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen "+
+					"the margin",
 					l.Metric.Name, differing, Percent(s.scale.share(unseen)), margin*100, more)
 			}
 			if !chain {
@@ -205,7 +206,8 @@ func readBaseline(r io.Reader) (*Baseline, error) {
 		case s.Version == 0:
 			return nil, fmt.Errorf("session %d: %w", n, errNoBaseline)
 		case s.Version != baselineVersion:
-			return nil, fmt.Errorf("it has version %d, and this servebench reads version %d only: read it with the servebench that wrote it", s.Version, baselineVersion)
+			return nil, fmt.Errorf("it has version %d, and this servebench reads version %d only: read it with the "+
+				"servebench that wrote it", s.Version, baselineVersion)
 		case len(s.Runs) == 0:
 			return nil, fmt.Errorf("session %d of the baseline has no runs", n)
 		}

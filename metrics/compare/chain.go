@@ -69,10 +69,12 @@ func (p *Point) tooFewSessions(gate *Gate) string {
 		these = "this session"
 	}
 	if kept > n {
-		has = fmt.Sprintf("%s, of which %d count, since sessions on one start of a server are one", metrics.Counted(kept, "session"), n)
+		has = fmt.Sprintf("%s, of which %d count, since sessions on one start of a server are one",
+			metrics.Counted(kept, "session"), n)
 		differ = "starts differ"
 	}
-	return fmt.Sprintf("the baseline has %s: how much %s is unknown, and shows from %d on; --unit start or --unit run decides on %s only",
+	return fmt.Sprintf("the baseline has %s: how much %s is unknown, and shows from %d on; --unit start or --unit run "+
+		"decides on %s only",
 		has, differ, leastSessions, these)
 }
 
@@ -195,7 +197,8 @@ func (j *judge) slower(p *Point, r *Row) bool {
 	}
 	j.regress(p, "%s got worse slowly: %s from the baseline session of %s to the new runs (margin %.3g %%; %s)",
 		r.Name, Percent(r.scale.share(whole)), p.old[0][0].Session, r.Margin*100, likely(r.slowly))
-	j.advise("a slow change may be the machine's: measure the server of the first session again, in turns with the new one")
+	j.advise("a slow change may be the machine's: measure the server of the first session again, in turns with the new " +
+		"one")
 	return true
 }
 
@@ -212,7 +215,8 @@ func (j *judge) remarkSessions(p *Point) {
 		}
 		for _, at := range s.steps(j.Alpha / float64(len(j.gate.Limits)*len(j.Points))) {
 			j.note(p, "%s %s", l.Metric.Name, at)
-			j.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make this one too noisy")
+			j.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make this one " +
+				"too noisy")
 		}
 	}
 	if text := oneDay(p.old); text != "" {

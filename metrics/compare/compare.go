@@ -129,7 +129,8 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1, FromContent: p.fromContent(&m)}
+	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1,
+		FromContent: p.fromContent(&m)}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
 	r.levels = p.levels
 	p.compare(&r, old, new)
@@ -200,7 +201,8 @@ func (c *Comparison) adjust(tests int) {
 	for i := range c.Points {
 		for j := range c.Points[i].Rows {
 			if r := &c.Points[i].Rows[j]; r.Gated && !r.Unjudged && !math.IsNaN(r.P) {
-				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)/r.share), append(better, r.evidence.Below(0))
+				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)/r.share),
+					append(better, r.evidence.Below(0))
 				slow = append(slow, r.slowly)
 			}
 		}

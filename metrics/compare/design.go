@@ -26,8 +26,9 @@ const (
 type Design string
 
 const (
-	InPairs       Design = "paired"              // each old run has its new one, and pairs follow each other
-	InTurns       Design = "alternated"          // no pairs, but neither side was first, nor ran long before the other's turn
+	InPairs Design = "paired" // each old run has its new one, and pairs follow each other
+	// no pairs, but neither side was first, nor ran long before the other's turn
+	InTurns       Design = "alternated"
 	OneAfterOther Design = "one after the other" // all of one side first, or long parts of it, or nobody knows when
 	Chain         Design = "chain"               // a baseline of several sessions, and a new one
 )
@@ -238,7 +239,8 @@ func together(pairs []pair, unit Unit) (all [][]pair) {
 
 // sharesStart reports that two pairs have runs on the same start, or on starts that nobody knows.
 func (p pair) sharesStart(other pair) bool {
-	return p.old.Start == other.old.Start || p.new.Start == other.new.Start || p.old.Start == other.new.Start || p.new.Start == other.old.Start
+	return p.old.Start == other.old.Start || p.new.Start == other.new.Start || p.old.Start == other.new.Start ||
+		p.new.Start == other.old.Start
 }
 
 // inTurns reports that neither side was first, and that they took turns: an old unit began before a

@@ -14,8 +14,10 @@ import (
 // disturbances are the checks that say that the client, its machine or somebody else on the GPU disturbed
 // a run. No other check makes a run disturbed: what a server may cause is a finding about it.
 var disturbances = []string{
-	"CPU quota", "other processes", "lag", "later turns", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped",
-	"busiest second", "own CPU", "stolen CPU", "longest GC pause", "GC pauses", "clock step", "exhaustion", "selftest", "foreign processes",
+	"CPU quota", "other processes", "lag", "later turns", "send delay", "socket age", "wake-up", "shared reads",
+	"longest stop", "stopped",
+	"busiest second", "own CPU", "stolen CPU", "longest GC pause", "GC pauses", "clock step", "exhaustion", "selftest",
+	"foreign processes",
 }
 
 // UsedAnyway is the metadata of runs of a sequential sweep that is despite suspect.
@@ -87,7 +89,8 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 	c.spent = spent(slices.Concat(old, new), found)
 	keptOld, keptNew := slices.DeleteFunc(slices.Clone(old), in), slices.DeleteFunc(slices.Clone(new), in)
 	if len(keptOld) == 0 || len(keptNew) == 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("all %s were disturbed: the numbers are shown, and decide nothing", metrics.Counted(len(found), "pair")))
+		c.Notes = append(c.Notes, fmt.Sprintf("all %s were disturbed: the numbers are shown, and decide nothing",
+			metrics.Counted(len(found), "pair")))
 		return old, new
 	}
 	for _, r := range slices.Concat(old, new) {
@@ -105,7 +108,8 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 		}
 		which, why = "repeats "+strings.Join(numbers, ", "), "the first: "+why
 	}
-	c.Notes = append(c.Notes, fmt.Sprintf("left out: %s, %s (%s)", metrics.Counted(len(found), "disturbed pair"), which, why))
+	c.Notes = append(c.Notes, fmt.Sprintf("left out: %s, %s (%s)", metrics.Counted(len(found), "disturbed pair"), which,
+		why))
 	return keptOld, keptNew
 }
 

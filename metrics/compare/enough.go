@@ -40,13 +40,15 @@ func (j *judge) tooFewUnits(p *Point) string {
 	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
 	switch {
 	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):
-		return cmp.Or(tooFew, "the runs do not say on which start of a server they were: --unit run takes each run for itself, and decides on these processes only")
+		return cmp.Or(tooFew, "the runs do not say on which start of a server they were: --unit run takes each run for "+
+			"itself, and decides on these processes only")
 	case tooFew != "" || min(old, new) > 1:
 		return j.lacking(p)
 	case max(old, new) == 1:
 		return "one server start a side: --unit run decides on these two processes only"
 	}
-	return fmt.Sprintf("one server start on the %s side: --unit run decides on these processes only", map[bool]string{true: "old", false: "new"}[old == 1])
+	return fmt.Sprintf("one server start on the %s side: --unit run decides on these processes only",
+		map[bool]string{true: "old", false: "new"}[old == 1])
 }
 
 // lacking says how many units a point has and how many it takes; empty if it has enough.
@@ -67,7 +69,8 @@ func (j *judge) lacking(p *Point) string {
 		}
 		return fmt.Sprintf("%s; %s take at least %d %s", have, gated, needed, p.aSide(needed))
 	}
-	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed, p.aSide(needed), LeastPairs)
+	return fmt.Sprintf("%s; one side after the other takes at least %d %s, and a sweep of both %d pairs", have, needed,
+		p.aSide(needed), LeastPairs)
 }
 
 // drifts doubts the point if the numbers of both sides, one after the other, drift in the same
@@ -79,10 +82,12 @@ func (j *judge) drifts(p *Point) {
 		r := &p.Rows[i]
 		old, new := p.Units()
 		whole := r.trend.Value * float64(old+new)
-		if !r.Gated || r.Unjudged || math.Abs(whole) < max(leastDrift, r.Limit()) || 2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
+		if !r.Gated || r.Unjudged || math.Abs(whole) < max(leastDrift, r.Limit()) ||
+			2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
 			continue
 		}
-		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
+		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be "+
+			"the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
 	}
 }
 
@@ -99,7 +104,8 @@ func (j *judge) steps(p *Point) {
 			continue
 		}
 		side := [...]string{"old", "new"}[r.step.In]
-		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may be the difference of the sides, too: run the arms in turns, as servebench sweep does",
+		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may "+
+			"be the difference of the sides, too: run the arms in turns, as servebench sweep does",
 			r.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
 	}
 }

@@ -102,7 +102,8 @@ func (r *Run) resample(s *metrics.Summary, m *Metric) {
 	if m.percentile <= 0 || m.percentile >= 100 {
 		return
 	}
-	for fromContent, d := range map[bool]*metrics.Distribution{false: distribution(s, m.latency), true: s.FromContent(m.latency)} {
+	for fromContent, d := range map[bool]*metrics.Distribution{false: distribution(s, m.latency),
+		true: s.FromContent(m.latency)} {
 		if d == nil {
 			continue
 		}
@@ -188,7 +189,8 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 	if p.Design == InTurns {
 		shift := stats.Shift{Old: olds, New: news}
 		w.from = stats.Median(olds).Center
-		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(), stats.Agreement[stats.Evidence]{shift, stats.Unlike(olds, news)}
+		w.estimate, w.distance, w.evidence = stats.Pooled(olds, news), shift.Value(),
+			stats.Agreement[stats.Evidence]{shift, stats.Unlike(olds, news)}
 		return w
 	}
 	w.from = metrics.Mean(olds)

@@ -60,7 +60,8 @@ func DefaultGate() Gate {
 
 // instead are what DefaultGate gates if no run has its number: answers that come whole have no TTFT
 // and no TPOT, and numbers for a prompt have no output tokens.
-var instead = map[string]string{"output_throughput": "input_sequence_throughput", "median_ttft": "median_e2el", "median_tpot": ""}
+var instead = map[string]string{"output_throughput": "input_sequence_throughput", "median_ttft": "median_e2el",
+	"median_tpot": ""}
 
 // fitted is the gate for these runs: what nobody asked for and no run has gives way to other numbers.
 func (g *Gate) fitted(runs []*Run) Gate {
@@ -135,7 +136,8 @@ func (g *Gate) Describe(w io.Writer) error {
 	takes := "1 run a side"
 	if len(g.Limits) > 0 {
 		p := Point{arrangement: arrangement{unit: g.unit()}}
-		takes = fmt.Sprintf("%d pairs, or %d %s in turns, or %d one after the other", LeastPairs, g.Needs(InTurns, 1), p.aSide(2), leastInOrder)
+		takes = fmt.Sprintf("%d pairs, or %d %s in turns, or %d one after the other", LeastPairs, g.Needs(InTurns, 1),
+			p.aSide(2), leastInOrder)
 	}
 	_, err := fmt.Fprintf(w, "gated: %s\ntakes for each load: %s\n", strings.Join(names, ", "), takes)
 	return err

@@ -74,8 +74,9 @@ func (g *Group) whole() metrics.Window {
 func (g *Group) Total() *metrics.Summary {
 	whole := g.whole()
 	h := &metrics.Header{
-		Epoch: g.Shared[0].Header.Epoch, ClockOffset: g.Shared[0].Header.ClockOffset, Version: g.Shared[0].Header.Version, Commit: g.Shared[0].Header.Commit,
-		Group: g.ID, Config: g.config(),
+		Epoch: g.Shared[0].Header.Epoch, ClockOffset: g.Shared[0].Header.ClockOffset, Version: g.Shared[0].Header.Version,
+		Commit: g.Shared[0].Header.Commit,
+		Group:  g.ID, Config: g.config(),
 	}
 	var records []*metrics.Record
 	for _, s := range g.Shared {

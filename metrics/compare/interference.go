@@ -29,7 +29,8 @@ type Measure struct {
 var (
 	meanTTFT         = latencyMeasure("mean_ttft", ttft, (*metrics.Distribution).Mean)
 	meanTPOT         = latencyMeasure("mean_tpot", tpot, (*metrics.Distribution).Mean)
-	outputThroughput = Measure{Name: "output_throughput", Rate: true, of: func(s *metrics.Summary) float64 { return s.OutputThroughput }}
+	outputThroughput = Measure{Name: "output_throughput", Rate: true,
+		of: func(s *metrics.Summary) float64 { return s.OutputThroughput }}
 )
 
 // Measures are the measures of an Effect, latencies first.
@@ -43,13 +44,15 @@ var Measures = []Measure{
 	{Name: "request_throughput", Rate: true, of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
 }
 
-func latencyMeasure(name string, latency func(*metrics.Summary) *metrics.Distribution, of func(*metrics.Distribution) float64) Measure {
-	return Measure{Name: name, Tail: strings.HasPrefix(name, "p99"), latency: latency, of: func(s *metrics.Summary) float64 {
-		if latency(s).Len() == 0 {
-			return math.NaN()
-		}
-		return of(latency(s))
-	}}
+func latencyMeasure(name string, latency func(*metrics.Summary) *metrics.Distribution,
+	of func(*metrics.Distribution) float64) Measure {
+	return Measure{Name: name, Tail: strings.HasPrefix(name, "p99"), latency: latency,
+		of: func(s *metrics.Summary) float64 {
+			if latency(s).Len() == 0 {
+				return math.NaN()
+			}
+			return of(latency(s))
+		}}
 }
 
 func ttft(s *metrics.Summary) *metrics.Distribution { return &s.TTFT }
@@ -84,7 +87,8 @@ func (e *Sharing) Slowdown(m Measure) float64 {
 }
 
 // slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Metrics.
-var slowdownOf = map[string]Measure{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT, "output_slowdown": outputThroughput}
+var slowdownOf = map[string]Measure{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
+	"output_slowdown": outputThroughput}
 
 // slowdownMetrics are the slowdowns of a target with others against itself alone, in the same repeat.
 func slowdownMetrics() (all []Metric) {

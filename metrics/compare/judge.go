@@ -202,7 +202,8 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	for i, r := range runs {
 		found := r.lacks()
 		if doubts := p.doubts(r); doubts != nil && !j.despite("suspect") {
-			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are", cmp.Or(r.remedy, "find out why"))
+			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are",
+				cmp.Or(r.remedy, "find out why"))
 			found = append(found, doubts...)
 		}
 		for _, why := range found {
@@ -287,7 +288,8 @@ func (j *judge) changes(p *Point) {
 		switch beyond := r.beyond(); {
 		case r.Differs && beyond && r.worse() && j.fewInOrder(p):
 			r.Finding = Blurred
-			j.doubt(p, "%s, or the machine changed between the sides: with one side after the other, fewer than %d %s do not tell; run the arms in turns, as servebench sweep does",
+			j.doubt(p, "%s, or the machine changed between the sides: with one side after the other, fewer than %d %s do not "+
+				"tell; run the arms in turns, as servebench sweep does",
 				r.worsening(), worseInOrder, p.aSide(worseInOrder))
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse

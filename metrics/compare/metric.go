@@ -26,14 +26,20 @@ type Metric struct {
 
 // Metrics are the compared numbers in the order of the output.
 var Metrics = slices.Concat([]Metric{
-	{Name: "request_throughput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
-	{Name: "output_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
-	{Name: "total_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
-	{Name: "input_sequence_throughput", Unit: "inputs/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.InputRate }},
+	{Name: "request_throughput", Unit: "req/s", Higher: true,
+		Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
+	{Name: "output_throughput", Unit: "tok/s", Higher: true,
+		Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
+	{Name: "total_throughput", Unit: "tok/s", Higher: true,
+		Of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+	{Name: "input_sequence_throughput", Unit: "inputs/s", Higher: true,
+		Of: func(s *metrics.Summary) float64 { return s.InputRate }},
 	{Name: "goodput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.Goodput }},
 }, latencies("ttft"), latencies(ttfo), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
-	{Name: "session_throughput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
-	{Name: "session_goodput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
+	{Name: "session_throughput", Unit: "sessions/s", Higher: true,
+		Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
+	{Name: "session_goodput", Unit: "sessions/s", Higher: true,
+		Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
 }, latencies(job), []Metric{
 	{Name: "joules_per_output_token", Unit: "J", Of: ofEnergy(func(s *metrics.Summary) int { return s.TotalOutput })},
 	{Name: "joules_per_token", Unit: "J", Of: ofEnergy((*metrics.Summary).Tokens)},
@@ -110,7 +116,8 @@ func latencies(name string) []Metric {
 	median := latency("median_"+name, name, (*metrics.Distribution).Median)
 	median.percentile = 50
 	return []Metric{
-		latency("mean_"+name, name, (*metrics.Distribution).Mean), median, percentile("p90_"+name, name, 90), percentile("p99_"+name, name, 99),
+		latency("mean_"+name, name, (*metrics.Distribution).Mean), median, percentile("p90_"+name, name, 90),
+		percentile("p99_"+name, name, 99),
 	}
 }
 

@@ -70,7 +70,8 @@ func of(numbers []string, runs []*Run) string {
 // sound reports that both sides had the same load from trusted clients.
 func (j *judge) sound(p *Point) bool {
 	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") }
-	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) && len(Differences(p.Old, p.New, j.gate.Despite)) == 0
+	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
+		len(Differences(p.Old, p.New, j.gate.Despite)) == 0
 }
 
 // gatesLatency says whether a latency is gated.

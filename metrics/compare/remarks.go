@@ -13,7 +13,8 @@ import (
 // verdict.
 func (j *judge) remark(p *Point) {
 	if p.Old[0].Session == "" && inOrder(p.Old, p.New) { // a baseline always comes before
-		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
+		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the "+
+			"difference; servebench sweep alternates the sides")
 	}
 	j.remarkOrder(p)
 	j.remarkSessions(p)
@@ -35,7 +36,8 @@ func (j *judge) remark(p *Point) {
 	} {
 		was, is := perRequest(p.Old, tokens.of), perRequest(p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
-			j.note(p, "the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name, metrics.Readable(was, 1), metrics.Readable(is, 1), Percent(change))
+			j.note(p, "the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name, metrics.Readable(was, 1),
+				metrics.Readable(is, 1), Percent(change))
 		}
 	}
 }
@@ -47,7 +49,8 @@ func (j *judge) remarkOrder(p *Point) {
 		return
 	}
 	second := map[string]string{"old": "new", "new": "old"}[first]
-	j.note(p, "the %s run came first each time, so a drift, or what disturbs every second run, is part of the difference: "+
+	j.note(p, "the %s run came first each time, so a drift, or what disturbs every second run, is part of the "+
+		"difference: "+
 		"in every second pair, run the %s server first, as servebench sweep does (order abba)", first, second)
 }
 
@@ -102,8 +105,10 @@ func (j *judge) remarkCached(p *Point) {
 	if change > cachedDrop || !slices.ContainsFunc(later, func(r *Run) bool { return !r.CacheTold }) {
 		return
 	}
-	j.note(p, "median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had them in its prefix cache, "+
-		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in between", Percent(change), same)
+	j.note(p, "median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had "+
+		"them in its prefix cache, "+
+		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in "+
+		"between", Percent(change), same)
 }
 
 // remarkHeld says that requests of a side waited for slots, which is the load that was asked for if
@@ -116,7 +121,8 @@ func (j *judge) remarkHeld(p *Point, side string, runs []*Run) {
 		}
 	}
 	if numbers != nil && p.sameSlots() {
-		j.note(p, "%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of %s. TTFT leaves out the wait for a slot",
+		j.note(p, "%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
+			"%s. TTFT leaves out the wait for a slot",
 			which(side, numbers, len(runs)), metrics.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
 	}
 }
@@ -136,7 +142,8 @@ func (j *judge) remarkDefinitions(p *Point) {
 		}
 	}
 	if known != "" && unknown {
-		j.note(p, "TTFT and ITL of chats are counted by the definitions of vLLM %s in some runs, and in the others by an unknown release; "+
+		j.note(p, "TTFT and ITL of chats are counted by the definitions of vLLM %s in some runs, and in the others by an "+
+			"unknown release; "+
 			"the definitions changed in 0.30.0 and in 0.33.0", known)
 	}
 }

@@ -80,7 +80,8 @@ const rounding = 1e-6
 // worsening says by how much a number got worse, also at least.
 func (r *Row) worsening() string {
 	if math.IsInf(r.Margin, 1) {
-		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", r.Name, r.Text(r.From), r.Text(r.To), r.Unit, r.amount, r.Unit, r.chance())
+		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", r.Name, r.Text(r.From), r.Text(r.To), r.Unit,
+			r.amount, r.Unit, r.chance())
 	}
 	least := ""
 	if down := min(math.Floor(r.Least*1000+rounding)/10, math.MaxFloat64); down > 0 {
@@ -152,15 +153,19 @@ func (r *Row) blur(p *Point) string {
 	most := Percent(r.forWorse(r.Worst))
 	switch reach := r.Worst - estimate; {
 	case r.fromZero() && r.amount > 0:
-		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %s %s: take more %s, %s", 2*r.amount, r.Unit, metrics.Readable(r.bound, 2), r.Unit, p.noun(2), p.steadier())
+		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %s %s: take more %s, %s",
+			2*r.amount, r.Unit, metrics.Readable(r.bound, 2), r.Unit, p.noun(2), p.steadier())
 	case r.fromZero():
 		return "the old runs have 0, so the change has no share: gate another number"
 	case math.IsInf(r.bound, 1):
-		return fmt.Sprintf("too few %s to rule out a change of %s: take at least %d", p.noun(2), least, stats.Needed(1-confidenceLevel, 1))
+		return fmt.Sprintf("too few %s to rule out a change of %s: take at least %d", p.noun(2), least,
+			stats.Needed(1-confidenceLevel, 1))
 	case p.Design == Chain:
-		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s, since sessions differ: keep more sessions, widen the margin, or run the old and the new server in turns", least, most)
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s, since sessions differ: keep "+
+			"more sessions, widen the margin, or run the old and the new server in turns", least, most)
 	case 2*estimate > asked:
-		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more %s, %s", Percent(r.Effect.Share), most, p.noun(2), p.steadier())
+		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more %s, %s",
+			Percent(r.Effect.Share), most, p.noun(2), p.steadier())
 	default:
 		ratio := reach / (asked - estimate)
 		have, more := p.Units()
@@ -176,7 +181,8 @@ func (p *Point) steadier() string {
 	case p.Design == InPairs:
 		return "or longer runs, or a quieter machine"
 	case len(propertyOf(slices.Concat(p.Old, p.New), seed)) > 1:
-		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter machine"
+		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter " +
+			"machine"
 	default:
 		return "or a quieter machine"
 	}

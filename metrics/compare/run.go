@@ -86,7 +86,8 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
-		ID: s.Header.Run, Fingerprint: s.Fingerprint, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s), Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
+		ID: s.Header.Run, Fingerprint: s.Fingerprint, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s),
+		Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), disturbed: Disturbance(s),
 	}

@@ -177,7 +177,8 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 			if math.IsInf(sd, 1) {
 				return nil, tooFewToPlan(point.unit)
 			}
-			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(), Excluded: r.promised()})
+			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(),
+				Excluded: r.promised()})
 			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.Margin)})
 		}
 	}
@@ -187,7 +188,8 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 // tooFewToPlan is the error for runs that do not show how much units differ.
 func tooFewToPlan(unit Unit) error {
 	if unit == PerStart {
-		return errors.New("too few server starts to tell how much they differ: take at least 3 a side, or --unit run for the runs on one start, or give --noise")
+		return errors.New("too few server starts to tell how much they differ: take at least 3 a side, or --unit run for " +
+			"the runs on one start, or give --noise")
 	}
 	return errors.New("too few runs to tell how much they differ: take at least 3 a side, or give --noise")
 }
@@ -203,7 +205,8 @@ func PowerFor(noise string, gate Gate, most int) (*Power, error) {
 	for _, l := range gate.Limits {
 		s := scale{higher: l.Metric.Higher, logs: true}
 		sd := math.Sqrt2 * math.Log1p(of)
-		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.distance(l.Relative), Excluded: s.distance(visible(l.Relative))})
+		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.distance(l.Relative),
+			Excluded: s.distance(visible(l.Relative))})
 		p.Noise = append(p.Noise, Noise{l.Metric, "", math.Expm1(sd), visible(l.Relative)})
 	}
 	return p.find(numbers, gate.alpha())
@@ -283,7 +286,8 @@ func eachPair(runs []*Run, unit Unit) time.Duration {
 func (p *Power) Describe(w io.Writer) error {
 	var text strings.Builder
 	for _, n := range p.Noise {
-		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n", strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
+		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n",
+			strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
 	}
 	for _, name := range p.Zero {
 		fmt.Fprintf(&text, "%s: it is 0 in a run, so it is not in this plan\n", name)
@@ -292,12 +296,14 @@ func (p *Power) Describe(w io.Writer) error {
 	if p.Fixed > 0 {
 		fixed = p.takes(float64(p.Fixed))
 	}
-	fmt.Fprintf(&text, "\nright with a chance of %.0f %% after a fixed number: %s\nsweep --sequential, at most %s:\n", 100*sequential.Likely, fixed, metrics.Counted(p.Most, "pair"))
+	fmt.Fprintf(&text, "\nright with a chance of %.0f %% after a fixed number: %s\nsweep --sequential, at most %s:\n",
+		100*sequential.Likely, fixed, metrics.Counted(p.Most, "pair"))
 	for _, e := range []struct {
 		name string
 		sequential.Expected
 	}{{"nothing has changed", p.Alike}, {"one number is worse", p.Worse}} {
-		fmt.Fprintf(&text, "  if %s: %s on average, %s; right with a chance of %.0f %%\n", e.name, p.takes(e.Mean), p.likely(e.Likely), math.Floor(100*e.Right))
+		fmt.Fprintf(&text, "  if %s: %s on average, %s; right with a chance of %.0f %%\n", e.name, p.takes(e.Mean),
+			p.likely(e.Likely), math.Floor(100*e.Right))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

@@ -24,14 +24,19 @@ type Setting struct {
 
 // Settings are all settings of a Gate.
 var Settings = []Setting{
-	{"margin", "`METRIC=MARGIN` gate this number, as median_ttft=5% or p99_itl=10%,2ms. A change within the margin does not count", setMargin, yaml.MappingNode},
+	{"margin", "`METRIC=MARGIN` gate this number, as median_ttft=5% or p99_itl=10%,2ms. A change within the margin " +
+		"does not count", setMargin, yaml.MappingNode},
 	{"advisory", "`METRIC` do not gate this number", setAdvisory, yaml.SequenceNode},
 	{"ceiling", "`METRIC=VALUE` largest median that new runs may have, as p99_ttft=200", setCeiling, yaml.MappingNode},
-	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor, yaml.MappingNode},
+	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor,
+		yaml.MappingNode},
 	{"alpha", "`P` chance of a false alarm over all gated numbers (default 0.05)", setAlpha, yaml.ScalarNode},
-	{"unit", "`UNIT` what counts as one piece of evidence: start (of a server, the default) or run. With run the verdict is about the processes that ran only", setUnit, yaml.ScalarNode},
-	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
-	{"despite", "`NAMES` compare although the sides differ in these, as model,client or another flag of run. suspect also judges runs that are SUSPECT", setDespite, yaml.SequenceNode},
+	{"unit", "`UNIT` what counts as one piece of evidence: start (of a server, the default) or run. With run the " +
+		"verdict is about the processes that ran only", setUnit, yaml.ScalarNode},
+	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed,
+		yaml.ScalarNode},
+	{"despite", "`NAMES` compare although the sides differ in these, as model,client or another flag of run. suspect " +
+		"also judges runs that are SUSPECT", setDespite, yaml.SequenceNode},
 }
 
 // UnmarshalYAML changes the gate as a gate file says, whose keys are the names of Settings. Errors
@@ -70,7 +75,8 @@ func (s *Setting) take(g *Gate, node *yaml.Node) (line int, err error) {
 		node = node.Alias
 	}
 	if node.Kind != s.shape {
-		shapes := map[yaml.Kind]string{yaml.MappingNode: "a mapping from numbers to values", yaml.SequenceNode: "a list", yaml.ScalarNode: "one value"}
+		shapes := map[yaml.Kind]string{yaml.MappingNode: "a mapping from numbers to values", yaml.SequenceNode: "a list",
+			yaml.ScalarNode: "one value"}
 		return node.Line, fmt.Errorf("it must be %s", shapes[s.shape])
 	}
 	items := node.Content
@@ -99,7 +105,8 @@ func setMargin(g *Gate, text string) error {
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); strings.HasSuffix(part, "%") {
 			limit.Relative, err = share(part)
-		} else if limit.Absolute, err = inUnit(part, m.Unit); err == nil && (limit.Absolute < 0 || !strings.HasSuffix(part, m.Unit)) {
+		} else if limit.Absolute, err = inUnit(part, m.Unit); err == nil &&
+			(limit.Absolute < 0 || !strings.HasSuffix(part, m.Unit)) {
 			err = errors.New("no unit, or below 0")
 		}
 		if err != nil {
@@ -203,7 +210,8 @@ func findMetric(name string) (Metric, error) {
 		for _, m := range Metrics {
 			names = append(names, m.Name)
 		}
-		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name, strings.Join(names, ", "))
+		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name,
+			strings.Join(names, ", "))
 	}
 	return m, nil
 }

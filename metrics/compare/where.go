@@ -33,8 +33,10 @@ var latencySpans = []struct {
 	latency string
 	spans   []metrics.Span
 }{
-	{"TTFT", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill, metrics.SpanNetwork, metrics.SpanFirstOutput}},
-	{"E2EL", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill, metrics.SpanNetwork, metrics.SpanFirstOutput, metrics.SpanGeneration}},
+	{"TTFT", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill,
+		metrics.SpanNetwork, metrics.SpanFirstOutput}},
+	{"E2EL", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill,
+		metrics.SpanNetwork, metrics.SpanFirstOutput, metrics.SpanGeneration}},
 }
 
 // until are the spans of a request between its last byte and its first chunk.
@@ -90,7 +92,8 @@ func (p *Point) change(name string, spans []metrics.Span) Change {
 	}
 	tail := cmp.Or(p.levels.fine, 1-confidenceLevel) / 2
 	w := p.weigh(mean)
-	c := Change{Name: name, Old: mean(p.Old), New: mean(p.New), Value: w.estimate.Value, Low: w.evidence.Lower(tail), High: w.evidence.Upper(tail)}
+	c := Change{Name: name, Old: mean(p.Old), New: mean(p.New), Value: w.estimate.Value, Low: w.evidence.Lower(tail),
+		High: w.evidence.Upper(tail)}
 	if p.Design == InTurns { // where the evidence is about a median, which has no parts
 		c.Low, c.High = w.estimate.Lower(tail), w.estimate.Upper(tail)
 	}
@@ -165,7 +168,10 @@ func signed(v float64, digits int) string {
 // explain adds where the latency went to the reasons for a regression of a point.
 func (j *judge) explain(p *Point) {
 	worse := func(latencies ...string) bool {
-		return slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Finding == Worse && slices.Contains(latencies, r.latency) })
+		return slices.ContainsFunc(p.Rows, func(r Row) bool {
+			return r.Finding == Worse &&
+				slices.Contains(latencies, r.latency)
+		})
 	}
 	for i := range p.Where {
 		w := &p.Where[i]
@@ -184,7 +190,8 @@ func (s *Sharing) Where() []Where {
 	if s.Alone == nil {
 		return nil
 	}
-	p := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun}, Old: []*Run{newRun(s.Alone, nil)}, New: []*Run{newRun(s.Shared, nil)}}
+	p := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun}, Old: []*Run{newRun(s.Alone, nil)},
+		New: []*Run{newRun(s.Shared, nil)}}
 	p.pairs = [][]pair{{{p.Old[0], p.New[0]}}}
 	return p.spans()
 }

@@ -144,7 +144,8 @@ func (m *measure) few(s *metrics.Summary) bool {
 // numbers are those that a block may have: the duration, throughputs, and the mean, the median and the
 // percentiles of each latency.
 func numbers(block *metrics.Summary) []measure {
-	all := []measure{{Metric: compare.Metric{Name: "duration", Unit: "s", Of: func(s *metrics.Summary) float64 { return s.Seconds }}}}
+	all := []measure{{Metric: compare.Metric{Name: "duration", Unit: "s",
+		Of: func(s *metrics.Summary) float64 { return s.Seconds }}}}
 	add := func(name string, of metrics.Metric, percentile float64) {
 		if m, ok := compare.Find(name); ok {
 			all = append(all, measure{m, of, percentile})
@@ -173,7 +174,8 @@ const alike = 0.01
 func notes(block *metrics.Summary, runs []*metrics.Summary) []string {
 	var differ []string
 	s := runs[0]
-	if here, there := s.Completed+max(s.Failed, 0), block.Completed+max(block.Failed, 0); here != there && block.Completed >= 0 {
+	if here, there := s.Completed+max(s.Failed, 0), block.Completed+max(block.Failed, 0); here != there &&
+		block.Completed >= 0 {
 		differ = append(differ, fmt.Sprintf("%s here, %d in the document", metrics.Counted(here, "prompt"), there))
 	}
 	for _, of := range []struct {
@@ -194,10 +196,12 @@ func notes(block *metrics.Summary, runs []*metrics.Summary) []string {
 	}
 	mine, theirs := &s.Header.Config, &block.Header.Config
 	if theirs.RequestRate > 0 && mine.RequestRate != theirs.RequestRate {
-		differ = append(differ, fmt.Sprintf("request rate %s here, %g in the document", metrics.FormatFloat(mine.RequestRate), theirs.RequestRate))
+		differ = append(differ, fmt.Sprintf("request rate %s here, %g in the document",
+			metrics.FormatFloat(mine.RequestRate), theirs.RequestRate))
 	}
 	if theirs.MaxConcurrency > 0 && mine.MaxConcurrency != theirs.MaxConcurrency {
-		differ = append(differ, fmt.Sprintf("max concurrency %s here, %d in the document", limit(mine.MaxConcurrency), theirs.MaxConcurrency))
+		differ = append(differ, fmt.Sprintf("max concurrency %s here, %d in the document", limit(mine.MaxConcurrency),
+			theirs.MaxConcurrency))
 	}
 	var all []string
 	if differ != nil {

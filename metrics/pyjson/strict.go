@@ -35,7 +35,8 @@ const strictBuffer = 64 << 10
 
 // StrictText is a text as Strict reads it. It returns text itself if there is nothing to change.
 func StrictText(text []byte) []byte {
-	if !bytes.Contains(text, []byte(byteOrderMark)) && !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+	if !bytes.Contains(text, []byte(byteOrderMark)) && !bytes.Contains(text, []byte("NaN")) &&
+		!bytes.Contains(text, []byte("Infinity")) {
 		return text
 	}
 	strict, _ := io.ReadAll(Strict(bytes.NewReader(text))) // memory gives no errors

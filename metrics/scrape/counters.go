@@ -29,8 +29,10 @@ type Counters struct {
 // the gpu_ in v0.9 and had both for some releases. SGLang counts all prompt tokens, and has
 // reported only lately which of them were cached.
 var (
-	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "sglang:prompt_tokens_total"}
-	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "sglang:cached_tokens_total"}
+	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total",
+		"sglang:prompt_tokens_total"}
+	prefixHitNames = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total",
+		"sglang:cached_tokens_total"}
 )
 
 // ParseCounters reads them from the text of a server's /metrics. What the server does not count is
@@ -130,7 +132,8 @@ func (c Counters) Diffusion(later Counters, seconds float64) *metrics.Diffusion 
 // Plus is the sum of c and other.
 func (c Counters) Plus(other Counters) Counters {
 	sum := Counters{
-		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens, AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,
+		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens,
+		AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,
 		AcceptedAt:     map[int]int64{},
 		Times:          c.Times.Plus(other.Times),
 		DenoisingSteps: c.DenoisingSteps + other.DenoisingSteps, CanvasPositions: c.CanvasPositions + other.CanvasPositions,

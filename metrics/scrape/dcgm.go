@@ -92,7 +92,8 @@ func dcgmGPU(index int, all totals) metrics.GPUSample {
 		*g.Utilization /= 100
 	}
 	// The second is the name up to DCGM 3.
-	if active := all.firstMean("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"); active != nil && *active >= 0 {
+	if active := all.firstMean("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"); active != nil &&
+		*active >= 0 {
 		g.Reasons = new(gpu.Reasons(*active))
 	}
 	if free := all.first("DCGM_FI_DEV_FB_FREE"); g.MemoryTotal == nil && g.MemoryUsed != nil && free != nil {

@@ -1,9 +1,10 @@
 // Package scrape reads what servers and GPUs report in Prometheus' format.
 //
 // ParseServer reads the current state of vLLM, SGLang, TensorRT-LLM, text-generation-inference and
-// llama.cpp, also through a router or an exporter that spells their names in another way, ParseDCGM the state of GPUs from NVIDIA's exporter, and ParseCounters the totals whose difference
-// is what a run added. Each knows the names under which the servers' releases have a number and
-// ignores all others. A missing number is a nil field, or a count of 0.
+// llama.cpp, also through a router or an exporter that spells their names in another way, ParseDCGM
+// the state of GPUs from NVIDIA's exporter, and ParseCounters the totals whose difference is what a
+// run added. Each knows the names under which the servers' releases have a number and ignores all
+// others. A missing number is a nil field, or a count of 0.
 package scrape
 
 import (
@@ -50,21 +51,26 @@ func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 // sample is the state of the server, without its start.
 func (t totals) sample() metrics.ServerSample {
 	s := metrics.ServerSample{
-		Running:     t.first("vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running", "tgi_batch_current_size", "llamacpp:requests_processing"),
-		Waiting:     t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting", "tgi_queue_size", "llamacpp:requests_deferred"),
-		KVCache:     t.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization", "llamacpp:kv_cache_usage_ratio"),
+		Running: t.first("vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running",
+			"tgi_batch_current_size", "llamacpp:requests_processing"),
+		Waiting: t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting",
+			"tgi_queue_size", "llamacpp:requests_deferred"),
+		KVCache: t.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage",
+			"trtllm_kv_cache_utilization", "llamacpp:kv_cache_usage_ratio"),
 		Preemptions: t.first("vllm:num_preemptions_total"),
 		Generated:   t.first(generated...),
 	}
 	s.PrefixQueries, s.PrefixHits = t.first(prefixQueryNames...), t.first(prefixHitNames...)
-	if found, rest := t.first("llamacpp:prompt_tokens_cached_total"), t.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
+	if found, rest := t.first("llamacpp:prompt_tokens_cached_total"),
+		t.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
 		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
 	}
 	return s
 }
 
 // generated are the names under which servers count output tokens.
-var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total", "trtllm_generation_tokens_total", "llamacpp:tokens_predicted_total"}
+var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total",
+	"trtllm_generation_tokens_total", "llamacpp:tokens_predicted_total"}
 
 // StartTime is the name of the time when a process started, by all of Prometheus' clients.
 const StartTime = "process_start_time_seconds"

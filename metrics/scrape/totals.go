@@ -21,7 +21,8 @@ type total struct {
 // ranks are labels of processes that work on the same requests together, so that each says the same.
 // Ranks of data parallelism (dp_rank, vLLM's engine) and workers of a router have their own requests.
 // SGLang reports all ranks with --enable-metrics-for-all-schedulers.
-var ranks = []string{"tp_rank", "pp_rank", "moe_ep_rank", "moe_tp_rank", "ep_rank", "cp_rank", "attn_tp_rank", "attn_cp_rank"}
+var ranks = []string{"tp_rank", "pp_rank", "moe_ep_rank", "moe_tp_rank", "ep_rank", "cp_rank", "attn_tp_rank",
+	"attn_cp_rank"}
 
 func (t totals) add(s series) {
 	name := plain(s.name)

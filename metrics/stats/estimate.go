@@ -113,8 +113,8 @@ func ofMean(values []float64) variance {
 	return variance{stats.Variance(values) / n, n - 1}
 }
 
-// plus is the variance of a sum, with its approximate degrees of freedom (F. Satterthwaite, "An Approximate Distribution
-// of Estimates of Variance Components", Biometrics Bulletin 2 (1946)).
+// plus is the variance of a sum, with its approximate degrees of freedom (F. Satterthwaite, "An
+// Approximate Distribution of Estimates of Variance Components", Biometrics Bulletin 2 (1946)).
 func (v variance) plus(w variance) variance {
 	if w.value == 0 {
 		return v

@@ -42,7 +42,8 @@ func hasLonger(line []byte, digits int) bool {
 
 // plausible is an error for a record with counts that no request has.
 func plausible(r *metrics.Record) error {
-	counts := [...]int{r.In, r.InAsked, r.Cached, r.Out, r.OutReasoned, r.OutAsked, r.SharedReads, r.Attempts, r.Reconnects}
+	counts := [...]int{r.In, r.InAsked, r.Cached, r.Out, r.OutReasoned, r.OutAsked, r.SharedReads, r.Attempts,
+		r.Reconnects}
 	for _, all := range [][]int{counts[:], r.TokensPerChunk} {
 		for _, n := range all {
 			if max(n, -n) > metrics.MaxTokens {

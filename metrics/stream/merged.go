@@ -169,7 +169,8 @@ func (m *merged) faults() []string {
 		named = append(named, fmt.Sprintf("%d more", n-len(named)))
 	}
 	if n > 0 {
-		all = append(all, "the files lack "+strings.TrimPrefix(metrics.Counted(n, "shard"), fmt.Sprint(n)+" ")+" "+listed(named)+fmt.Sprintf(" of %d", m.of()))
+		all = append(all, "the files lack "+strings.TrimPrefix(metrics.Counted(n, "shard"), fmt.Sprint(n)+" ")+" "+
+			listed(named)+fmt.Sprintf(" of %d", m.of()))
 	}
 	for _, sh := range m.shards {
 		for _, fault := range m.faultsOf(sh) {
@@ -226,8 +227,10 @@ func (m *merged) facts() *metrics.Shards {
 // ShardFlags are the flags in which shards of a run may differ: they name the shard, its clock, its
 // GPUs or its output.
 var ShardFlags = []string{
-	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "compress", "hlog", "result-dir", "result-filename", "save-result",
-	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr", "disable-tqdm", "label", "metadata", "config",
+	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "compress", "hlog", "result-dir",
+	"result-filename", "save-result",
+	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr",
+	"disable-tqdm", "label", "metadata", "config",
 }
 
 // differences are the flags that differ between two shards, each with its dashes. A shard without

@@ -83,7 +83,8 @@ func (pr *plainReader) begin() error {
 	}
 	if pr.decoder == nil {
 		// One goroutine, the caller's: a Reader has nothing to close.
-		pr.decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // these options are allowed
+		// these options are allowed
+		pr.decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	}
 	pr.frame = &frame{in: pr.in, left: h.HeaderSize, checked: h.HasCheckSum}
 	return pr.decoder.Reset(pr.frame)

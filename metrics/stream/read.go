@@ -12,7 +12,8 @@ import (
 )
 
 // ErrNothing says that the input holds no run in a known form.
-var ErrNothing = errors.New("no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM (--save-result) " +
+var ErrNothing = errors.New("no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM " +
+	"(--save-result) " +
 	"and no text with a result block")
 
 // A nothing is ErrNothing with its reason.

@@ -131,7 +131,8 @@ func (sr *Reader) entry(b *batch, i int) (Entry, error) {
 		sr.damaged(sr.number)
 		return Entry{}, nil
 	case !line.head.known():
-		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d only: read it with the servebench that wrote it", line.head.V, streamVersion)
+		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d only: read it with the "+
+			"servebench that wrote it", line.head.V, streamVersion)
 	}
 	if _, known := sr.runs[line.head.Run]; !known {
 		sr.runs[line.head.Run] = len(sr.runs)

@@ -80,7 +80,8 @@ func (l *reqLine) complete() (err error) {
 	if l.Queue < 0 {
 		r.Due, r.Slot = r.Sent-l.Lag, r.Sent-l.Lag+l.Queue
 	}
-	r.Wrote, r.FirstByte, r.FirstContent, r.FirstOutput = l.at(l.Wrote), l.at(l.FirstByte), l.at(l.FirstContent), l.at(l.FirstOutput)
+	r.Wrote, r.FirstByte, r.FirstContent, r.FirstOutput = l.at(l.Wrote), l.at(l.FirstByte), l.at(l.FirstContent),
+		l.at(l.FirstOutput)
 	r.Trailer, r.End = l.at(l.Trailer), l.at(l.End)
 	if l.Chunks != 0 {
 		if r.Chunks, err = l.stamps(l.Chunks, l.First, l.Last, l.Gaps); err != nil {

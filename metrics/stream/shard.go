@@ -138,7 +138,8 @@ func (sh *shard) faults(sharded bool) []string {
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut "+repeated(len(sh.headers)-len(sh.ends))+": it has fewer end lines than run lines")
 	case sh.counted() != sh.records:
-		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", metrics.Counted(sh.counted(), "request"), sh.records))
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d",
+			metrics.Counted(sh.counted(), "request"), sh.records))
 	}
 	return w
 }

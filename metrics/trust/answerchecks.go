@@ -17,10 +17,12 @@ func (j *judge) answers() (metrics.Check, bool) {
 	if l.Short > 0 {
 		l.Cut = 0 // these are among the short ones
 	}
-	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Cut+l.Long+l.Over, l.Of+l.Unsure), Unit: "%", Limit: lengthsLimit}
+	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Cut+l.Long+l.Over, l.Of+l.Unsure), Unit: "%",
+		Limit: lengthsLimit}
 	var texts []string
 	if l.Short > 0 {
-		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
+		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos "+
+			"was sent, %s missing (%s)",
 			l.Short, l.Of, metrics.Counted(l.Missing, "token"), reasons(&l)))
 		c.Remedy = "check whether the server knows ignore_eos"
 		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
@@ -28,17 +30,21 @@ func (j *judge) answers() (metrics.Check, bool) {
 		}
 	}
 	if l.Cut > 0 {
-		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended for their length, but have fewer tokens than asked for, %s missing",
+		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended for their length, but have fewer tokens than "+
+			"asked for, %s missing",
 			l.Cut, l.Of, metrics.Counted(l.CutBy, "token")))
 		c.Remedy = "raise --max-model-len of the server, or the limit of a gateway on answers"
 	}
 	if l.Long > 0 {
-		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of+l.Unsure, metrics.Counted(l.Extra, "token")))
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long,
+			l.Of+l.Unsure, metrics.Counted(l.Extra, "token")))
 		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+j.lengthMember())
 	}
 	if l.Over > 0 {
-		texts = append(texts, fmt.Sprintf("long answers: %d of %d have more tokens than asked for%s", l.Over, l.Of+l.Unsure, j.byTokenizer()))
-		c.Remedy = cmp.Or(c.Remedy, "check whether the server sends a part of its answers twice, and whether the tokenizer is the server's (--tokenizer)")
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d have more tokens than asked for%s", l.Over, l.Of+l.Unsure,
+			j.byTokenizer()))
+		c.Remedy = cmp.Or(c.Remedy, "check whether the server sends a part of its answers twice, and whether the "+
+			"tokenizer is the server's (--tokenizer)")
 	}
 	c.Text = strings.Join(texts, "; ")
 	return c, texts != nil
@@ -62,11 +68,13 @@ func (j *judge) promptLengths() (metrics.Check, bool) {
 		p.Longer = 0
 	}
 	c := metrics.Check{Name: "prompt lengths", Figure: percent(p.Shorter+p.Longer, p.Of), Unit: "%", Limit: promptsLimit}
-	c.Remedy = "use the server's tokenizer (--tokenizer), raise --max-model-len of a server that cuts prompts, or check whether it counts cached tokens"
+	c.Remedy = "use the server's tokenizer (--tokenizer), raise --max-model-len of a server that cuts prompts, or " +
+		"check whether it counts cached tokens"
 	if p.Longer > p.Shorter {
 		c.Remedy = "use the server's tokenizer (--tokenizer)"
 	}
-	c.Text = fmt.Sprintf("the server read other prompts than asked for: of %d, %d are shorter and %d longer by its count, with %d tokens for %d",
+	c.Text = fmt.Sprintf("the server read other prompts than asked for: of %d, %d are shorter and %d longer by its "+
+		"count, with %d tokens for %d",
 		p.Of, p.Shorter, p.Longer, p.Read, p.Asked)
 	return c, p.Shorter+p.Longer > 0
 }
@@ -83,14 +91,17 @@ func (j *judge) notePrefix() string {
 	if p.Beyond == 0 || !j.prefixed() {
 		return ""
 	}
-	return fmt.Sprintf("the server adds %d tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools", p.Least)
+	return fmt.Sprintf("the server adds %d tokens or more to each prompt of a chat, by its count: a long template, a "+
+		"system prompt or tools", p.Least)
 }
 
 // several finds requests for several answers, whose chunks share a stream.
 func (j *judge) several() (metrics.Check, bool) {
 	n := j.Header.Config.Answers
-	c := metrics.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit, Remedy: "ask for one answer (n of 1), with as many requests"}
-	c.Text = fmt.Sprintf("each request asks for %d answers, whose chunks come in one stream: ITL is between chunks of different answers, and TPOT is of all together", n)
+	c := metrics.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit,
+		Remedy: "ask for one answer (n of 1), with as many requests"}
+	c.Text = fmt.Sprintf("each request asks for %d answers, whose chunks come in one stream: ITL is between chunks of "+
+		"different answers, and TPOT is of all together", n)
 	return c, n > 1 && !j.Header.Config.Whole
 }
 
@@ -103,8 +114,10 @@ func (j *judge) repeats() bool {
 // surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
 func (j *judge) surplus() (metrics.Check, bool) {
 	d := j.Truth.Delivery
-	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit, Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
-	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens", metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
+	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit,
+		Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
+	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens",
+		metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
 	_, several := j.several()
 	return c, d.Surplus > 0 && !several
 }
@@ -121,15 +134,20 @@ func (j *judge) tokenCounts() (c metrics.Check, found bool) {
 		answers      int
 		text, remedy string
 	}{
-		{n.Nobody, fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong", n.Nobody, of),
+		{n.Nobody, fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens "+
+			"a second and TPOT are wrong", n.Nobody, of),
 			"give --tokenizer, or use a server that sends usage"},
-		{n.Apart, fmt.Sprintf("the server counted %s in %d of %s, where vLLM's client does not look, and these numbers count %d%s",
-			metrics.Counted(n.Theirs, "output token"), n.Apart, of, n.Ours, j.byTokenizer()), "give the model's own tokenizer (--tokenizer)"},
-		{falling, fmt.Sprintf("in %d of %s the server's count of output tokens falls from one chunk to the next", falling, of),
+		{n.Apart, fmt.Sprintf("the server counted %s in %d of %s, where vLLM's client does not look, and these numbers "+
+			"count %d%s",
+			metrics.Counted(n.Theirs, "output token"), n.Apart, of, n.Ours, j.byTokenizer()),
+			"give the model's own tokenizer (--tokenizer)"},
+		{falling, fmt.Sprintf("in %d of %s the server's count of output tokens falls from one chunk to the next", falling,
+			of),
 			"check the usage that the server sends with its chunks"},
 	} {
 		if figure := percent(f.answers, n.Of); figure > c.Figure {
-			c, found = metrics.Check{Name: "token counts", Figure: figure, Unit: "%", Limit: countsLimit, Text: f.text, Remedy: f.remedy}, true
+			c, found = metrics.Check{Name: "token counts", Figure: figure, Unit: "%", Limit: countsLimit, Text: f.text,
+				Remedy: f.remedy}, true
 		}
 	}
 	return c, found
@@ -148,7 +166,8 @@ func (j *judge) noteCounts() string {
 	if name := j.Header.Config.Tokenizer; name != "" {
 		by = "the tokenizer " + name
 	}
-	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, metrics.Counted(n.Of, "answer"), by)
+	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer,
+		metrics.Counted(n.Of, "answer"), by)
 }
 
 // byTokenizer names the tokenizer that counted, if the run has one.
@@ -163,9 +182,11 @@ func (j *judge) byTokenizer() string {
 func (j *judge) streaming() (metrics.Check, bool) {
 	d := j.Truth.Delivery
 	// A single answer may have come late for any reason.
-	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
+	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%",
+		Limit:  max(streamingLimit, percent(1, d.Of)),
 		Remedy: "check whether a proxy buffers, and whether the server streams"}
-	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, metrics.Counted(d.Of, "answer"))
+	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing",
+		d.AtOnce, metrics.Counted(d.Of, "answer"))
 	// What we read late came at once because of us, and a canvas is generated at once.
 	return c, d.AtOnce > 0 && !(j.late() && j.seen.SharedReads > 0) && j.Diffusion == nil
 }
@@ -178,9 +199,11 @@ func (j *judge) firstToken() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	ahead := metrics.Milliseconds(d.MeanAhead())
-	c := metrics.Check{Name: metrics.FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content (--extended)"}
+	c := metrics.Check{Name: metrics.FirstToken, Figure: ahead / content * 100, Unit: "%",
+		Remedy: "read the TTFT to the first content (--extended)"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
-	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",
+	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are "+
+		"wrong by it, too",
 		showMS(j.TTFT.Mean()), showMS(content))
 	return c, true
 }

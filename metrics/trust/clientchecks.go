@@ -28,7 +28,8 @@ const (
 // others finds that other processes used the cores, if that made this one measure late: it is the
 // cause of the checks that failed.
 func (j *judge) others() (metrics.Check, bool) {
-	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.contentionRemedy()}
+	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores",
+		Limit: othersLimit * float64(j.seen.Machine), Remedy: j.contentionRemedy()}
 	busiest := " in the busiest second"
 	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
 		c.Figure, busiest = mean, ""
@@ -58,8 +59,10 @@ func (j *judge) quotaed() bool { return j.watchedShare(j.seen.Throttled) > throt
 // throttled finds that the CPU quota of the container stopped this process, if that made it late: it is the
 // cause of the checks that failed.
 func (j *judge) throttled() (metrics.Check, bool) {
-	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%", Limit: throttledLimit, Remedy: raiseQuota}
-	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time", quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
+	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%",
+		Limit: throttledLimit, Remedy: raiseQuota}
+	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time",
+		quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
 	return c, j.quotaed() && j.lateByCause(raiseQuota)
 }
 
@@ -77,7 +80,8 @@ func quotaCores(n float64) string {
 // lateByCause reports whether a check found that this process was late, and has that remedy.
 func (j *judge) lateByCause(remedy string) bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
-		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
+		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads,
+		(*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
 		if c, found := find(j); found && !fine(c) && c.Remedy == remedy {
 			return true
@@ -140,7 +144,8 @@ func (j *judge) stopCause(still, waited time.Duration) (how, remedy string) {
 }
 
 func (j *judge) exhausted() (metrics.Check, bool) {
-	c := metrics.Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit, Remedy: "raise ulimit -n, or set --max-concurrency"}
+	c := metrics.Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit,
+		Remedy: "raise ulimit -n, or set --max-concurrency"}
 	c.Text = metrics.Counted(int(j.seen.Exhausted), "connection") + " could not be opened"
 	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
 		c.Text += ": " + why
@@ -149,7 +154,8 @@ func (j *judge) exhausted() (metrics.Check, bool) {
 }
 
 func (j *judge) lag() (metrics.Check, bool) {
-	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: j.lateRemedy(quieter)}
+	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
+		Remedy: j.lateRemedy(quieter)}
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
@@ -169,7 +175,9 @@ func (j *judge) first() (name string, latency *metrics.Distribution) {
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
 // the mean: of the two, the one that is further beyond its limit.
 func (j *judge) sendDelay() (metrics.Check, bool) {
-	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") + "or fewer requests at once (--max-concurrency)")}
+	c := metrics.Check{Name: "send delay", Unit: "ms",
+		Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") +
+			"or fewer requests at once (--max-concurrency)")}
 	without, of := &j.Truth.UndelayedTTFT, ""
 	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
 		return c, false
@@ -188,7 +196,8 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 			c.Figure, c.Limit, of = figure, limit, n.name+" "+showMS(n.with)
 		}
 	}
-	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written", showMS(c.Figure), of)
+	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written",
+		showMS(c.Figure), of)
 	if j.Truth.Connecting.Requests > 0 {
 		c.Text += ", not counting the time to connect"
 	}
@@ -196,7 +205,8 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 }
 
 func (j *judge) age() (metrics.Check, bool) {
-	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: j.lateRemedy(quieter)}
+	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()),
+		Remedy: j.lateRemedy(quieter)}
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
 	}
@@ -238,8 +248,10 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
 		name, least = "ITL", j.ITL.Percentile(99)
 	}
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
-	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name, showMS(least))
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms",
+		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
+	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name,
+		showMS(least))
 	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
@@ -275,7 +287,8 @@ func (j *judge) late() bool {
 }
 
 func (j *judge) sharedReads() (metrics.Check, bool) {
-	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.lateRemedy(quieter)}
+	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit,
+		Remedy: j.lateRemedy(quieter)}
 	late := j.Truth.Late
 	if late.Chunks == 0 {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
@@ -345,7 +358,8 @@ func (j *judge) bent() (all []bentNumber) {
 
 func (j *judge) longestStop() (metrics.Check, bool) {
 	how, remedy := j.stopCause(j.seen.LongestStall, j.seen.LongestStallWait)
-	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: remedy}
+	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms",
+		Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
 	return c, j.seen.Stalls > 0 && j.mixedStamps()
 }
@@ -354,13 +368,16 @@ func (j *judge) stopped() (metrics.Check, bool) {
 	how, remedy := j.stopCause(j.seen.Stalled, j.seen.StallWait)
 	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
-	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
+	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure),
+		metrics.Counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) busiestSecond() (metrics.Check, bool) {
-	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: roomier}
-	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
+	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit,
+		Remedy: roomier}
+	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure),
+		metrics.Counted(j.seen.Cores, "core"))
 	if j.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
 	}
@@ -375,17 +392,20 @@ func (j *judge) meanCPU() (metrics.Check, bool) {
 }
 
 func (j *judge) stolen() (metrics.Check, bool) {
-	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit, Remedy: "use another machine"}
+	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit,
+		Remedy: "use another machine"}
 	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
 	return c, j.seen.StolenCPU > 0
 }
 
 func (j *judge) longestGC() (metrics.Check, bool) {
-	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit, Remedy: frozen}
+	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms",
+		Limit: gcLimit, Remedy: frozen}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
 		c.Remedy = j.lateRemedy(unlimited)
-		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
+		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(),
+			showMS(c.Figure))
 	}
 	return c, j.seen.GCs > 0 && j.mixedStamps()
 }
@@ -400,7 +420,8 @@ func (j *judge) gcShare() (metrics.Check, bool) {
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	if j.starved() {
 		c.Remedy = j.lateRemedy(unlimited)
-		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
+		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds",
+			j.process(), showPercent(c.Figure))
 	}
 	return c, j.seen.GCs > 0 && j.mixedStamps()
 }
@@ -412,7 +433,8 @@ func (j *judge) noteStops() string {
 	stood := metrics.Milliseconds(j.seen.LongestStall) > stopNoted || j.watchedShare(j.seen.Stalled) > stopShareLimit
 	if how, _ := j.stopCause(j.seen.Stalled, j.seen.StallWait); stood && !stopped {
 		said = append(said, fmt.Sprintf("%s for %s at most and %s of the time, in %s", how,
-			showMS(metrics.Milliseconds(j.seen.LongestStall)), showPercent(j.watchedShare(j.seen.Stalled)), metrics.Counted(j.seen.Stalls, "stop")))
+			showMS(metrics.Milliseconds(j.seen.LongestStall)), showPercent(j.watchedShare(j.seen.Stalled)),
+			metrics.Counted(j.seen.Stalls, "stop")))
 	}
 	_, paused := j.longestGC()
 	if longest := metrics.Milliseconds(j.seen.LongestGC); longest > gcLimit && !paused {
@@ -421,13 +443,16 @@ func (j *judge) noteStops() string {
 	if said == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: the kernel stamped what came meanwhile, and the checks of sends and of shared reads say what that changed",
+	return fmt.Sprintf("%s %s: the kernel stamped what came meanwhile, and the checks of sends and of shared reads say "+
+		"what that changed",
 		j.process(), strings.Join(said, ", and "))
 }
 
 func (j *judge) clock() (metrics.Check, bool) {
-	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit, Remedy: "measure again"}
-	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(metrics.Milliseconds(j.seen.ClockStep)))
+	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms",
+		Limit: clockLimit, Remedy: "measure again"}
+	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it",
+		showMS(metrics.Milliseconds(j.seen.ClockStep)))
 	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
 }
 
@@ -436,7 +461,8 @@ func (j *judge) selftestCoverage() (metrics.Check, bool) {
 	if v == nil || v.Kernel && j.userStamped() {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams), Remedy: "have fewer in flight, or use a faster machine"}
+	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams),
+		Remedy: "have fewer in flight, or use a faster machine"}
 	where := ""
 	if j.seen.OtherInFlight > 0 {
 		where = " on all targets"

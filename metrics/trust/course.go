@@ -17,14 +17,17 @@ func (j *judge) noteCourse(n *notes) {
 	}
 	if change := c.Change; change != nil {
 		n.add(true, "the run was not steady: latencies changed at %.1f s, after %s. Before: %s; after: %s",
-			(change.At - j.Began).Seconds(), metrics.Counted(change.Requests, "request"), showStretch(change.Before), showStretch(change.After))
+			(change.At - j.Began).Seconds(), metrics.Counted(change.Requests, "request"), showStretch(change.Before),
+			showStretch(change.After))
 	}
 	if m := c.Modes; m != nil {
-		n.add(true, "the answers have two kinds: %.0f %% take %s a chunk, and %.0f %% take %s: do two servers, or two kinds of requests, share this load?",
+		n.add(true, "the answers have two kinds: %.0f %% take %s a chunk, and %.0f %% take %s: do two servers, or two "+
+			"kinds of requests, share this load?",
 			100*(1-m.Share), showMS(m.Fast), 100*m.Share, showMS(m.Slow))
 	}
 	n.add(c.Quick > 1 && j.Truth.Backlog.Late == 0 && percent(c.Quick, c.Of) > quickNoted,
-		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent as text, or from a cache? --save-detailed has their texts",
+		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent "+
+			"as text, or from a cache? --save-detailed has their texts",
 		c.Quick, metrics.Counted(c.Of, "answer"), showMS(metrics.Milliseconds(c.Quickest)))
 }
 
@@ -45,10 +48,13 @@ func (j *judge) noteLoad(n *notes) {
 	}
 	closed := c.MaxConcurrency > 1 && math.IsInf(c.RequestRate, 1) && !c.Paced()
 	used := 100 * j.Truth.MeanConcurrency / float64(max(c.MaxConcurrency, 1))
-	n.add(closed && used < usedNoted, "%.1f of the %d slots of --max-concurrency were in use on average, and %d at most: the numbers are of a smaller load. Take %d requests or more",
+	n.add(closed && used < usedNoted, "%.1f of the %d slots of --max-concurrency were in use on average, and %d at "+
+		"most: the numbers are of a smaller load. Take %d requests or more",
 		j.Truth.MeanConcurrency, c.MaxConcurrency, j.Truth.PeakConcurrency, 10*c.MaxConcurrency)
 	due := metrics.Milliseconds(pace.Due)
 	n.add(c.Even() && pace.Requests > 1 && due < mean(&j.E2EL),
-		"all %s were due within %s, and an answer takes %s: the server never had the load of this rate, and throughput is of the wait for the last answers. Take %.0f requests or more",
-		metrics.Counted(pace.Requests, "request"), showMS(due), showMS(j.E2EL.Mean()), math.Ceil(10*pace.Asked()*j.E2EL.Mean()/1000))
+		"all %s were due within %s, and an answer takes %s: the server never had the load of this rate, and throughput is "+
+			"of the wait for the last answers. Take %.0f requests or more",
+		metrics.Counted(pace.Requests, "request"), showMS(due), showMS(j.E2EL.Mean()),
+		math.Ceil(10*pace.Asked()*j.E2EL.Mean()/1000))
 }

@@ -37,11 +37,13 @@ func (j *judge) slowedGPU() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	reasons := worst.Reasons & gpu.Slowdown
-	c := metrics.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)), Remedy: powered}
+	c := metrics.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)),
+		Remedy: powered}
 	if reasons.Hot() {
 		c.Remedy = cooler
 	}
-	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, showPercent(share), metrics.Counted(worst.Samples, "sample"))
+	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, showPercent(share),
+		metrics.Counted(worst.Samples, "sample"))
 	if reasons != 0 {
 		c.Text += ": " + reasons.String()
 	}
@@ -54,14 +56,16 @@ func (j *judge) cappedGPU() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	c := metrics.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
-	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, showPercent(share), metrics.Counted(worst.Samples, "sample"))
+	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, showPercent(share),
+		metrics.Counted(worst.Samples, "sample"))
 	return c, true
 }
 
 // foreignProcesses counts processes on the GPUs of the server that are not the server's.
 func (j *judge) foreignProcesses() (metrics.Check, bool) {
 	foreign := j.seen.GPU.Sharing(gpu.Foreign)
-	c := metrics.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit, Remedy: exclusive}
+	c := metrics.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit,
+		Remedy: exclusive}
 	c.Text = fmt.Sprintf("%s on the GPU of the server", processes(len(foreign), "foreign "))
 	if len(foreign) > 0 {
 		c.Text += ": " + named(foreign)
@@ -100,7 +104,8 @@ func named(all []gpu.Process) string {
 
 // mpsFaults counts servers of MPS that a client brought down: its other clients went down with it.
 func (j *judge) mpsFaults() (metrics.Check, bool) {
-	c := metrics.Check{Name: "MPS fault", Unit: "servers", Limit: faultsLimit, Remedy: restarted, Text: "no MPS server is in fault"}
+	c := metrics.Check{Name: "MPS fault", Unit: "servers", Limit: faultsLimit, Remedy: restarted,
+		Text: "no MPS server is in fault"}
 	found := false
 	for _, m := range j.mps() {
 		found = found || len(m.Servers) > 0
@@ -121,8 +126,10 @@ func (j *judge) mpsClients() (c metrics.Check, found bool) {
 			continue
 		}
 		found = true
-		c = metrics.Check{Name: "MPS clients", Figure: float64(ours), Unit: "clients", Limit: clientsLimit, AtLeast: true, Remedy: daemon}
-		c.Text = fmt.Sprintf("%d of %s of the MPS daemon at %s were the server's %s the load", ours, metrics.Counted(all, "client"), m.Pipe, m.When)
+		c = metrics.Check{Name: "MPS clients", Figure: float64(ours), Unit: "clients", Limit: clientsLimit, AtLeast: true,
+			Remedy: daemon}
+		c.Text = fmt.Sprintf("%d of %s of the MPS daemon at %s were the server's %s the load", ours,
+			metrics.Counted(all, "client"), m.Pipe, m.When)
 		if m.Absent != "" {
 			c.Text = fmt.Sprintf("no MPS daemon answered at %s %s the load (%s)", m.Pipe, m.When, m.Absent)
 		}
@@ -151,13 +158,17 @@ func (j *judge) noteGPUs(n *notes) {
 	}
 	s := j.seen.GPU
 	hidden, unplaced := append(s.Sharing(gpu.Hidden), s.Unplaced(gpu.Hidden)...), s.Unplaced(gpu.Foreign)
-	n.add(len(hidden) > 0, "%s on the GPU with an id that this machine does not show, as of a container: nobody knows whose",
+	n.add(len(hidden) > 0, "%s on the GPU with an id that this machine does not show, as of a container: nobody knows "+
+		"whose",
 		processes(len(hidden), ""))
-	n.add(len(unplaced) > 0, "no process on a GPU is known to be the server's, so nobody knows whether these are: %s", named(unplaced))
+	n.add(len(unplaced) > 0, "no process on a GPU is known to be the server's, so nobody knows whether these are: %s",
+		named(unplaced))
 	for _, m := range j.mps() {
 		ours, all := m.Clients()
-		n.add(m.Unknown != "", "%s the load, nobody knows whether the server ran under MPS (%s): %s", m.When, m.Variable, m.Unknown)
-		n.add(m.Unknown == "" && !m.Known(), "%s the load, %d of %s of MPS have ids that this machine does not show: nobody knows whether the server is one",
+		n.add(m.Unknown != "", "%s the load, nobody knows whether the server ran under MPS (%s): %s", m.When, m.Variable,
+			m.Unknown)
+		n.add(m.Unknown == "" && !m.Known(), "%s the load, %d of %s of MPS have ids that this machine does not show: "+
+			"nobody knows whether the server is one",
 			m.When, all-ours, metrics.Counted(all, "client"))
 	}
 }

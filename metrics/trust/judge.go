@@ -64,7 +64,11 @@ func Judge(s *metrics.Summary) {
 // checks are all checks, in order of weight: first those that make a run worthless. Each reports whether the run
 // has data for it.
 var checks = []func(*judge) (metrics.Check, bool){
-	(*judge).completed, (*judge).whole, (*judge).order, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).overflows, (*judge).brokenSessions, (*judge).cutShort, (*judge).cutSessions, (*judge).several, (*judge).promptLengths, (*judge).answers, (*judge).history, (*judge).tokenCounts, (*judge).streaming, (*judge).firstToken, (*judge).surplus, (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate, (*judge).slots, (*judge).gapsKept, (*judge).lag, (*judge).turns, (*judge).sendDelay,
+	(*judge).completed, (*judge).whole, (*judge).order, (*judge).shards, (*judge).shardStarts, (*judge).failed,
+	(*judge).overflows, (*judge).brokenSessions, (*judge).cutShort, (*judge).cutSessions, (*judge).several,
+	(*judge).promptLengths, (*judge).answers, (*judge).history, (*judge).tokenCounts, (*judge).streaming,
+	(*judge).firstToken, (*judge).surplus, (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate,
+	(*judge).slots, (*judge).gapsKept, (*judge).lag, (*judge).turns, (*judge).sendDelay,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,

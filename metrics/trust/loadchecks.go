@@ -12,7 +12,8 @@ import (
 // This file checks the load, the answers, and the shards that made both.
 
 func (j *judge) completed() (metrics.Check, bool) {
-	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true, Remedy: "read the errors"}
+	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit,
+		AtLeast: true, Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, metrics.Counted(j.Completed+j.Failed, "request"))
 	if j.Completed == 0 {
 		c.Text = "no request completed"
@@ -22,7 +23,8 @@ func (j *judge) completed() (metrics.Check, bool) {
 
 // whole finds that a part of the requests is missing. The check of shards reports missing shards.
 func (j *judge) whole() (metrics.Check, bool) {
-	c := metrics.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults", Remedy: "run it again: what is missing may be what took longest"}
+	c := metrics.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults",
+		Remedy: "run it again: what is missing may be what took longest"}
 	c.Text = strings.Join(j.Incomplete, "; ")
 	return c, c.Text != "" && j.Shards == nil
 }
@@ -38,7 +40,8 @@ func (j *judge) cutShort() (metrics.Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
 	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
-	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n, metrics.Counted(of, "request"))
+	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n,
+		metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
@@ -58,7 +61,8 @@ func (j *judge) rate() (metrics.Check, bool) {
 		c.Remedy = "raise --max-concurrency, or lower the rate"
 		if j.waitsForSessionSlots() {
 			c.Remedy = "raise " + j.sessionSlotsFlag() + ", or lower the rate"
-			c.Text += fmt.Sprintf(": "+j.sessionSlotsFlag()+" held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+			c.Text += fmt.Sprintf(": "+j.sessionSlotsFlag()+" held sessions back, for %s on average",
+				showMS(metrics.Milliseconds(p.MeanQueue())))
 			break
 		}
 		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
@@ -73,8 +77,10 @@ func (j *judge) rate() (metrics.Check, bool) {
 // slots finds that requests waited for slots of --max-concurrency, which no latency includes: a server that
 // stalls then delays requests that were not yet sent. Gil Tene calls this coordinated omission.
 func (j *judge) slots() (metrics.Check, bool) {
-	c := metrics.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)), Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
-	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 || j.Truth.ScheduledTTFT.Len()+j.Truth.ScheduledE2EL.Len() == 0 {
+	c := metrics.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
+		Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
+	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 ||
+		j.Truth.ScheduledTTFT.Len()+j.Truth.ScheduledE2EL.Len() == 0 {
 		return c, false
 	}
 	c.Figure = j.Queue.Mean()
@@ -83,7 +89,8 @@ func (j *judge) slots() (metrics.Check, bool) {
 	if j.Header.Config.Whole {
 		due = &j.Truth.ScheduledE2EL
 	}
-	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests were due",
+	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests "+
+		"were due",
 		metrics.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
 	rate, paced := j.rate()
 	held := paced && !fine(rate) || j.Truth.HeldBack() || j.waitsForSessionSlots() // which another check or note says
@@ -98,7 +105,8 @@ func (j *judge) backlog() (metrics.Check, bool) {
 	if !b.Judged {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(metrics.GrowthLimit, b.Chance/b.Offered) * 100,
+	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate",
+		Limit:  max(metrics.GrowthLimit, b.Chance/b.Offered) * 100,
 		Remedy: "lower the rate, or use a faster server"}
 	c.Text = "the backlog did not grow beyond chance"
 	if !fine(c) {
@@ -106,7 +114,8 @@ func (j *judge) backlog() (metrics.Check, bool) {
 		grew := fmt.Sprintf("the backlog grew by %.*f requests a second", decimals, b.Growth)
 		c.Text = grew + "; these latencies depend on how long the run was"
 		if j.slotsFull() {
-			c.Text = fmt.Sprintf("--max-concurrency %d held requests back: %s; latencies from when a request was due depend on how long the run was",
+			c.Text = fmt.Sprintf("--max-concurrency %d held requests back: %s; latencies from when a request was due depend "+
+				"on how long the run was",
 				j.Header.Config.MaxConcurrency, grew)
 			c.Remedy = "raise --max-concurrency, or lower the rate"
 		}
@@ -126,8 +135,10 @@ func (j *judge) little() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // share of E2EL of one millisecond
-	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part), Remedy: "find out why the server ends its answers late"}
-	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
+	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part),
+		Remedy: "find out why the server ends its answers late"}
+	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)",
+		showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
 	if h.Unread > h.Mean/2 {
 		c.Remedy = j.lateRemedy(quieter)
 	}
@@ -163,7 +174,8 @@ func (j *judge) connecting() (metrics.Check, bool) {
 		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
 	}
 	c.Text = fmt.Sprintf("%d of %s connected inside %s (mean %s)",
-		connecting.Requests, metrics.Counted(connecting.Of, "request"), name, showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
+		connecting.Requests, metrics.Counted(connecting.Of, "request"), name,
+		showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
 	return c, connecting.Requests > 0
 }
 
@@ -178,7 +190,8 @@ func (j *judge) gaps() *metrics.Distribution {
 
 func (j *judge) lumpy() (metrics.Check, bool) {
 	gaps := j.gaps()
-	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true, Remedy: "turn off the buffering of a proxy"}
+	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true,
+		Remedy: "turn off the buffering of a proxy"}
 	if gaps.Len() < lumpyGaps || gaps.Mean() <= lumpyMeanMS {
 		return c, false
 	}
@@ -217,7 +230,8 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
 		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent, forgiven)
-		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them", showPercent(c.Figure))
+		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier "+
+			"prompt of the run has them", showPercent(c.Figure))
 	}
 	return c, found
 }
@@ -225,7 +239,8 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 // inCache checks how many prompt tokens of some requests the server had in its prefix cache, of each
 // of which so many are forgiven.
 func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (metrics.Check, bool) {
-	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "use another --seed, or reset the cache"}
+	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit,
+		Remedy: "use another --seed, or reset the cache"}
 	if requests > 0 {
 		c.Limit = max(c.Limit+100/float64(requests), percent(forgiven*int64(requests), queries))
 	}
@@ -286,7 +301,8 @@ func (j *judge) shards() (metrics.Check, bool) {
 	if s == nil {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true, Remedy: "report all shards, or run it again"}
+	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true,
+		Remedy: "report all shards, or run it again"}
 	c.Text = fmt.Sprintf("all %d shards are there", s.Of)
 	if len(s.Faults) > 0 {
 		c.Figure = min(c.Figure, c.Limit-1) // a surplus shard may be the faulty one
@@ -302,7 +318,8 @@ func (j *judge) shardStarts() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	took := j.Seconds * float64(time.Second/time.Millisecond)
-	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
+	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
+		Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
 	return c, true
 }

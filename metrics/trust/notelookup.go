@@ -19,7 +19,8 @@ func noteLookup(l metrics.Lookup) string {
 		parts = append(parts, "no connections to "+strings.Join(out, ", ")+": requests went to the other addresses")
 	}
 	if l.Stale != "" {
-		parts = append(parts, "a later lookup failed ("+l.Stale+"), so new connections went to the addresses of an earlier one")
+		parts = append(parts, "a later lookup failed ("+l.Stale+
+			"), so new connections went to the addresses of an earlier one")
 	}
 	if parts == nil {
 		return ""

@@ -12,7 +12,8 @@ import (
 func (j *judge) notes() []string {
 	var n notes
 	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
-	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the verdict uses the requests and the other shards",
+	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
+		"verdict uses the requests and the other shards",
 		metrics.Counted(j.Unwatched, "shard"))
 	n.text(j.noteInterrupted())
 	// Each shard has its own queue.
@@ -20,18 +21,23 @@ func (j *judge) notes() []string {
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
 	n.kept(j.failed())
-	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts and the waits",
+	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
+		"and the waits",
 		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Reconnects > 0 && j.seen.Unprocessed == 0, "%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+	n.add(j.Resent.Reconnects > 0 && j.seen.Unprocessed == 0,
+		"%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the "+
+			"first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"))
-	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): %s sent again, %s in all; latencies count from the first sending",
+	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
+		"%s sent again, %s in all; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
 	n.kept(j.promptLengths())
 	n.text(j.notePrefix())
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	lost := j.Truth.Counts
-	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the dataset has there",
+	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the "+
+		"dataset has there",
 		lost.NoInput, metrics.Counted(lost.Of, "answer"), metrics.Counted(lost.Lost, "token"))
 	n.text(j.noteTokens())
 	n.text(j.noteSingleTokens())
@@ -44,7 +50,8 @@ func (j *judge) notes() []string {
 	j.noteSessions(&n)
 	j.noteGPUs(&n)
 	j.noteEnergy(&n)
-	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
+	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was "+
+		"slow. No request waited for that",
 		showDigits(j.seen.WriteBlocked.Seconds())+" s")
 	return n
 }
@@ -66,13 +73,16 @@ func (n *notes) kept(c metrics.Check, found bool) { n.add(found && fine(c), "%s"
 
 // noteConnections notes what happened between the server and the stamps.
 func (j *judge) noteConnections(n *notes) {
-	n.add(j.seen.Disordered > 0, "%s came before an earlier one, which the network had lost or held up: what was in them had to wait for that",
+	n.add(j.seen.Disordered > 0, "%s came before an earlier one, which the network had lost or held up: what was in "+
+		"them had to wait for that",
 		metrics.Counted(int(j.seen.Disordered), "packet"))
-	n.add(j.seen.UserStamps > 0, "%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC are inside",
+	n.add(j.seen.UserStamps > 0, "%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC "+
+		"are inside",
 		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
 	n.text(j.noteVouched())
 	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
-	n.add(len(j.seen.Cookies) > 0, "the server set cookies (%s), and requests returned them as from one client: a balancer that goes by them sends all requests to one replica",
+	n.add(len(j.seen.Cookies) > 0, "the server set cookies (%s), and requests returned them as from one client: a "+
+		"balancer that goes by them sends all requests to one replica",
 		strings.Join(j.seen.Cookies, ", "))
 	for _, l := range j.seen.Names {
 		n.text(noteLookup(l))
@@ -80,9 +90,11 @@ func (j *judge) noteConnections(n *notes) {
 	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
 		metrics.Counted(int(j.seen.Closed), "answer"))
-	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not used again, so the next requests opened new connections",
+	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not "+
+		"used again, so the next requests opened new connections",
 		metrics.Counted(int(j.seen.Dropped), "connection"))
-	n.add(j.seen.Packed > 0, "%s came compressed: the compressor held each event back until its block was complete, and latencies include that wait",
+	n.add(j.seen.Packed > 0, "%s came compressed: the compressor held each event back until its block was complete, "+
+		"and latencies include that wait",
 		metrics.Counted(int(j.seen.Packed), "answer"))
 	n.add(j.seen.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
 }
@@ -91,20 +103,25 @@ func (j *judge) noteConnections(n *notes) {
 func (j *judge) noteServer(n *notes) {
 	b := j.Truth.Backlog
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
-		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
+		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)),
+		showMS(metrics.Milliseconds(b.Early)))
 	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
-		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether it has a sleep mode")
+		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether "+
+			"it has a sleep mode")
 	restarted := j.seen.Restarted != "" && j.seen.Restarted != j.WhyMixed()
 	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
 	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Restarted, ignored)
-	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
+	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. "+
+		"They are ignored. "+
 		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
 	hits, of := j.PrefixCache()
 	_, known := j.reused()
 	share := percent(hits, cmp.Or(of, hits))
-	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
+	n.add(hits > 0 && j.sharesPrefixes() && !known,
+		"the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
 	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
-		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which is the same in all prompts", showPercent(share))
+		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which "+
+			"is the same in all prompts", showPercent(share))
 }
 
 // replicas says how to get the counters of several replicas. There are no URLs behind a Unix socket.
@@ -128,9 +145,13 @@ func (j *judge) noteEnergy(n *notes) {
 	if e == nil {
 		return
 	}
-	n.add(e.Unknown != "", "the energy is unknown: %s. A DCGM exporter reports each 30 s unless it is started with -c 1000", e.Unknown)
-	n.add(e.Unknown == "" && e.Seconds < shortEnergy, "the energy is of %.1f s: the sensors of some GPUs see a quarter of the time, so take runs of a minute or more", e.Seconds)
-	n.add(e.Unknown == "" && e.Share != 1, "the targets shared the GPUs: this energy is an estimate, by share of busy time")
+	n.add(e.Unknown != "", "the energy is unknown: %s. A DCGM exporter reports each 30 s unless it is started with -c "+
+		"1000", e.Unknown)
+	n.add(e.Unknown == "" && e.Seconds < shortEnergy,
+		"the energy is of %.1f s: the sensors of some GPUs see a quarter of the time, so take runs of a minute or more",
+		e.Seconds)
+	n.add(e.Unknown == "" && e.Share != 1, "the targets shared the GPUs: this energy is an estimate, by share of busy "+
+		"time")
 }
 
 func (j *judge) noteInterrupted() string {
@@ -151,7 +172,8 @@ func (j *judge) noteInterrupted() string {
 func (j *judge) noteTokens() string {
 	t := j.Truth.Tokens
 	text := fmt.Sprintf("chunk ≠ token: %s, so vLLM's ITL and peak throughput are per chunk", perChunk(t))
-	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", metrics.Counted(t.Bundled, "request"))
+	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token",
+		metrics.Counted(t.Bundled, "request"))
 	switch {
 	case j.Header.Config.Whole:
 		return ""
@@ -168,7 +190,8 @@ func (j *judge) noteTokens() string {
 	case t.Bundled > 0:
 		return left
 	case t.Fewer > 0 && !j.repeats() && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
-		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", metrics.Counted(t.Fewer, "request"))
+		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known",
+			metrics.Counted(t.Fewer, "request"))
 	}
 	return ""
 }
@@ -207,7 +230,8 @@ func (j *judge) noteShared() string {
 	case !j.userStamped():
 		return text + " and we read in time: " + others
 	case j.seen.WakeP99 > 0:
-		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() + " woke up late by " +
+		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() +
+			" woke up late by " +
 			showMS(metrics.Milliseconds(j.seen.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"

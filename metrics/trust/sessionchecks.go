@@ -29,10 +29,12 @@ func (j *judge) turns() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	later := &j.Sessions.Later
-	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit, Remedy: j.lateRemedy(quieter)}
+	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
+		Remedy: j.lateRemedy(quieter)}
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
-	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure), metrics.Milliseconds(metrics.LateTurn), showMS(p99))
+	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure),
+		metrics.Milliseconds(metrics.LateTurn), showMS(p99))
 	_, first := j.first()
 	if limit := max(lagLimit, lagLimitOfTTFT*mean(first)); p99/limit > c.Figure/c.Limit {
 		c.Figure, c.Unit, c.Limit = p99, "ms", limit
@@ -55,7 +57,8 @@ func (j *judge) brokenSessions() (metrics.Check, bool) {
 	}
 	s := j.Sessions
 	n, of := s.BrokenAll(), s.BrokenAll()+s.Completed
-	c := metrics.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit, Remedy: "read the errors"}
+	c := metrics.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit,
+		Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s broke, as a turn failed: job times leave these out", n, metrics.Counted(of, "session"))
 	return c, n > 0
 }
@@ -66,7 +69,8 @@ func (j *judge) cutSessions() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	s := j.Sessions
-	c := metrics.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit, Remedy: "let it run longer"}
+	c := metrics.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
+		Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut: job times favor short sessions", s.Cut, metrics.Counted(s.Begun, "session"))
 	return c, s.Cut > 0
 }
@@ -89,7 +93,8 @@ func (j *judge) gapsKept() (metrics.Check, bool) {
 	later := &j.Sessions.Later
 	c := metrics.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
 		Remedy: "use --trace-timing think, a lower --trace-speed, or a faster server"}
-	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once", later.Vanished, metrics.Counted(later.Gaps, "gap"))
+	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once",
+		later.Vanished, metrics.Counted(later.Gaps, "gap"))
 	return c, later.Vanished > 0
 }
 
@@ -99,8 +104,10 @@ func (j *judge) history() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	in, out := &j.Sessions.Later.InDrift, &j.Sessions.Later.OutDrift
-	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()), Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
-	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s", showPercent(c.Figure), showPercent(in.Percentile(95)))
+	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()),
+		Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
+	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s",
+		showPercent(c.Figure), showPercent(in.Percentile(95)))
 	if out.Len() > 0 && !fine(c) {
 		c.Text += fmt.Sprintf("; answers %s, p95 %s", showPercent(out.Median()), showPercent(out.Percentile(95)))
 	}
@@ -160,13 +167,18 @@ func (j *judge) noteSessions(n *notes) {
 	n.kept(j.brokenSessions())
 	n.kept(j.cutSessions())
 	n.kept(j.gapsKept())
-	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not", metrics.Counted(s.Earlier, "session"))
+	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not",
+		metrics.Counted(s.Earlier, "session"))
 	waited, total := s.Parts.SessionSlots, s.Parts.Total()
-	n.add(percent(waited, total) > sessionSlotsNoted, "sessions waited for a session slot of %s, %s on average (%s of the job time): "+
-		"a slow server delays their arrival, so read latencies from when turns were due",
-		j.sessionSlotsFlag(), showMS(metrics.Milliseconds(waited/time.Duration(max(s.Completed, 1)))), showPercent(percent(waited, total)))
+	n.add(percent(waited, total) > sessionSlotsNoted,
+		"sessions waited for a session slot of %s, %s on average (%s of the job time): "+
+			"a slow server delays their arrival, so read latencies from when turns were due",
+		j.sessionSlotsFlag(), showMS(metrics.Milliseconds(waited/time.Duration(max(s.Completed, 1)))),
+		showPercent(percent(waited, total)))
 	if reused, known := j.reused(); known && reused < reusedNoted {
-		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the cache is too small for the sessions in progress, "+
-			"or a router sends their turns to different servers", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused)))
+		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the "+
+			"cache is too small for the sessions in progress, "+
+			"or a router sends their turns to different servers", showPercent(100*s.Cache.CachedShare()),
+			showPercent(100*reused)))
 	}
 }

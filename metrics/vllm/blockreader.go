@@ -105,7 +105,8 @@ func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 func (b *BlockReader) set(label, value string) bool {
 	s := b.open
 	if label == sglangLabel {
-		s.Warnings = append(s.Warnings, "this looks like a block of SGLang: only the lines that it shares with vLLM's block are read")
+		s.Warnings = append(s.Warnings, "this looks like a block of SGLang: only the lines that it shares with vLLM's "+
+			"block are read")
 		return false
 	}
 	v, err := strconv.ParseFloat(value, 64)

@@ -41,20 +41,28 @@ var totals = []blockLine{
 		at: func(s *metrics.Summary) any { return &s.Header.Config.RequestRate }},
 	{label: "Benchmark duration (s)", key: "duration", at: func(s *metrics.Summary) any { return &s.Seconds }},
 	{label: "Total input tokens", key: "total_input_tokens", at: func(s *metrics.Summary) any { return &s.TotalInput }},
-	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, spoken: true, at: func(s *metrics.Summary) any { return &s.TotalOutput }},
-	{label: "Request throughput (req/s)", key: "request_throughput", at: func(s *metrics.Summary) any { return &s.RequestThroughput }},
-	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), spoken: true, at: func(s *metrics.Summary) any { return &s.Goodput }},
+	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, spoken: true,
+		at: func(s *metrics.Summary) any { return &s.TotalOutput }},
+	{label: "Request throughput (req/s)", key: "request_throughput",
+		at: func(s *metrics.Summary) any { return &s.RequestThroughput }},
+	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), spoken: true,
+		at: func(s *metrics.Summary) any { return &s.Goodput }},
 	{label: "Input token throughput (tok/s)", key: "input_throughput", span: until(6, 0), release: "0.5.5",
 		at: func(s *metrics.Summary) any { return &s.InputThroughput }},
-	{label: "Input throughput (inputs/s)", key: "input_sequence_throughput", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.InputRate }},
-	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, spoken: true, at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
-	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true, spoken: true,
-		at: func(s *metrics.Summary) any { return &s.PeakOutput }},
+	{label: "Input throughput (inputs/s)", key: "input_sequence_throughput", span: since(29, 0),
+		at: func(s *metrics.Summary) any { return &s.InputRate }},
+	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, spoken: true,
+		at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
+	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true,
+		spoken: true,
+		at:     func(s *metrics.Summary) any { return &s.PeakOutput }},
 	{label: "Peak concurrent requests", key: "max_concurrent_requests", span: since(11, 0), spoken: true, decimal: true,
 		at: func(s *metrics.Summary) any { return &s.PeakConcurrent }},
-	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), spoken: true, hidden: func(v float64) bool { return v <= 0 },
-		at: func(s *metrics.Summary) any { return &s.RTFx }},
-	{label: "Total Token throughput (tok/s)", span: span{since: Version{minor: 6}, until: Version{minor: 13}}, tokens: true, release: "0.12.0",
+	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), spoken: true,
+		hidden: func(v float64) bool { return v <= 0 },
+		at:     func(s *metrics.Summary) any { return &s.RTFx }},
+	{label: "Total Token throughput (tok/s)", span: span{since: Version{minor: 6}, until: Version{minor: 13}},
+		tokens: true, release: "0.12.0",
 		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
 	{label: "Total token throughput (tok/s)", key: "total_token_throughput", span: since(13, 0), tokens: true,
 		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
@@ -76,31 +84,43 @@ func keyedLines() (lines []*blockLine) {
 }
 
 var probes = []blockLine{
-	{label: "Probe requests completed", key: "probe_completed", at: func(s *metrics.Summary) any { return &probesOf(s).Completed }},
+	{label: "Probe requests completed", key: "probe_completed",
+		at: func(s *metrics.Summary) any { return &probesOf(s).Completed }},
 	{label: "Probe requests failed", key: "probe_failed", at: func(s *metrics.Summary) any { return &probesOf(s).Failed }},
-	{label: "Median probe E2EL (ms)", key: "probe_median_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Median }},
+	{label: "Median probe E2EL (ms)", key: "probe_median_e2el_ms",
+		at: func(s *metrics.Summary) any { return &probesOf(s).Median }},
 	{label: "P99 probe E2EL (ms)", key: "probe_p99_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).P99 }},
 	{label: "Max probe E2EL (ms)", key: "probe_max_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Max }},
 }
 
 var speculation = []blockLine{
-	{label: "Acceptance rate (%)", key: "spec_decode_acceptance_rate", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceRate }},
-	{label: "Acceptance length", key: "spec_decode_acceptance_length", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceLength }},
+	{label: "Acceptance rate (%)", key: "spec_decode_acceptance_rate",
+		at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceRate }},
+	{label: "Acceptance length", key: "spec_decode_acceptance_length",
+		at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceLength }},
 	{label: "Drafts", key: "spec_decode_num_drafts", at: func(s *metrics.Summary) any { return &speculationOf(s).Drafts }},
-	{label: "Draft tokens", key: "spec_decode_draft_tokens", at: func(s *metrics.Summary) any { return &speculationOf(s).DraftTokens }},
-	{label: "Accepted tokens", key: "spec_decode_accepted_tokens", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptedTokens }},
+	{label: "Draft tokens", key: "spec_decode_draft_tokens",
+		at: func(s *metrics.Summary) any { return &speculationOf(s).DraftTokens }},
+	{label: "Accepted tokens", key: "spec_decode_accepted_tokens",
+		at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptedTokens }},
 }
 
 // position begins the label of the acceptance at a position of a draft.
 const position = "Position "
 
 var diffusion = []blockLine{
-	{label: "Committed throughput (tok/s)", key: "diffusion_committed_throughput", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedThroughput }},
-	{label: "Denoising steps per canvas", key: "diffusion_steps_per_canvas", at: func(s *metrics.Summary) any { return &diffusionOf(s).StepsPerCanvas }},
-	{label: "Committed per denoising step", key: "diffusion_committed_per_step", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedPerStep }},
-	{label: "Committed tokens", key: "diffusion_committed_tokens", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedTokens }},
-	{label: "Denoising steps", key: "diffusion_denoising_steps", at: func(s *metrics.Summary) any { return &diffusionOf(s).DenoisingSteps }},
-	{label: "Canvas positions evaluated", key: "diffusion_canvas_positions", at: func(s *metrics.Summary) any { return &diffusionOf(s).CanvasPositions }},
+	{label: "Committed throughput (tok/s)", key: "diffusion_committed_throughput",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedThroughput }},
+	{label: "Denoising steps per canvas", key: "diffusion_steps_per_canvas",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).StepsPerCanvas }},
+	{label: "Committed per denoising step", key: "diffusion_committed_per_step",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedPerStep }},
+	{label: "Committed tokens", key: "diffusion_committed_tokens",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedTokens }},
+	{label: "Denoising steps", key: "diffusion_denoising_steps",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).DenoisingSteps }},
+	{label: "Canvas positions evaluated", key: "diffusion_canvas_positions",
+		at: func(s *metrics.Summary) any { return &diffusionOf(s).CanvasPositions }},
 }
 
 // The sections of a Summary are created, with everything unknown, when their first number is read.
@@ -116,7 +136,8 @@ func probesOf(s *metrics.Summary) *metrics.Probes {
 func speculationOf(s *metrics.Summary) *metrics.SpecDecode {
 	if s.SpecDecode == nil {
 		nan := math.NaN()
-		s.SpecDecode = &metrics.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1, AcceptedTokens: -1}
+		s.SpecDecode = &metrics.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1,
+			AcceptedTokens: -1}
 	}
 	return s.SpecDecode
 }
@@ -196,7 +217,8 @@ var parts = []section{
 	{title: "Inter-token Latency", span: since(5, 0), metric: "itl", label: "ITL"},
 	{title: "End-to-end Latency", span: since(6, 0), metric: "e2el", label: "E2EL"},
 	{title: "Client-side Queueing", span: since(30, 0), metric: "client_queue_time", label: "Client Queue Time"},
-	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0), metric: "e2el_including_client_queue", label: "E2EL incl. Client Queue"},
+	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0), metric: "e2el_including_client_queue",
+		label: "E2EL incl. Client Queue"},
 	{title: "Diffusion Decoding", span: since(24, 0), lines: diffusion,
 		there: func(s *metrics.Summary) bool { return s.Diffusion != nil }},
 	{title: "Speculative Decoding", span: since(14, 0), lines: speculation, more: positions,

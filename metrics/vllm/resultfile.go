@@ -227,7 +227,8 @@ func (f *resultFile) config() metrics.Config {
 		Metadata: f.metadata(),
 	}
 	if strategy := f.text("ramp_up_strategy"); strategy != "" {
-		c.RampUp = &metrics.RampUp{Strategy: strategy, Start: max(f.count("ramp_up_start_rps"), 0), End: max(f.count("ramp_up_end_rps"), 0)}
+		c.RampUp = &metrics.RampUp{Strategy: strategy, Start: max(f.count("ramp_up_start_rps"), 0),
+			End: max(f.count("ramp_up_end_rps"), 0)}
 	}
 	for _, m := range metrics.Metrics {
 		if f.has("mean_" + m.Name + "_ms") {

@@ -18,7 +18,8 @@ import (
 func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 	timed := arrays && f.has("start_times")
 	computed := map[string]bool{
-		"total_output_tokens": arrays, "failed": arrays && f.has("errors"), "max_output_tokens_per_s": timed, "max_concurrent_requests": timed,
+		"total_output_tokens": arrays, "failed": arrays && f.has("errors"), "max_output_tokens_per_s": timed,
+		"max_concurrent_requests": timed,
 	}
 	for _, l := range keyedLines() {
 		if l.label == "" && !f.has(l.key) || l.key == "" || anew && l.key == "request_goodput" {
@@ -35,7 +36,8 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 		output = 0
 	}
 	for to, rate := range map[*float64]float64{
-		&s.RequestThroughput: rateOf(s.Completed, s.Seconds), &s.InputThroughput: input, &s.OutputThroughput: output, &s.TotalThroughput: input + output,
+		&s.RequestThroughput: rateOf(s.Completed, s.Seconds), &s.InputThroughput: input, &s.OutputThroughput: output,
+		&s.TotalThroughput: input + output,
 	} {
 		if math.IsNaN(*to) {
 			*to = rate
@@ -153,7 +155,8 @@ func (f *resultFile) pooled() ([]metrics.Outcome, error) {
 	}
 	outcomes := make([]metrics.Outcome, n)
 	for i := range outcomes {
-		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Unstreamed: true, In: in[i], TTFT: latencies[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
+		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Unstreamed: true, In: in[i], TTFT: latencies[i],
+			Latency: latencies[i], Queue: queues[i], Error: errs[i]}
 	}
 	return outcomes, nil
 }
@@ -282,12 +285,14 @@ func (f *resultFile) trust() *metrics.Trust {
 		}
 		Notes, Warnings []string
 	}
-	if json.Unmarshal(f.value("trust"), &t) != nil || !slices.Contains([]metrics.Verdict{metrics.Valid, metrics.Suspect, metrics.Overloaded}, t.Verdict) {
+	if json.Unmarshal(f.value("trust"), &t) != nil ||
+		!slices.Contains([]metrics.Verdict{metrics.Valid, metrics.Suspect, metrics.Overloaded}, t.Verdict) {
 		return nil
 	}
 	trust := &metrics.Trust{Verdict: t.Verdict, Notes: t.Notes, Warnings: t.Warnings}
 	for _, c := range t.Checks {
-		check := metrics.Check{Name: c.Name, Figure: orNaN(c.Figure), Unit: c.Unit, Limit: orNaN(c.Most), OK: c.OK, Text: c.Text, Remedy: c.Remedy}
+		check := metrics.Check{Name: c.Name, Figure: orNaN(c.Figure), Unit: c.Unit, Limit: orNaN(c.Most), OK: c.OK,
+			Text: c.Text, Remedy: c.Remedy}
 		if c.Least != nil {
 			check.Limit, check.AtLeast = *c.Least, true
 		}

@@ -59,7 +59,8 @@ func (v Version) Borrows() string {
 	if v.Since(30, 0) {
 		return ""
 	}
-	return fmt.Sprintf("--vllm-version %s: the lines are of that release, the latencies by the definitions of %s", v, v.Definitions())
+	return fmt.Sprintf("--vllm-version %s: the lines are of that release, the latencies by the definitions of %s", v,
+		v.Definitions())
 }
 
 // Since reports whether v is release 0.minor.patch or a later one.

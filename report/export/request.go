@@ -89,8 +89,10 @@ type requestRow struct {
 func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 	r, _ = h.Counted(r).Possible()
 	row := &requestRow{
-		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID, Adapter: r.Adapter,
-		Phase: string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status), Error: r.Error,
+		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID,
+		Adapter: r.Adapter,
+		Phase:   string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status),
+		Error:  r.Error,
 		Finish: r.Finish, Attempts: int64(max(r.Attempts, 1)),
 		Due: r.Due.Seconds(), Slot: r.Slot.Seconds(), Sent: r.Sent.Seconds(), FirstByte: happened(r.FirstByte),
 		FirstContent: happened(r.FirstContent), LastChunk: happened(r.Last), End: happened(r.End),
@@ -113,7 +115,8 @@ func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 	if r.Session != nil {
 		row.step(r.Session, r.Due)
 	}
-	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT, "e2el": &row.E2EL}
+	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT,
+		"e2el": &row.E2EL}
 	for name, d := range r.Latencies() {
 		if ms := metrics.Milliseconds(d); name == "itl" {
 			row.ITL = append(row.ITL, ms)
@@ -130,7 +133,8 @@ func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
 // step fills the columns of a request that was due at a time in its session.
 func (row *requestRow) step(s *metrics.Turn, due time.Duration) {
 	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.ID, int64(s.Turns), s.Agent, s.Tool
-	row.SessionSlot, row.Ready, row.Gap = new(s.SessionSlot.Seconds()), new(s.Ready.Seconds()), new(metrics.Milliseconds(s.Gap))
+	row.SessionSlot, row.Ready, row.Gap = new(s.SessionSlot.Seconds()), new(s.Ready.Seconds()),
+		new(metrics.Milliseconds(s.Gap))
 	row.History, row.Answered = new(int64(s.History)), int64(s.Answered)
 	for _, turn := range s.Waits {
 		row.Waits = append(row.Waits, int64(turn))
@@ -223,7 +227,8 @@ type parquetTable struct {
 const groupValues = 4 << 20
 
 func newParquet(w io.Writer) table {
-	return &parquetTable{GenericWriter: parquet.NewGenericWriter[requestRow](w, parquet.Compression(&parquet.Zstd)), most: groupValues}
+	return &parquetTable{GenericWriter: parquet.NewGenericWriter[requestRow](w, parquet.Compression(&parquet.Zstd)),
+		most: groupValues}
 }
 
 func (t *parquetTable) add(r *requestRow) error {

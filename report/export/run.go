@@ -72,14 +72,16 @@ type column struct {
 
 // identityColumns are the columns that say what a run was.
 var identityColumns = []column{
-	{"run", func(r *runRow) string { return r.header.Run }},                 // id of the run
-	{"began", func(r *runRow) string { return moment(r.header.Epoch) }},     // start of the run, in UTC
-	{"file", func(r *runRow) string { return r.origin.File }},               // where it was read
-	{"number", func(r *runRow) string { return position(r.origin.Number) }}, // its number there: `servebench report FILE:NUMBER` reports it
-	{"group", func(r *runRow) string { return r.header.Group }},             // id that the runs of several targets share
-	{"target", func(r *runRow) string { return r.header.TargetName() }},     // name of the target, with `alone` where it was loaded alone
-	{"server_start", func(r *runRow) string { return r.Start }},             // id of the server start
-	{"label", func(r *runRow) string { return r.header.Config.Label }},      // what the run was asked for
+	{"run", func(r *runRow) string { return r.header.Run }},             // id of the run
+	{"began", func(r *runRow) string { return moment(r.header.Epoch) }}, // start of the run, in UTC
+	{"file", func(r *runRow) string { return r.origin.File }},           // where it was read
+	// its number there: `servebench report FILE:NUMBER` reports it
+	{"number", func(r *runRow) string { return position(r.origin.Number) }},
+	{"group", func(r *runRow) string { return r.header.Group }}, // id that the runs of several targets share
+	// name of the target, with `alone` where it was loaded alone
+	{"target", func(r *runRow) string { return r.header.TargetName() }},
+	{"server_start", func(r *runRow) string { return r.Start }},        // id of the server start
+	{"label", func(r *runRow) string { return r.header.Config.Label }}, // what the run was asked for
 	{"model", func(r *runRow) string { return r.header.Config.Model }},
 	{"dataset", func(r *runRow) string { return r.Asked["dataset-name"] }},
 	{"num_prompts", func(r *runRow) string { return r.Asked["num-prompts"] }},
@@ -91,7 +93,8 @@ var identityColumns = []column{
 var measured = []column{
 	{"completed", func(r *runRow) string { return count(r.Completed) }}, // requests
 	{"failed", func(r *runRow) string { return count(r.Failed) }},
-	{"duration_s", func(r *runRow) string { return known(r.seconds) }}, // seconds from the first request to the last response
+	// seconds from the first request to the last response
+	{"duration_s", func(r *runRow) string { return known(r.seconds) }},
 	{"input_tokens", func(r *runRow) string { return count(r.Input) }}, // of completed requests
 	{"output_tokens", func(r *runRow) string { return count(r.Output) }},
 	{"requests_per_s", func(r *runRow) string { return r.number("request_throughput") }},     // throughput
@@ -111,12 +114,17 @@ var ofSessions = []column{
 	{"sessions_broken", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
 	}},
-	{"sessions_cut", func(r *runRow) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) }) }},
+	{"sessions_cut", func(r *runRow) string {
+		return r.ofSessions(
+			func(s *metrics.Sessions) string { return count(s.Cut) })
+	}},
 	{"turns_unsent", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) })
 	}}, // turns that were never sent
-	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},   // completed sessions per second
-	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }}, // sessions per second that kept all limits of `--goodput`
+	// completed sessions per second
+	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},
+	// sessions per second that kept all limits of `--goodput`
+	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }},
 	{"cached_share", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.CachedShare()) })
 	}}, // cached / prompt tokens
@@ -170,7 +178,8 @@ func runsTable(runs []*runRow) []column {
 	for _, name := range metrics.Distinct(names) {
 		numbers = append(numbers, column{name + "_ms", func(r *runRow) string { return r.number(name) }})
 	}
-	numbers = append(numbers, column{"verdict", func(r *runRow) string { return r.verdict }}, column{"remark", func(r *runRow) string { return strings.Join(r.remarks, "; ") }})
+	numbers = append(numbers, column{"verdict", func(r *runRow) string { return r.verdict }},
+		column{"remark", func(r *runRow) string { return strings.Join(r.remarks, "; ") }})
 	taken := map[string]bool{}
 	for _, c := range slices.Concat(identityColumns, numbers) {
 		taken[c.name] = true
@@ -262,7 +271,8 @@ func position(n int) string {
 }
 
 // columned are the properties that other columns have: in told, or as metadata.
-var columned = []string{"target", "model", "dataset-name", "num-prompts", "request-rate", "max-concurrency", "arm", "host"}
+var columned = []string{"target", "model", "dataset-name", "num-prompts", "request-rate", "max-concurrency", "arm",
+	"host"}
 
 // same are the properties that say nothing of the load.
 var same = []string{"seed", "cores", "host", "client", "definitions"}

@@ -26,7 +26,8 @@ import (
 //go:embed page.html page.css page.js uplot
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent, "short": overview.Verdict.Short}).ParseFS(files, "page.html"))
+var pageTemplate = template.Must(template.New("page.html").Funcs(
+	template.FuncMap{"percent": percent, "short": overview.Verdict.Short}).ParseFS(files, "page.html"))
 
 // A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
@@ -71,7 +72,8 @@ func Write(w io.Writer, runs []Run, title string, documents ...*published.Block)
 // newPage is a page without runs.
 func newPage() *page {
 	return &page{Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
-		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
+		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")),
+		Notice: asset("uplot/LICENSE")}
 }
 
 // Plain are the runs without their releases, for charts.
@@ -171,7 +173,8 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 			return err
 		}
 		if text.Len() > 0 {
-			p.Groups = append(p.Groups, fact{fmt.Sprintf("Blocks of all targets together, repeat %d", i+1), strings.TrimSpace(text.String())})
+			p.Groups = append(p.Groups, fact{fmt.Sprintf("Blocks of all targets together, repeat %d", i+1),
+				strings.TrimSpace(text.String())})
 		}
 	}
 	var pairs strings.Builder
@@ -188,7 +191,8 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	p.Sharing = strings.TrimSpace(shared.String())
 	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {
-		p.TooMany = fmt.Sprintf("%d runs are too many for one chart. To overlay latencies and to see single requests, report %d runs or fewer.",
+		p.TooMany = fmt.Sprintf("%d runs are too many for one chart. To overlay latencies and to see single requests, "+
+			"report %d runs or fewer.",
 			len(runs), plot.MostOverlaid)
 	}
 	return nil

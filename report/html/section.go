@@ -39,12 +39,16 @@ type fact struct{ Name, Value string }
 
 // section is what the page says about a run.
 func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*section, error) {
-	s := &section{Run: r, Facts: overview.Facts(r.Summary), Verdict: overview.Judged(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
+	s := &section{Run: r, Facts: overview.Facts(r.Summary), Verdict: overview.Judged(r.Summary),
+		Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
 	var block, truth, sessions, adapters, window, waterfall strings.Builder
-	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary), report.Window(&window, r.Summary, v), report.Waterfall(&waterfall, r.Summary)); err != nil {
+	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary),
+		report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary),
+		report.Window(&window, r.Summary, v), report.Waterfall(&waterfall, r.Summary)); err != nil {
 		return nil, err
 	}
-	s.Block, s.Truth, s.Sessions, s.Window = block.String(), truth.String(), strings.TrimSpace(sessions.String()), strings.TrimSpace(window.String())
+	s.Block, s.Truth, s.Sessions, s.Window = block.String(), truth.String(), strings.TrimSpace(sessions.String()),
+		strings.TrimSpace(window.String())
 	_, s.Adapters, _ = strings.Cut(strings.TrimSpace(adapters.String()), "\n")   // the page has its own title
 	_, s.Waterfall, _ = strings.Cut(strings.TrimSpace(waterfall.String()), "\n") // likewise
 	for _, class := range metrics.Classes {

@@ -100,7 +100,8 @@ type versus struct {
 }
 
 func newVersus(f *overview.Front) *versus {
-	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes, Legend: strings.Join(report.Legend(f.Versus), "; ")}
+	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes,
+		Legend: strings.Join(report.Legend(f.Versus), "; ")}
 	if f.Versus.Gate != "{}" {
 		v.Gate = f.Versus.Gate
 	}

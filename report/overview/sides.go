@@ -28,7 +28,8 @@ func (f *Front) versus(runs []plot.Run) {
 		return
 	}
 	if slices.ContainsFunc(runs, func(r plot.Run) bool { return r.Block() }) {
-		f.Apart = "The runs are not compared: a result block does not say how it was measured, so no number can stand for several. Name two runs to compare them."
+		f.Apart = "The runs are not compared: a result block does not say how it was measured, so no number can stand for " +
+			"several. Name two runs to compare them."
 	}
 }
 
@@ -81,7 +82,8 @@ func changes(c *compare.Comparison, old, new string) *Table {
 
 func change(r *compare.Row, most float64) Row {
 	row := Row{Cells: []string{
-		said(r.Name, r.Unit), r.Text(r.From), r.Text(r.To), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
+		said(r.Name, r.Unit), r.Text(r.From), r.Text(r.To), compare.Percent(r.Effect.Share),
+		r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
 	}, More: !r.Gated, Tone: tone(r)}
 	if r.Few {
 		row.Cells[4], row.Cells[5], row.Tone = "few samples", "", Open

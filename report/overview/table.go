@@ -31,7 +31,8 @@ type Row struct {
 
 // middles has a row for each condition, with the medians over its repeats.
 func middles(runs []plot.Run) *Table {
-	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms", "verdict"}}
+	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms",
+		"verdict"}}
 	for _, c := range plot.Conditions(runs) {
 		row := Row{Cells: []string{c.Name()}}
 		for _, of := range []func(*metrics.Summary) float64{
@@ -58,7 +59,8 @@ func middles(runs []plot.Run) *Table {
 const few = "*"
 
 // fewMeans explains few.
-var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
+var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it",
+	metrics.MinBeyond)
 
 // fewTTFT says whether the P99 of TTFT rests on too few samples.
 func fewTTFT(s *metrics.Summary) bool { return fewOf(&s.TTFT, 99) }
@@ -121,7 +123,8 @@ func slowdowns(runs []plot.Run) *Table {
 		pair := compare.Paired{Target: target, Effects: effects[target]}
 		for _, m := range shownMeasures() {
 			slowdown, _, _ := pair.Slowdown(m)
-			row.Cells = append(row.Cells, decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Alone) })),
+			row.Cells = append(row.Cells, decimal(middle(pair.Effects,
+				func(e *compare.Sharing) float64 { return m.Of(e.Alone) })),
 				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Shared) })), times(slowdown))
 		}
 		t.Rows = append(t.Rows, row)
@@ -130,10 +133,12 @@ func slowdowns(runs []plot.Run) *Table {
 }
 
 // measureNames are the measures of interference on the first screen, with short names.
-var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms", "output_throughput": "tok/s"}
+var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms",
+	"output_throughput": "tok/s"}
 
 func shownMeasures() []compare.Measure {
-	return slices.DeleteFunc(slices.Clone(compare.Measures), func(m compare.Measure) bool { return measureNames[m.Name] == "" })
+	return slices.DeleteFunc(slices.Clone(compare.Measures),
+		func(m compare.Measure) bool { return measureNames[m.Name] == "" })
 }
 
 // middle is the median of a number over the repeats.

@@ -76,7 +76,8 @@ func believable(runs []plot.Run) (all []Verdict) {
 		for _, name := range metrics.ByCount(checks[v]) {
 			whys = append(whys, fmt.Sprintf("%s (%d)", name, checks[v][name]))
 		}
-		all = append(all, Verdict{string(v), []string{fmt.Sprintf("%d of %d runs, for: %s", counts[v], len(runs), strings.Join(whys, ", "))}})
+		all = append(all, Verdict{string(v), []string{
+			fmt.Sprintf("%d of %d runs, for: %s", counts[v], len(runs), strings.Join(whys, ", "))}})
 	}
 	if all == nil && judged > 0 && counts[metrics.Valid] == judged {
 		all = []Verdict{{string(metrics.Valid), []string{validRuns(judged, len(runs))}}}

@@ -49,7 +49,8 @@ func documentsOf(blocks []*published.Block) (names []string) {
 
 // both is a number of the blocks and of the runs.
 func both(blocks []*published.Block, name string) Chart {
-	document, here := Series{Name: "document", Style: Path, Color: Neutral}, Series{Name: blocks[0].Here(), Style: Path, Color: 0}
+	document, here := Series{Name: "document", Style: Path, Color: Neutral},
+		Series{Name: blocks[0].Here(), Style: Path, Color: 0}
 	label := ""
 	for i, b := range blocks {
 		at := slices.IndexFunc(b.Numbers, func(n published.Number) bool { return n.Name == name })
@@ -71,8 +72,9 @@ func both(blocks []*published.Block, name string) Chart {
 
 // ratios are the ratios of all numbers, a row of dots for each block.
 func ratios(blocks []*published.Block) Chart {
-	c := Chart{Name: "against-ratios", Title: "Ratio of the runs to the document", Note: "A document's block is one run, so no ratio has a verdict.",
-		X: Axis{Title: "Blocks of the document", Scale: Category, Names: places(blocks)}, Y: Axis{Title: "Ratio"},
+	c := Chart{Name: "against-ratios", Title: "Ratio of the runs to the document",
+		Note: "A document's block is one run, so no ratio has a verdict.",
+		X:    Axis{Title: "Blocks of the document", Scale: Category, Names: places(blocks)}, Y: Axis{Title: "Ratio"},
 		Limits: []Limit{{Name: "document", At: 1}}}
 	for k, name := range againstNumbers {
 		s := Series{Style: Path, Color: k}

@@ -28,7 +28,9 @@ func Comparison(runs []Run) []Chapter {
 func Single(r Run, of int) []Chapter {
 	all := []Chapter{{"distributions", "Latency distributions", distributions([]Run{r})}}
 	if of <= MostOverlaid {
-		all = append(all, Chapter{"sessions", "Sessions", sessionCharts([]Run{r})}, Chapter{"waterfall", "Where the time went", waterfalls(r)}, Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
+		all = append(all, Chapter{"sessions", "Sessions", sessionCharts([]Run{r})},
+			Chapter{"waterfall", "Where the time went", waterfalls(r)},
+			Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
 	}
 	return filled(all)
 }

@@ -114,7 +114,8 @@ func (s *Series) known() bool { return slices.ContainsFunc(s.Y, finite) }
 
 // follows tells whether the chart has a path over several loads.
 func (c *Chart) follows() bool {
-	return c.X.Scale != Category && slices.ContainsFunc(c.Series, func(s Series) bool { return s.Style == Path && len(s.X) > 1 })
+	return c.X.Scale != Category && slices.ContainsFunc(c.Series,
+		func(s Series) bool { return s.Style == Path && len(s.X) > 1 })
 }
 
 // empty tells whether the chart has no value except 0, as for preemptions that never happened.

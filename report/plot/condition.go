@@ -67,7 +67,8 @@ func (c *Condition) used() []Run {
 		return c.Runs
 	}
 	used := slices.DeleteFunc(slices.Clone(c.Runs), func(r Run) bool {
-		return metrics.Value(r.Header.Config.Metadata, "max-pairs") != "" && c.unused[metrics.Value(r.Header.Config.Metadata, keyRepeat)]
+		return metrics.Value(r.Header.Config.Metadata, "max-pairs") != "" &&
+			c.unused[metrics.Value(r.Header.Config.Metadata, keyRepeat)]
 	})
 	if len(used) == 0 {
 		return c.Runs

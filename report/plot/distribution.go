@@ -13,7 +13,8 @@ var latencies = []string{"ttft", "tpot", "itl", "e2el"}
 
 // longNames are the latencies' full names.
 var longNames = map[string]string{
-	"ttft": "Time to first token", "tpot": "Time per output token", "itl": "Inter-token latency", "e2el": "End-to-end latency",
+	"ttft": "Time to first token", "tpot": "Time per output token", "itl": "Inter-token latency",
+	"e2el": "End-to-end latency",
 }
 
 // distributions are the ECDF and the percentile curve of each latency that a run knows,
@@ -67,7 +68,8 @@ func distributions(runs []Run) []Chart {
 
 // ecdf is a chart of the share of things at or below each value.
 func ecdf(name, title, axis, things string) Chart {
-	return Chart{Name: name, Title: title, X: Axis{Title: axis}, Y: Axis{Title: "Share of " + things + " at or below (%)", Max: 100}}
+	return Chart{Name: name, Title: title, X: Axis{Title: axis},
+		Y: Axis{Title: "Share of " + things + " at or below (%)", Max: 100}}
 }
 
 // rising is the line of an ECDF of n values, from their percentiles.

@@ -12,10 +12,12 @@ import (
 // made of, and a timeline. There are none without sessions of several turns. Several runs have the
 // first two. Without a Trace, a run has no others.
 func sessionCharts(runs []Run) (charts []Chart) {
-	charts = append(charts, byTurn(runs, Chart{Name: "turns-ttft", Title: "TTFT by turn", Y: Axis{Title: "TTFT (ms)"}}, []turnLine{
-		{"median", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 50) }},
-		{"P99", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 99) }},
-	}), byTurn(runs, Chart{Name: "turns-cached", Title: "Prompt tokens in the prefix cache by turn", Y: Axis{Title: "Share of the prompt tokens (%)", Max: 100}}, []turnLine{
+	charts = append(charts, byTurn(runs, Chart{Name: "turns-ttft", Title: "TTFT by turn", Y: Axis{Title: "TTFT (ms)"}},
+		[]turnLine{
+			{"median", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 50) }},
+			{"P99", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 99) }},
+		}), byTurn(runs, Chart{Name: "turns-cached", Title: "Prompt tokens in the prefix cache by turn",
+		Y: Axis{Title: "Share of the prompt tokens (%)", Max: 100}}, []turnLine{
 		{"cached", func(r *metrics.TurnRow) float64 { return 100 * r.Cache.CachedShare() }},
 		{"reusable", func(r *metrics.TurnRow) float64 { return 100 * r.Cache.ReusableShare() }},
 	}))
@@ -81,8 +83,10 @@ const mostJobs = 40
 func jobParts(r Run, all []sessionBar) Chart {
 	all = slices.DeleteFunc(slices.Clone(all), func(s sessionBar) bool { return s.turns < s.of || s.failed })
 	n := min(len(all), mostJobs)
-	c := Chart{Name: "job-parts", Title: "Job times and their parts", Note: "Parts are along the path of turns that the end of a session waited for.",
-		X: Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Share of sessions with a shorter job (%)", Max: 100}}
+	c := Chart{Name: "job-parts", Title: "Job times and their parts",
+		Note: "Parts are along the path of turns that the end of a session waited for.",
+		X:    Axis{Title: "Time since the session was due (s)"},
+		Y:    Axis{Title: "Share of sessions with a shorter job (%)", Max: 100}}
 	if n == 0 {
 		return c
 	}

@@ -22,7 +22,8 @@ func Lengths(r Run) Chart {
 		}
 		span.add(values...)
 		slices.Sort(values)
-		c.Series = append(c.Series, rising([]string{"prompt", "output"}[color], color, len(values), func(p float64) float64 { return metrics.Percentile(values, p) }))
+		c.Series = append(c.Series, rising([]string{"prompt", "output"}[color], color, len(values),
+			func(p float64) float64 { return metrics.Percentile(values, p) }))
 	}
 	c.X.Scale = span.scale(runSpan)
 	c.fit(true)

@@ -10,7 +10,8 @@ import (
 // The runs of several targets are on one clock. A single run also has what was in use.
 func memory(runs []Run, colors []int) []Chart {
 	c := Chart{
-		Name: "pool", Title: "GPU memory held by kvcached's pools", X: Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Memory (MiB)"},
+		Name: "pool", Title: "GPU memory held by kvcached's pools", X: Axis{Title: "Time since the start (s)"},
+		Y:    Axis{Title: "Memory (MiB)"},
 		Note: "Read ten times a second: KV cache in use, and pages kept ready.",
 	}
 	for i, r := range runs {
@@ -18,9 +19,11 @@ func memory(runs []Run, colors []int) []Chart {
 		if course == nil {
 			continue
 		}
-		held, used := Series{Name: "held", Style: Step, Color: colors[i]}, Series{Name: "in use", Style: Step, Color: colors[i] + 1}
+		held, used := Series{Name: "held", Style: Step, Color: colors[i]},
+			Series{Name: "in use", Style: Step, Color: colors[i] + 1}
 		for k, at := range course.Readings {
-			if k > 0 && k+1 < len(course.Readings) && shown(at, at.Held) == held.Y[len(held.Y)-1] && shown(at, at.Used) == used.Y[len(used.Y)-1] {
+			if k > 0 && k+1 < len(course.Readings) && shown(at, at.Held) == held.Y[len(held.Y)-1] &&
+				shown(at, at.Used) == used.Y[len(used.Y)-1] {
 				continue // a step lasts until the next
 			}
 			held.add(at.At.Seconds(), shown(at, at.Held))

@@ -25,7 +25,8 @@ func perUser(all []Condition, load string) Chart {
 	if points < 2 {
 		return c
 	}
-	c.Note = "Users are --max-concurrency, or the most requests in flight. GPUs are --gpus, or what --metadata has in num_gpus or tensor_parallel_size, or else 1."
+	c.Note = "Users are --max-concurrency, or the most requests in flight. GPUs are --gpus, or what --metadata has in " +
+		"num_gpus or tensor_parallel_size, or else 1."
 	if load != "" {
 		c.Note += " A line goes from the lowest " + load + " to the highest."
 	}

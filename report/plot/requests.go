@@ -45,7 +45,10 @@ func singleRequests(r Run) []Chart {
 		passes.Go(func() { charts[i] = chart() })
 	}
 	passes.Wait()
-	return slices.DeleteFunc(charts, func(c Chart) bool { return c.Series == nil || c.Name != "timeline" && len(c.Series[0].X) == 0 })
+	return slices.DeleteFunc(charts, func(c Chart) bool {
+		return c.Series == nil || c.Name != "timeline" &&
+			len(c.Series[0].X) == 0
+	})
 }
 
 // byDue are the measured requests in the order in which they were due, or one in so many, and how

@@ -35,7 +35,8 @@ const (
 )
 
 // mute are flags that do not change a run, or that other labels cover.
-var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "pairs", "header", "request-id-prefix"}, compare.OutputFlags...)
+var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "pairs",
+	"header", "request-id-prefix"}, compare.OutputFlags...)
 
 // Label finds labels that distinguish the runs: arm, target, model, the flags in which they differ,
 // and if that is not enough the repeat, file, seed, URL and id. It leaves out a label that

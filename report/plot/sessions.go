@@ -93,8 +93,9 @@ func sessionTimeline(r Run, all []sessionBar) Chart {
 		}
 	}
 	c := Chart{Name: "session-timeline", Title: "Sessions, turn by turn",
-		Note: fmt.Sprintf("%d of %s, at even steps from the shortest to the longest. Each agent has a row.", len(shown), metrics.Counted(len(all), "session")),
-		X:    Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Agent of a session", Down: true}}
+		Note: fmt.Sprintf("%d of %s, at even steps from the shortest to the longest. Each agent has a row.", len(shown),
+			metrics.Counted(len(all), "session")),
+		X: Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Agent of a session", Down: true}}
 	g := newGantt(1)
 	left := ""
 	for _, s := range shown {
@@ -139,7 +140,8 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 		}
 		s.agents = append(s.agents, r.Session.Agent)
 	}
-	b := turnBar{sessionSlot: r.Session.SessionSlot, ready: r.Session.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Session.Tool}
+	b := turnBar{sessionSlot: r.Session.SessionSlot, ready: r.Session.Ready, due: r.Due, sent: r.Sent,
+		first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Session.Tool}
 	if len(r.Session.Waits) == 0 {
 		b.ready = r.Due
 	} else {
@@ -161,8 +163,10 @@ func newGantt(thick float64) gantt {
 	bars := func(name string, color int) *Series {
 		return &Series{Name: name, Style: Bars, Color: color, Thick: thick}
 	}
-	return gantt{bars("waits for a session slot", sessionSlotColor), bars("person's gap", personColor), bars("tool's gap", toolColor),
-		bars("queue (client)", queueColor), bars("prefill", waitColor), bars("decode", decodeColor), bars("failed", failedColor)}
+	return gantt{bars("waits for a session slot", sessionSlotColor), bars("person's gap", personColor),
+		bars("tool's gap", toolColor),
+		bars("queue (client)", queueColor), bars("prefill", waitColor), bars("decode", decodeColor),
+		bars("failed", failedColor)}
 }
 
 // put puts the series that have bars on a chart.
@@ -180,7 +184,8 @@ func (g gantt) stack(row float64, p metrics.JobParts) {
 	for _, part := range []struct {
 		bars *Series
 		took time.Duration
-	}{{g.prefill, p.Prefill}, {g.decode, p.Decode}, {g.person, p.Think}, {g.tool, p.Tool}, {g.sessionSlot, p.SessionSlots}, {g.queue, p.Slots + p.Lag}} {
+	}{{g.prefill, p.Prefill}, {g.decode, p.Decode}, {g.person, p.Think}, {g.tool, p.Tool},
+		{g.sessionSlot, p.SessionSlots}, {g.queue, p.Slots + p.Lag}} {
 		part.bars.span(row, at, at+part.took)
 		at += part.took
 	}

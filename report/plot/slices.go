@@ -51,7 +51,8 @@ var histories = []history{
 		{name: "P99", of: func(s *metrics.Slice) float64 { return s.ITL.P99 }}}},
 	{"kv-cache", "Caches on the server", "Share (%)", Line, []quantity{
 		{name: "KV cache in use", seen: func(s *metrics.Seen) float64 { return value(s.KVCache, 100) }},
-		{name: "prompt tokens in the prefix cache", seen: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
+		{name: "prompt tokens in the prefix cache",
+			seen: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
 	{"preemptions", "Preemptions", "Preemptions since the server was asked before", Line, []quantity{
 		{name: "preemptions", seen: func(s *metrics.Seen) float64 { return value(s.Preemptions, 1) }}}},
 	{"gpu", "GPU utilisation", "Share of the time (%)", Line, []quantity{

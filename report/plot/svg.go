@@ -22,7 +22,8 @@ const (
 // Colours that are readable on white and on black.
 const svgInk, svgGrid = "#7a7a7a", "#7a7a7a"
 
-var svgPalette = []string{"#2f7ed8", "#e07b00", "#23a05a", "#e0413e", "#9467e0", "#00a0a8", "#d557a8", "#a5731d", "#7d9a00", "#5b7f9f"}
+var svgPalette = []string{"#2f7ed8", "#e07b00", "#23a05a", "#e0413e", "#9467e0", "#00a0a8", "#d557a8", "#a5731d",
+	"#7d9a00", "#5b7f9f"}
 
 func svgColor(i int) string {
 	if i == Neutral {
@@ -51,7 +52,8 @@ func SVG(w io.Writer, c *Chart) error {
 	p.text(svgLeft, 20, fmt.Sprintf(`font-size="%g" font-weight="600"`, titleSize(c.Title, width-svgLeft)), c.Title)
 	p.legend()
 	p.axes()
-	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%g" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
+	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%g" height="%.1f"/></clipPath>`+
+		"\n<g clip-path=\"url(#plot)\">\n",
 		svgLeft, p.top, width-svgLeft-svgRight, p.bottom()-p.top)
 	for _, below := range []bool{true, false} {
 		for i := range c.Series {
@@ -141,7 +143,8 @@ func shortened(text string, n int) string {
 }
 
 func (p *svg) rule(x1, y1, x2, y2 float64) {
-	fmt.Fprintf(p, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-opacity="0.25"/>`+"\n", x1, y1, x2, y2, svgGrid)
+	fmt.Fprintf(p, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-opacity="0.25"/>`+"\n", x1, y1, x2,
+		y2, svgGrid)
 }
 
 func (p *svg) series(s *Series) {

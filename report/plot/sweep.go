@@ -32,7 +32,8 @@ func tail(metric string) number {
 		func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(99) }}
 }
 
-var outputThroughput = number{"throughput", "Output throughput (tok/s)", func(s *metrics.Summary) float64 { return s.OutputThroughput }}
+var outputThroughput = number{"throughput", "Output throughput (tok/s)",
+	func(s *metrics.Summary) float64 { return s.OutputThroughput }}
 
 // loads are the flags that set how hard a server is driven. A line of latency against
 // throughput follows one of them.
@@ -127,7 +128,10 @@ func versus(all []Condition, latency number, load string) Chart {
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
-	paths := paths(all, load, func(c *Condition) (x, y float64) { return c.Middle(outputThroughput.of), c.Middle(latency.of) })
+	paths := paths(all, load, func(c *Condition) (x, y float64) {
+		return c.Middle(outputThroughput.of),
+			c.Middle(latency.of)
+	})
 	c.draw(paths)
 	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].Runs) {
 		c.Note = strings.TrimSpace(c.Note + " No other run is better in both than a run on the front.")
@@ -210,7 +214,8 @@ func over(all []Condition, n number, key string) Chart {
 
 // spread has a dot for each run, above the name of what it repeats.
 func spread(all []Condition, n number) Chart {
-	c := Chart{Name: n.name + "-spread", Title: n.short() + " of each run", X: Axis{Title: "Runs", Scale: Category}, Y: Axis{Title: n.title}}
+	c := Chart{Name: n.name + "-spread", Title: n.short() + " of each run", X: Axis{Title: "Runs", Scale: Category},
+		Y: Axis{Title: n.title}}
 	for i, condition := range all {
 		c.X.Names = append(c.X.Names, condition.Name())
 		s := Series{Name: condition.Name(), Style: Path, Color: i}

@@ -56,7 +56,8 @@ func (a *Axis) decades() (ticks []tick) {
 func (a *Axis) steps(n int) (ticks []tick) {
 	step := even((a.Max - a.Min) / float64(n))
 	for i := math.Ceil(a.Min / step); i*step <= a.Max; i++ {
-		ticks = append(ticks, tick{i * step, strconv.FormatFloat(i*step, 'f', max(0, -int(math.Floor(math.Log10(step)))), 64)})
+		ticks = append(ticks, tick{i * step, strconv.FormatFloat(i*step, 'f', max(0, -int(math.Floor(math.Log10(step)))),
+			64)})
 	}
 	return ticks
 }

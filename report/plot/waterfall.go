@@ -9,7 +9,8 @@ import (
 )
 
 // spanColors are the palette's colors of spans, by metrics.Span. The server's are as in the timeline.
-var spanColors = []int{queueColor, failedColor, 5, 7, sessionSlotColor, waitColor, personColor, waitColor, decodeColor, 8}
+var spanColors = []int{queueColor, failedColor, 5, 7, sessionSlotColor, waitColor, personColor, waitColor, decodeColor,
+	8}
 
 // Of the charts of spans.
 const (
@@ -25,7 +26,8 @@ func waterfalls(r Run) []Chart {
 	}
 	whole := Chart{Name: "waterfall", Title: "Waterfall of requests, over the run"}
 	begin := Chart{Name: "waterfall-ttft", Title: "Waterfall until the first output, over the run"}
-	return []Chart{spansOverTime(r, whole, metrics.SpanRead), spansOverTime(r, begin, metrics.SpanFirstOutput), spanShares(r)}
+	return []Chart{spansOverTime(r, whole, metrics.SpanRead), spansOverTime(r, begin, metrics.SpanFirstOutput),
+		spanShares(r)}
 }
 
 // spansOverTime is c with a bar for the requests that were due in each part of the run: their mean
@@ -34,7 +36,8 @@ func spansOverTime(r Run, c Chart, last metrics.Span) Chart {
 	whole := r.Whole()
 	width := max(seconds(even(max(r.Seconds, 0.001)/mostBars)), leastSlice)
 	c.Note = fmt.Sprintf("Means of the requests that were due in each %v.", width)
-	c.X, c.Y = Axis{Title: "Time since the request was due (ms)"}, Axis{Title: "Time at which the request was due (s)", Down: true}
+	c.X, c.Y = Axis{Title: "Time since the request was due (ms)"},
+		Axis{Title: "Time at which the request was due (s)", Down: true}
 	parts := map[int]*metrics.Waterfall{}
 	rows := 0
 	for rec := range r.Measured() {

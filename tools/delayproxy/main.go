@@ -42,10 +42,11 @@ func run(ctx context.Context, args []string) error {
 	file := flags.String("log", "", "write the stamps of each request to this `file`, as JSON lines")
 	ready := flags.String("ready-file", "", "write the URL of the proxy to this `file` once it listens")
 	var slow slowdown
-	flags.Func("stretch", "`share` by which all times of an answer get longer, such as 10%", func(text string) (err error) {
-		slow.share, err = percent(text)
-		return err
-	})
+	flags.Func("stretch", "`share` by which all times of an answer get longer, such as 10%",
+		func(text string) (err error) {
+			slow.share, err = percent(text)
+			return err
+		})
 	flags.DurationVar(&slow.delay, "delay", 0, "`time` by which all bytes of an answer come later, such as 5ms")
 	flags.Parse(args)
 	server, err := url.Parse(*to)
@@ -57,7 +58,8 @@ func run(ctx context.Context, args []string) error {
 	case slow.delay < 0:
 		return fmt.Errorf("--delay %v: the time must be at least 0", slow.delay)
 	}
-	p := &proxy{to: server, slow: slow, wait: sleepUntil, transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 1 << 16}}
+	p := &proxy{to: server, slow: slow, wait: sleepUntil,
+		transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 1 << 16}}
 	if *file != "" {
 		f, err := os.OpenFile(*file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 		if err != nil {

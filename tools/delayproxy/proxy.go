@@ -63,7 +63,8 @@ func (p *proxy) handler() http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(p.to)
 			r.Out.Host = r.In.Host
-			r.Out.Header["X-Idempotency-Key"] = nil // not sent: it lets the transport try again where the server just closed a used connection
+			// not sent: it lets the transport try again where the server just closed a used connection
+			r.Out.Header["X-Idempotency-Key"] = nil
 		},
 		Transport:      p.transport,
 		FlushInterval:  -1, // at once
@@ -85,7 +86,8 @@ func (p *proxy) handler() http.Handler {
 			reverse.ServeHTTP(w, r)
 			return
 		}
-		e := &entry{ID: r.Header.Get("X-Request-Id"), Trace: r.Header.Get("Traceparent"), Path: r.URL.Path, Received: time.Now()}
+		e := &entry{ID: r.Header.Get("X-Request-Id"), Trace: r.Header.Get("Traceparent"), Path: r.URL.Path,
+			Received: time.Now()}
 		defer p.write(e) // also when the client is gone, for which reverse panics
 		ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), entryKey{}, e), &httptrace.ClientTrace{
 			WroteRequest:         func(httptrace.WroteRequestInfo) { e.stamp(&e.Forwarded) },

@@ -49,11 +49,13 @@ type Failures map[string]int
 // nothing about them.
 var ofMachine = []string{
 	"lag", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
-	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "CPU quota", "other processes", "connecting", "Little's law",
+	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "CPU quota", "other processes", "connecting",
+	"Little's law",
 }
 
 // standstill are the checks that fail if a machine is too busy for any test.
-var standstill = []string{"lag", "socket age", "shared reads", "longest stop", "stopped", "longest GC pause", "GC pauses", "other processes"}
+var standstill = []string{"lag", "socket age", "shared reads", "longest stop", "stopped", "longest GC pause",
+	"GC pauses", "other processes"}
 
 // An errMissing names what a case needs and does not find.
 type errMissing string

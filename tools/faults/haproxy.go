@@ -29,12 +29,19 @@ func haproxyCases() []*Case {
 	}
 	some := func(class string) Want { return Want{Failed: Failures{class: 5}, Suspect: []string{"failed"}} }
 	return []*Case{
-		proxied("Debian's default configuration", "30s", "", Case{Fault: "it holds events back and sends them in bursts", Alone: true, Args: []string{"--random-output-len", "100"},
-			Want: Want{Suspect: []string{"lumpy delivery"}}, Lost: "ITL: it measures the proxy"}),
-		proxied("`option http-no-delay`", "30s", "option http-no-delay", Case{Fault: "it sends each event at once", Alone: true, Want: Want{Check: (*Outcome).short}}),
-		proxied("`timeout server 1s`; `sim --fault never --fault-every 4`", "1s", "option http-no-delay", Case{Fault: "it stops waiting for an answer (504)", Want: some("status")}, "--fault", "never", "--fault-every", "4"),
-		proxied("`timeout server 1s`; `sim --fault stall=5 --fault-every 4`", "1s", "option http-no-delay", Case{Fault: "it gives up in the middle of an answer", Want: some("truncated")}, "--fault", "stall=5", "--fault-every", "4"),
-		proxied("`option httpclose`", "30s", "option httpclose\n\toption http-no-delay", Case{Fault: "it closes after each answer", Args: []string{"--max-concurrency", "4"}}),
+		proxied("Debian's default configuration", "30s", "",
+			Case{Fault: "it holds events back and sends them in bursts", Alone: true,
+				Args: []string{"--random-output-len", "100"},
+				Want: Want{Suspect: []string{"lumpy delivery"}}, Lost: "ITL: it measures the proxy"}),
+		proxied("`option http-no-delay`", "30s", "option http-no-delay",
+			Case{Fault: "it sends each event at once", Alone: true, Want: Want{Check: (*Outcome).short}}),
+		proxied("`timeout server 1s`; `sim --fault never --fault-every 4`", "1s", "option http-no-delay",
+			Case{Fault: "it stops waiting for an answer (504)", Want: some("status")}, "--fault", "never", "--fault-every", "4"),
+		proxied("`timeout server 1s`; `sim --fault stall=5 --fault-every 4`", "1s", "option http-no-delay",
+			Case{Fault: "it gives up in the middle of an answer", Want: some("truncated")}, "--fault", "stall=5",
+			"--fault-every", "4"),
+		proxied("`option httpclose`", "30s", "option httpclose\n\toption http-no-delay",
+			Case{Fault: "it closes after each answer", Args: []string{"--max-concurrency", "4"}}),
 	}
 }
 

@@ -23,10 +23,13 @@ func linkCases() []*Case {
 			Fault: "a round trip of 50 ms", Args: []string{"--warm-connections"}, Lost: "nothing: TTFT includes the 50 ms",
 			Want: Want{Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 50, 300) }}}),
 		linked("`tc qdisc add dev eth0 root netem delay 25ms loss 5%` at both ends", 25*time.Millisecond, 20, Case{
-			Fault: "likewise, with one packet in twenty lost", Args: []string{"--warm-connections"}, Lost: "ITL: it measures the network",
+			Fault: "likewise, with one packet in twenty lost", Args: []string{"--warm-connections"},
+			Lost: "ITL: it measures the network",
 			// The end of an answer depends on which packets are lost.
-			Want: Want{Perhaps: []string{"lumpy delivery"}, Says: "came before an earlier one, which the network had lost or held up: what was in them had to wait for that"}}),
-		{Group: group, Fault: "an address that swallows packets", How: "`iptables -A INPUT -p tcp --dport 8000 -j DROP`", Args: []string{"--connect-timeout", "0.5"},
+			Want: Want{Perhaps: []string{"lumpy delivery"},
+				Says: "came before an earlier one, which the network had lost or held up: what was in them had to wait for that"}}),
+		{Group: group, Fault: "an address that swallows packets", How: "`iptables -A INPUT -p tcp --dport 8000 -j DROP`",
+			Args: []string{"--connect-timeout", "0.5"},
 			Want: Want{Exit: 1, Unsent: requests}, Make: (*Stage).swallow},
 	}
 }

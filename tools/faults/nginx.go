@@ -55,7 +55,8 @@ func (s *Stage) nginx(at site) (addr string, err error) {
 	if !at.instead {
 		completion = "proxy_pass http://sim; " + completion
 	}
-	config, err := s.write("nginx.conf", fmt.Sprintf(nginxConfig, sim.Addr(), at.http, addr, at.listen, at.server, completion))
+	config, err := s.write("nginx.conf", fmt.Sprintf(nginxConfig, sim.Addr(), at.http, addr, at.listen, at.server,
+		completion))
 	if err != nil {
 		return "", err
 	}
@@ -89,27 +90,46 @@ func nginxCases() []*Case {
 	lock := `if ($http_authorization != "Bearer right") { return 401; }`
 	missing := "`proxy_pass http://unix:/nowhere`"
 	return []*Case{
-		proxied("`proxy_buffering on` (the default)", site{}, Case{Fault: "answers are buffered", Want: Want{Check: (*Outcome).short}}),
-		proxied("`proxy_buffering off`", site{server: "proxy_buffering off;"}, Case{Fault: "answers are not buffered", Want: Want{Check: (*Outcome).short}}),
-		proxied("`client_max_body_size 64`", site{server: "client_max_body_size 64;"}, Case{Fault: "prompts exceed its limit", Want: status}),
+		proxied("`proxy_buffering on` (the default)", site{},
+			Case{Fault: "answers are buffered", Want: Want{Check: (*Outcome).short}}),
+		proxied("`proxy_buffering off`", site{server: "proxy_buffering off;"},
+			Case{Fault: "answers are not buffered", Want: Want{Check: (*Outcome).short}}),
+		proxied("`client_max_body_size 64`", site{server: "client_max_body_size 64;"},
+			Case{Fault: "prompts exceed its limit", Want: status}),
 		proxied("`limit_req zone=all burst=14 nodelay; limit_req_status 429; add_header Retry-After 1 always`",
-			site{http: "limit_req_zone all zone=all:1m rate=1r/m;", completion: "limit_req zone=all burst=14 nodelay; limit_req_status 429; add_header Retry-After 1 always;"},
+			site{http: "limit_req_zone all zone=all:1m rate=1r/m;",
+				completion: "limit_req zone=all burst=14 nodelay; limit_req_status 429; add_header Retry-After 1 always;"},
 			Case{Fault: "it accepts 15 requests", Want: some("status")}),
 		proxied("likewise, with `rate=10r/s`",
-			site{http: "limit_req_zone all zone=all:1m rate=10r/s;", completion: "limit_req zone=all burst=14 nodelay; limit_req_status 429; add_header Retry-After 1 always;"},
+			site{http: "limit_req_zone all zone=all:1m rate=10r/s;",
+				completion: "limit_req zone=all burst=14 nodelay; limit_req_status 429; add_header Retry-After 1 always;"},
 			Case{Fault: "it accepts 15 requests, and the others are retried", Args: []string{"--retries", "2"},
-				Want: Want{Says: "5 requests sent again after failures, 5 times in all"}, Lost: "latencies of the retried requests include the second of Retry-After"}),
-		proxied(missing, site{instead: true, completion: "proxy_pass http://unix:/nowhere;"}, Case{Fault: "it finds no server (502)", Want: status}),
-		proxied("`proxy_read_timeout 1s`; `sim --fault never --fault-every 4`", site{server: "proxy_read_timeout 1s;", sim: []string{"--fault", "never", "--fault-every", "4"}},
+				Want: Want{Says: "5 requests sent again after failures, 5 times in all"},
+				Lost: "latencies of the retried requests include the second of Retry-After"}),
+		proxied(missing, site{instead: true, completion: "proxy_pass http://unix:/nowhere;"},
+			Case{Fault: "it finds no server (502)", Want: status}),
+		proxied("`proxy_read_timeout 1s`; `sim --fault never --fault-every 4`",
+			site{server: "proxy_read_timeout 1s;", sim: []string{"--fault", "never", "--fault-every", "4"}},
 			Case{Fault: "it stops waiting for an answer (504)", Want: some("status")}),
-		proxied("`proxy_read_timeout 1s`; `sim --fault stall=5 --fault-every 4`", site{server: "proxy_read_timeout 1s;", sim: []string{"--fault", "stall=5", "--fault-every", "4"}},
+		proxied("`proxy_read_timeout 1s`; `sim --fault stall=5 --fault-every 4`",
+			site{server: "proxy_read_timeout 1s;", sim: []string{"--fault", "stall=5", "--fault-every", "4"}},
 			Case{Fault: "it gives up in the middle of an answer", Want: some("truncated")}),
-		proxied("`return 307 http://127.0.0.1:9$request_uri`", site{instead: true, completion: "return 307 http://127.0.0.1:9$request_uri;"}, Case{Fault: "it redirects", Want: status}),
+		proxied("`return 307 http://127.0.0.1:9$request_uri`",
+			site{instead: true, completion: "return 307 http://127.0.0.1:9$request_uri;"},
+			Case{Fault: "it redirects", Want: status}),
 		proxied(locked, site{server: lock}, Case{Fault: "there is no API key", Want: Want{Exit: 1, Unsent: requests}}),
-		proxied("`OPENAI_API_KEY=wrong`; "+locked, site{server: lock, key: "wrong"}, Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
+		proxied("`OPENAI_API_KEY=wrong`; "+locked, site{server: lock, key: "wrong"},
+			Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
 		proxied("`OPENAI_API_KEY=right`; "+locked, site{server: lock, key: "right"}, Case{Fault: "the API key is right"}),
-		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"}, Case{Fault: "it closes after each answer", Args: few, Want: opens(requests, "the server closed the connection after 20 answers: the next request opens a new connection"), Lost: "nothing: each request connects, and TTFT includes that"}),
-		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the next request opens a new connection")}),
-		proxied("`keepalive_timeout 100ms`", site{server: "keepalive_timeout 100ms;"}, Case{Fault: "it closes idle connections before we do", Args: strings.Fields("--request-rate 4 --burstiness 1000 --random-output-len 5"), Want: opens(requests-2, "")}),
+		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"},
+			Case{Fault: "it closes after each answer", Args: few,
+				Want: opens(requests, "the server closed the connection after 20 answers: the next request opens a new "+
+					"connection"), Lost: "nothing: each request connects, and TTFT includes that"}),
+		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"},
+			Case{Fault: "it closes after two answers", Args: few,
+				Want: opens(requests/2, "the next request opens a new connection")}),
+		proxied("`keepalive_timeout 100ms`", site{server: "keepalive_timeout 100ms;"},
+			Case{Fault: "it closes idle connections before we do",
+				Args: strings.Fields("--request-rate 4 --burstiness 1000 --random-output-len 5"), Want: opens(requests-2, "")}),
 	}
 }

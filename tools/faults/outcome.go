@@ -121,7 +121,8 @@ func (o *Outcome) accusations(excused []string) []string {
 
 // disturbed reports whether this machine disturbed the run.
 func (o *Outcome) disturbed() bool {
-	return slices.ContainsFunc(o.Result.Trust.Checks, func(c Check) bool { return !c.OK && slices.Contains(standstill, c.Name) })
+	return slices.ContainsFunc(o.Result.Trust.Checks,
+		func(c Check) bool { return !c.OK && slices.Contains(standstill, c.Name) })
 }
 
 // talk is stderr with line ends as single spaces.

@@ -52,7 +52,9 @@ func reachCases() []*Case {
 				s.later(func() { l.Close() })
 				return "http://" + l.Addr().String(), nil
 			}},
-		{Group: group, Fault: "the server does not have the model", How: "`sim`", Want: Want{Exit: 1, Failed: Failures{"status": requests}, Suspect: []string{"completed"}, Says: "lists stub-32000, not other"}, Args: []string{"--model", "other"},
+		{Group: group, Fault: "the server does not have the model", How: "`sim`",
+			Want: Want{Exit: 1, Failed: Failures{"status": requests}, Suspect: []string{"completed"},
+				Says: "lists stub-32000, not other"}, Args: []string{"--model", "other"},
 			Make: onlySim},
 	}
 }
@@ -82,19 +84,27 @@ func serverCases() []*Case {
 	back := struck("truncated", "refused")
 	back.Failed = Failures{"truncated": 3, "refused": 2}
 	return []*Case{
-		{Group: group, Fault: "killed in the middle of the run", How: "`kill -KILL` after 8 answers, with 3 in flight", Args: steady,
+		{Group: group, Fault: "killed in the middle of the run", How: "`kill -KILL` after 8 answers, with 3 in flight",
+			Args: steady,
 			Want: struck("truncated", "refused"), Make: while((*Stage).kill)},
-		{Group: group, Fault: "killed, and restarted after 2 more requests have failed", How: "`kill -KILL` after 8 answers, `sim` after 13", Args: steady,
+		{Group: group, Fault: "killed, and restarted after 2 more requests have failed",
+			How: "`kill -KILL` after 8 answers, `sim` after 13", Args: steady,
 			Want: back, Alone: true, Make: while(func(s *Stage, sim *Sim) error { return s.restart(sim, 13) })},
-		{Group: group, Fault: "killed and restarted, with retries", How: "`kill -KILL` after 8 answers, `sim` 0.3 s later", Args: append([]string{"--retries", "5"}, steady...),
+		{Group: group, Fault: "killed and restarted, with retries", How: "`kill -KILL` after 8 answers, `sim` 0.3 s later",
+			Args: append([]string{"--retries", "5"}, steady...),
 			Want: Want{Failed: Failures{"truncated": 3}, Suspect: []string{"failed"}, Says: "sent again after failures"},
 			Lost: "latencies of the retried requests include the wait", Make: while((*Stage).revive)},
-		{Group: group, Fault: "stalled after the last request was sent", How: "`sim --fault stall=2 --fault-every 4`", Args: []string{"--drain-limit", "1"},
+		{Group: group, Fault: "stalled after the last request was sent", How: "`sim --fault stall=2 --fault-every 4`",
+			Args: []string{"--drain-limit", "1"},
 			Want: Want{Failed: Failures{"overdue": 5}, Suspect: []string{"failed"}}, Make: stalling},
-		{Group: group, Fault: "stalled at the run's deadline", How: "`sim --fault stall=2 --fault-every 4`", Args: []string{"--deadline", "1"},
-			Want: Want{Failed: Failures{"deadline": 5}, Exit: 1, Says: "5 requests cut short, by --deadline 1s"}, Make: stalling},
-		{Group: group, Fault: "failing, with a limit on failures", How: "`sim --fault status=503`", Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
-			Want: Want{Failed: Failures{"status": 5}, Suspect: []string{"completed"}, Unsent: requests - 5, Exit: 1, Says: "stopped by --abort-on-failures 4: 5 of 5 requests failed"},
+		{Group: group, Fault: "stalled at the run's deadline", How: "`sim --fault stall=2 --fault-every 4`",
+			Args: []string{"--deadline", "1"},
+			Want: Want{Failed: Failures{"deadline": 5}, Exit: 1, Says: "5 requests cut short, by --deadline 1s"},
+			Make: stalling},
+		{Group: group, Fault: "failing, with a limit on failures", How: "`sim --fault status=503`",
+			Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
+			Want: Want{Failed: Failures{"status": 5}, Suspect: []string{"completed"}, Unsent: requests - 5, Exit: 1,
+				Says: "stopped by --abort-on-failures 4: 5 of 5 requests failed"},
 			Make: func(s *Stage) (string, error) {
 				sim, err := s.sim("--fault", "status=503")
 				if err != nil {

@@ -142,7 +142,8 @@ func (s *Stage) listen() (addr string, file *os.File, err error) {
 func (s *Stage) try(url string, args []string) (*Outcome, error) {
 	command := append([]string{"run"}, usual(url)...)
 	// A case may override where these go.
-	command = append(command, "-o", s.stream(), "--save-result", "--result-filename", s.path("result.json"), "--disable-tqdm")
+	command = append(command, "-o", s.stream(), "--save-result", "--result-filename", s.path("result.json"),
+		"--disable-tqdm")
 	s.run = exec.CommandContext(s.ctx, s.bin, append(command, args...)...)
 	o := &Outcome{dir: s.dir}
 	if err := s.perform(s.run, o); err != nil {

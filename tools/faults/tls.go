@@ -33,14 +33,21 @@ func tlsCases() []*Case {
 	const unbuffered = "proxy_buffering off; "
 	tls, h2 := site{listen: "ssl", server: unbuffered}, site{listen: "ssl http2", server: unbuffered}
 	return []*Case{
-		locked(known, lock{site: tls}, Case{Fault: "a certificate by a known authority", Args: []string{"--warm-connections"}}),
-		locked("`listen … ssl`", lock{site: tls, unknown: true}, Case{Fault: "a certificate by an unknown authority", Want: begins}),
-		locked("`listen … ssl`", lock{site: tls, unknown: true}, Case{Fault: "likewise, without verification", Args: []string{"--insecure", "--warm-connections"}, Lost: "only the certainty about who answers",
-			Want: Want{Says: "nobody verified the server's TLS certificate (--insecure): what answered may be anybody"}}),
+		locked(known, lock{site: tls}, Case{Fault: "a certificate by a known authority",
+			Args: []string{"--warm-connections"}}),
+		locked("`listen … ssl`", lock{site: tls, unknown: true},
+			Case{Fault: "a certificate by an unknown authority", Want: begins}),
+		locked("`listen … ssl`", lock{site: tls, unknown: true},
+			Case{Fault: "likewise, without verification", Args: []string{"--insecure", "--warm-connections"},
+				Lost: "only the certainty about who answers",
+				Want: Want{Says: "nobody verified the server's TLS certificate (--insecure): what answered may be anybody"}}),
 		locked(known, lock{site: tls, address: "192.0.2.1"}, Case{Fault: "a certificate of another host", Want: begins}),
-		locked("`--base-url https://…` of a server that speaks HTTP", lock{}, Case{Fault: "no TLS, but the client expects it", Want: begins}),
-		locked("`--base-url http://…` of a server that speaks TLS", lock{site: tls, scheme: "http"}, Case{Fault: "TLS, but the client does not expect it", Want: begins}),
-		locked(known, lock{site: h2}, Case{Fault: "HTTP/2", Args: []string{"--http2", "--warm-connections"}, Lost: "the kernel's stamps: see [trust](../trust.md)"}),
+		locked("`--base-url https://…` of a server that speaks HTTP", lock{},
+			Case{Fault: "no TLS, but the client expects it", Want: begins}),
+		locked("`--base-url http://…` of a server that speaks TLS", lock{site: tls, scheme: "http"},
+			Case{Fault: "TLS, but the client does not expect it", Want: begins}),
+		locked(known, lock{site: h2}, Case{Fault: "HTTP/2", Args: []string{"--http2", "--warm-connections"},
+			Lost: "the kernel's stamps: see [trust](../trust.md)"}),
 	}
 }
 
@@ -72,7 +79,8 @@ func (s *Stage) certify(address net.IP) (authority string, err error) {
 	begin := time.Now().Add(-time.Hour)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the fault table"},
-		NotBefore: begin, NotAfter: begin.AddDate(1, 0, 0), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: begin, NotAfter: begin.AddDate(1, 0, 0), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -36,15 +36,22 @@ func toxicCases() []*Case {
 	return []*Case{
 		toxic("latency", "latency=200", Case{Fault: "all data arrives 200 ms late", Lost: "nothing: TTFT includes the 200 ms",
 			Want: Want{Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 200, 500) }}}),
-		toxic("latency", "latency=100 jitter=90", Case{Fault: "all data arrives 10 to 190 ms late", Lost: "ITL: it measures the network",
-			Want: Want{Suspect: lumpy, Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 20, 500) }}}),
+		toxic("latency", "latency=100 jitter=90", Case{Fault: "all data arrives 10 to 190 ms late",
+			Lost: "ITL: it measures the network",
+			Want: Want{Suspect: lumpy, Check: func(o *Outcome) error {
+				return within("mean TTFT (ms)", o.Result.MeanTTFT, 20, 500)
+			}}}),
 		toxic("bandwidth", "rate=5", Case{Fault: "5 kB/s", Lost: "ITL: it measures the line", Own: true}),
-		toxic("slicer", "average_size=37 size_variation=10 delay=2000", Case{Fault: "events cut into pieces of 37 bytes, 2 ms apart"}),
+		toxic("slicer", "average_size=37 size_variation=10 delay=2000",
+			Case{Fault: "events cut into pieces of 37 bytes, 2 ms apart"}),
 		toxic("limit_data", "bytes=2000", Case{Fault: "connections end after 2000 bytes", Want: broken}),
-		midway("reset_peer", "timeout=100", Failures{"truncated": 3, "reset": 9}, Case{Fault: "connections are reset after 8 answers, with 3 in flight; open ones end"}),
-		midway("timeout", "timeout=300", Failures{"truncated": 12}, Case{Fault: "after 8 answers, with 3 in flight, connections carry no more data and end 300 ms later"}),
+		midway("reset_peer", "timeout=100", Failures{"truncated": 3, "reset": 9},
+			Case{Fault: "connections are reset after 8 answers, with 3 in flight; open ones end"}),
+		midway("timeout", "timeout=300", Failures{"truncated": 12},
+			Case{Fault: "after 8 answers, with 3 in flight, connections carry no more data and end 300 ms later"}),
 		toxic("slow_close", "delay=500", Case{Fault: "connections end 500 ms late"}),
-		{Group: group, Fault: "the proxy disappears in the middle of the run", How: "`toxiproxy-cli toggle` after 8 answers, with 3 in flight", Args: steady,
+		{Group: group, Fault: "the proxy disappears in the middle of the run",
+			How: "`toxiproxy-cli toggle` after 8 answers, with 3 in flight", Args: steady,
 			Want: struck("truncated", "refused"), Make: func(s *Stage) (string, error) {
 				return s.taken(func(proxy *toxiproxy.Proxy) error { proxy.Stop(); return nil })
 			}},
@@ -53,7 +60,8 @@ func toxicCases() []*Case {
 
 // spoil adds a toxic to a proxy.
 func spoil(proxy *toxiproxy.Proxy, kind, attributes string) error {
-	text := fmt.Sprintf(`{"type": %q, "attributes": {"%s}}`, kind, strings.NewReplacer("=", `": `, " ", `, "`).Replace(attributes))
+	text := fmt.Sprintf(`{"type": %q, "attributes": {"%s}}`, kind,
+		strings.NewReplacer("=", `": `, " ", `, "`).Replace(attributes))
 	_, err := proxy.Toxics.AddToxicJson(strings.NewReader(text))
 	return err
 }

@@ -21,7 +21,8 @@ func allCases(ctx context.Context, bin string) ([]*Case, error) {
 	}
 	var all []*Case
 	for _, cases := range [][]*Case{
-		reachCases(), simulated, serverCases(), toxicCases(), nginxCases(), tlsCases(), haproxyCases(), linkCases(), clientCases(),
+		reachCases(), simulated, serverCases(), toxicCases(), nginxCases(), tlsCases(), haproxyCases(), linkCases(),
+		clientCases(),
 	} {
 		all = append(all, cases...)
 	}

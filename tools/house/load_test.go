@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "github.com/servebench/servebench"
@@ -46,8 +47,9 @@ type room struct {
 type source struct {
 	name   string
 	lines  int
-	tagged bool // for some systems only
-	built  bool // on this one
+	wide   []int // numbers of lines that are too wide
+	tagged bool  // for some systems only
+	built  bool  // on this one
 	syntax *ast.File
 }
 
@@ -121,10 +123,31 @@ func (h *house) read(root fs.FS, r *room, name string) error {
 		return ok && err == nil
 	}
 	r.sources = append(r.sources, &source{
-		name: path.Base(name), lines: bytes.Count(text, []byte("\n")), syntax: syntax,
+		name: path.Base(name), lines: bytes.Count(text, []byte("\n")), wide: h.wide(text, syntax), syntax: syntax,
 		built: match(runtime.GOOS), tagged: !match("none") || bytes.Contains(text, []byte("//go:build ")),
 	})
 	return nil
+}
+
+// wide are the numbers of the lines that are too wide and have no literal in backquotes, which cannot be broken.
+func (h *house) wide(text []byte, syntax *ast.File) (numbers []int) {
+	raw := map[int]bool{}
+	ast.Inspect(syntax, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Value[0] == '`' {
+			from := h.files.Position(l.Pos()).Line
+			for i := range 1 + strings.Count(l.Value, "\n") {
+				raw[from+i] = true
+			}
+		}
+		return true
+	})
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		if number++; utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > widest && !raw[number] {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // Import gives the packages of the house and, by outside, all others.

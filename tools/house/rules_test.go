@@ -17,6 +17,7 @@ const (
 	mostMethods = 12  // of a type in a command
 	mostFields  = 15  // of a type in a command
 	mostColumns = 100 // of a line with a field and its comment
+	widest      = 120 // columns of a line, unless it has a literal in backquotes
 )
 
 // breaches are what breaks a rule, in order. The table says who may import whom.
@@ -89,9 +90,12 @@ func (r *room) imports() (all []string) {
 	return slices.Compact(all)
 }
 
-// size finds files of too few lines.
+// size finds files of too few lines, and lines that are too wide.
 func (r *room) size() (found []string) {
 	for _, s := range r.sources {
+		for _, n := range s.wide {
+			found = append(found, fmt.Sprintf("width: %s:%d has more than %d columns", path.Join(r.path, s.name), n, widest))
+		}
 		if s.lines < leastLines && !s.tagged && s.name != "doc.go" {
 			found = append(found, fmt.Sprintf("lines: %s has fewer than %d", path.Join(r.path, s.name), leastLines))
 		}

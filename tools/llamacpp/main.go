@@ -51,14 +51,16 @@ func main() {
 		return
 	}
 	python := filepath.Join(dir, "bin", "python")
-	log.Fatal(syscall.Exec(python, append([]string{python, filepath.Join(dir, "serve.py"), model}, flag.Args()...), os.Environ()))
+	log.Fatal(syscall.Exec(python, append([]string{python, filepath.Join(dir, "serve.py"), model}, flag.Args()...),
+		os.Environ()))
 }
 
 // install puts the server and its model into a folder.
 func install(dir string) error {
 	python := filepath.Join(dir, "bin", "python")
 	if exec.Command(python, "-c", "import xllamacpp").Run() != nil {
-		for _, step := range [][]string{{"python3", "-m", "venv", dir}, {python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", wheel}} {
+		for _, step := range [][]string{{"python3", "-m", "venv", dir},
+			{python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", wheel}} {
 			if out, err := exec.Command(step[0], step[1:]...).CombinedOutput(); err != nil {
 				return fmt.Errorf("%s: %w\n%s", strings.Join(step, " "), err, out)
 			}

@@ -31,7 +31,8 @@ func undisturbed(sorted []float64) float64 { return metrics.Percentile(sorted, 1
 // bursting compares the clients if a write holds so many events. Ours may take as many floors as
 // floors, and go-openai must take gain times ours, unless gain is zero.
 func (p *plan) bursting(events int, floors, gain float64) ([]line, error) {
-	rounds, err := roundsOf(p.clientCPU, p.rounds, func(client string) job { return &burstJob{client, events, p.bursts / events} })
+	rounds, err := roundsOf(p.clientCPU, p.rounds,
+		func(client string) job { return &burstJob{client, events, p.bursts / events} })
 	return burstLines(rounds, undisturbed, floors, gain), err
 }
 
@@ -39,9 +40,11 @@ func (p *plan) bursting(events int, floors, gain float64) ([]line, error) {
 // as floors.
 func (p *plan) living(floors float64) ([]line, error) {
 	if p.clientCPU == p.serverCPU {
-		return []line{{"servebench", "not measured: client and server have one CPU together", fmt.Sprintf("≤ %.2f", floors), void}}, nil
+		return []line{{"servebench", "not measured: client and server have one CPU together", fmt.Sprintf("≤ %.2f", floors),
+			void}}, nil
 	}
-	rounds, err := roundsOf(p.clientCPU, p.pacedRounds, func(client string) job { return &liveJob{client, p.serverCPU, p.lives} })
+	rounds, err := roundsOf(p.clientCPU, p.pacedRounds,
+		func(client string) job { return &liveJob{client, p.serverCPU, p.lives} })
 	return burstLines(rounds, metrics.Median, floors, 0), err
 }
 
@@ -89,5 +92,6 @@ func burstLines(all []burstRound, typical func(sorted []float64) float64, floors
 		more.target, more.verdict = fmt.Sprintf("≥ %.1f", gain), judge(metrics.Median(ratios(reading.GoOpenAI, ours)) >= gain)
 	}
 	return append(lines, more, line{"allocations per event",
-		fmt.Sprintf("%.2f (go-openai %.0f, plain %.0f)", allocs(ours), allocs(reading.GoOpenAI), allocs(reading.Plain)), "0", verdictOf(allocs(ours) <= noAllocs)})
+		fmt.Sprintf("%.2f (go-openai %.0f, plain %.0f)", allocs(ours), allocs(reading.GoOpenAI), allocs(reading.Plain)), "0",
+		verdictOf(allocs(ours) <= noAllocs)})
 }

@@ -42,7 +42,8 @@ func accuracy(quick bool) (all []measurement) {
 		all = append(all, measurement{name: fmt.Sprintf("%d at once", streams),
 			load: load{Script: at, Requests: streams, Input: short, Output: chunks}})
 	}
-	step := truth.Script{First: 50 * time.Millisecond, ITL: 25 * time.Millisecond, Tail: tail, LockStep: true, Answers: true}
+	step := truth.Script{First: 50 * time.Millisecond, ITL: 25 * time.Millisecond, Tail: tail, LockStep: true,
+		Answers: true}
 	return append(all,
 		measurement{name: "1024 in lock-step", load: load{Script: step, Requests: 1024, Input: short, Output: chunks}},
 		measurement{name: "Poisson, 500/s", load: load{Script: at, Requests: poisson, Input: short, Output: 97, Rate: 500}})
@@ -68,15 +69,19 @@ func costs(quick bool) (all []measurement) {
 		starts := load{Requests: many, Input: short, Output: 1, Concurrency: streams}
 		lessStarts := starts
 		lessStarts.Requests = few
-		all = append(all, measurement{name: fmt.Sprintf("starts, %d in flight", streams), load: starts, less: &lessStarts, clients: clients})
+		all = append(all, measurement{name: fmt.Sprintf("starts, %d in flight", streams), load: starts, less: &lessStarts,
+			clients: clients})
 	}
-	all = append(all, measurement{name: "1000 prompts of 1024 tokens", load: load{Requests: 1000, Input: 1024, Output: 1, Concurrency: 16}})
+	all = append(all, measurement{name: "1000 prompts of 1024 tokens",
+		load: load{Requests: 1000, Input: 1024, Output: 1, Concurrency: 16}})
 	if quick {
 		return all
 	}
 	return append(all,
-		measurement{name: "100,000 requests", load: load{Requests: 100_000, Input: short, Output: 1, Concurrency: 256}, clients: fast},
-		measurement{name: "50 prompts of 100,000 tokens", load: load{Requests: 50, Input: 100_000, Output: 1, Concurrency: 50}, clients: fast})
+		measurement{name: "100,000 requests", load: load{Requests: 100_000, Input: short, Output: 1, Concurrency: 256},
+			clients: fast},
+		measurement{name: "50 prompts of 100,000 tokens",
+			load: load{Requests: 50, Input: 100_000, Output: 1, Concurrency: 50}, clients: fast})
 }
 
 // schedules are the loads whose requests are due at even gaps.
@@ -87,7 +92,8 @@ func schedules(quick bool) (all []measurement) {
 	}
 	for _, rate := range []float64{100, 1000, 5000} {
 		m := measurement{name: fmt.Sprintf("%g a second", rate), load: load{
-			Script: truth.Script{Gap: time.Duration(1e9 / rate)}, Requests: int(seconds * rate), Input: short, Output: 1, Rate: rate, Even: true,
+			Script: truth.Script{Gap: time.Duration(1e9 / rate)}, Requests: int(seconds * rate), Input: short, Output: 1,
+			Rate: rate, Even: true,
 		}}
 		if rate > 1000 {
 			m.clients = []string{ours, rust}

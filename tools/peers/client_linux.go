@@ -59,10 +59,12 @@ func (p programs) clients() (all []client) {
 		{name: ours, read: readVLLM, args: vllmArgs(p.servebench, "run"), notes: true},
 		{name: warm, read: readVLLM, args: vllmArgs(p.servebench, "run", "--warm-connections"), only: true, notes: true},
 	}
-	if found, _ := filepath.Glob(filepath.Join(p.vllm, "lib", "python3*", "site-packages", "vllm", "vllm-rs")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(p.vllm, "lib", "python3*", "site-packages", "vllm", "vllm-rs")); len(
+		found) > 0 {
 		all = append(all,
 			client{name: rust, read: readVLLM, args: vllmArgs(found[0], "bench", "serve")},
-			client{name: python, read: readVLLM, turns: 2, args: vllmArgs(filepath.Join(p.vllm, "bin", "python"), "tools/peers/bench_serve.py")})
+			client{name: python, read: readVLLM, turns: 2,
+				args: vllmArgs(filepath.Join(p.vllm, "bin", "python"), "tools/peers/bench_serve.py")})
 	}
 	if _, err := os.Stat(p.aiperf); err == nil {
 		all = append(all, client{name: aiperf, read: readAIPerf, turns: 1, only: true, args: aiperfArgs(p.aiperf)})
@@ -129,7 +131,8 @@ func readVLLM(dir string) (f figures, err error) {
 
 func aiperfArgs(program string) func(l load, p place) []string {
 	return func(l load, p place) []string {
-		args := []string{program, "profile", "--model", truth.Model, "--url", p.url, "--endpoint-type", "completions", "--streaming",
+		args := []string{program, "profile", "--model", truth.Model, "--url", p.url, "--endpoint-type", "completions",
+			"--streaming",
 			"--tokenizer", repositoryName, "--isl", strconv.Itoa(l.Input), "--osl", strconv.Itoa(l.Output),
 			"--extra-inputs", "ignore_eos:true", "--extra-inputs", fmt.Sprintf("max_tokens:%d", l.Output),
 			"--request-count", strconv.Itoa(l.Requests), "--artifact-dir", p.dir, "--ui", "none"}
@@ -151,7 +154,8 @@ func readAIPerf(dir string) (f figures, err error) {
 	if err := readJSON(filepath.Join(dir, "profile_export_aiperf.json"), &file); err != nil {
 		return f, err
 	}
-	return figures{Completed: int(file.RequestCount.Avg), MeanTTFT: file.TTFT.Avg, P99TTFT: file.TTFT.P99, P99ITL: file.Chunks.P99}, nil
+	return figures{Completed: int(file.RequestCount.Avg), MeanTTFT: file.TTFT.Avg, P99TTFT: file.TTFT.P99,
+		P99ITL: file.Chunks.P99}, nil
 }
 
 func readJSON(name string, v any) error {

@@ -184,7 +184,8 @@ func (t *summary) differs(printed *summary, rows ...string) (names []string) {
 
 // scriptReplays is the command line of vLLM's script.
 func (p programs) scriptReplays(t *trace, at place) []string {
-	return []string{filepath.Join(p.vllm, "bin", "python"), "tools/peers/multi_turn.py", p.multiTurn, filepath.Join(at.dir, tableFile),
+	return []string{filepath.Join(p.vllm, "bin", "python"), "tools/peers/multi_turn.py", p.multiTurn,
+		filepath.Join(at.dir, tableFile),
 		"--input-file", t.file, "--model", at.tokenizer, "--served-model-name", truth.Model, "--url", at.url,
 		"--num-clients", strconv.Itoa(mostSessions), "--no-early-stop", "--send-conversation-id",
 		"--stats-json-output", filepath.Join(at.dir, resultFile)}

@@ -61,8 +61,10 @@ func (p *plan) starting() ([]line, error) {
 	const connections = 64
 	r, err := p.load(loadJob{Client: ours, Streams: connections, Requests: p.requests})
 	perSecond := 1e6 / r.CPU
-	figure := fmt.Sprintf("%.0f (%.1f µs of CPU each; %.0f a second over %d connections)", perSecond, r.CPU, r.PerS, connections)
-	return []line{line{"request starts per second of one core", figure, "≥ 20000", verdictOf(perSecond >= 20_000)}.despite(r.Void)}, err
+	figure := fmt.Sprintf("%.0f (%.1f µs of CPU each; %.0f a second over %d connections)", perSecond, r.CPU, r.PerS,
+		connections)
+	return []line{line{"request starts per second of one core", figure, "≥ 20000",
+		verdictOf(perSecond >= 20_000)}.despite(r.Void)}, err
 }
 
 // holding measures how much memory a long stream takes, and whether very many can be held.
@@ -73,7 +75,8 @@ func (p *plan) holding() ([]line, error) {
 		return nil, err
 	}
 	memory := valueOf(few.RSS)
-	lines := []line{{"memory per long stream", fmt.Sprintf("%.1f KiB each of %d", memory, pacedStreams), "≤ 16 KiB", verdictOf(memory <= 16)}}
+	lines := []line{{"memory per long stream", fmt.Sprintf("%.1f KiB each of %d", memory, pacedStreams), "≤ 16 KiB",
+		verdictOf(memory <= 16)}}
 	many := line{fmt.Sprintf("%d streams in one process", manyStreams), "not in quick mode", "no error", void}
 	if p.quick {
 		return append(lines, many), nil
@@ -111,7 +114,8 @@ func (p *plan) lagging() ([]line, error) {
 			return nil, err
 		}
 		p50, p99 := r.Lag.P50/1000, r.Lag.P99/1000
-		lag := line{way.name, fmt.Sprintf("p50 %.3f, p99 %.3f ms", p50, p99), "≤ 0.1, ≤ 2 ms", verdictOf(p50 <= 0.1 && p99 <= 2)}
+		lag := line{way.name, fmt.Sprintf("p50 %.3f, p99 %.3f ms", p50, p99), "≤ 0.1, ≤ 2 ms",
+			verdictOf(p50 <= 0.1 && p99 <= 2)}
 		lines = append(lines, lag.despite(r.Void))
 	}
 	return lines, nil

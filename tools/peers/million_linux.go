@@ -43,7 +43,8 @@ func (p *plan) million() ([]line, error) {
 			return nil, fmt.Errorf("%s: %w", way.name, err)
 		}
 		figure := fmt.Sprintf("%.1f s (%.1f s of CPU), %.0f MB", took, used.cpu.Seconds(), used.memory)
-		lines = append(lines, line{way.name, figure, "≤ 5 s, ≤ 300 MB", verdictOf(took <= 5 && used.memory <= 300)}.despite(stop().Void))
+		lines = append(lines, line{way.name, figure, "≤ 5 s, ≤ 300 MB", verdictOf(took <= 5 && used.memory <= 300)}.despite(
+			stop().Void))
 	}
 	return lines, nil
 }
@@ -56,7 +57,8 @@ func record(name string, requests int) error {
 	}
 	defer f.Close()
 	h := &metrics.Header{Run: filepath.Base(name), Epoch: time.Unix(0, 0), Definitions: metrics.Latest,
-		Config: metrics.Config{Model: "m", Backend: "openai", NumPrompts: requests, RequestRate: 5000, Burstiness: 1, Percentiles: []float64{99}}}
+		Config: metrics.Config{Model: "m", Backend: "openai", NumPrompts: requests, RequestRate: 5000, Burstiness: 1,
+			Percentiles: []float64{99}}}
 	buffered := bufio.NewWriter(f)
 	w, c := stream.NewWriter(buffered), metrics.NewCollector(h)
 	if err := w.Begin(h); err != nil {

@@ -51,7 +51,8 @@ func pacedLines(client string, all []selftest.Row) []line {
 		return fmt.Sprintf("p50 %.3f, p99 %.3f, p99.9 %.3f, max %.3f ms", s.P50/1000, s.P99/1000, s.P999/1000, s.Max/1000)
 	}
 	lines := []line{
-		{measure: client, figure: fmt.Sprintf("%.0f ns of CPU an event; others took %.0f %% of a core; %s; server late at %.1f %%",
+		{measure: client, figure: fmt.Sprintf("%.0f ns of CPU an event; others took %.0f %% of a core; %s; server late at "+
+			"%.1f %%",
 			1000*r.CPU, valueOf(r.Others), voids, r.Late)},
 		{measure: "  stamp error", figure: errors(r.Alone)},
 	}
@@ -60,7 +61,8 @@ func pacedLines(client string, all []selftest.Row) []line {
 	}
 	lines[1].target, lines[1].verdict = stampTarget, judge(r.Alone.P99 <= 100 && r.Alone.P999 <= 1000)
 	return append(lines, line{measure: "  reads shared",
-		figure: fmt.Sprintf("%.2f %% of the events, which are not in the line above; stamp error with them: %s", r.Shared, errors(r.Stamp))})
+		figure: fmt.Sprintf("%.2f %% of the events, which are not in the line above; stamp error with them: %s", r.Shared,
+			errors(r.Stamp))})
 }
 
 // startsOfMany takes the rows with many starting streams from a whole selftest.
@@ -87,9 +89,12 @@ func startLines(s *selftest.Result) []line {
 		var add line
 		switch r.Load {
 		case "at-once":
-			add = line{"1024 at once: TTFT against the truth", fmt.Sprintf("mean %.2f ms off, p99 %.2f ms off", mean, p99), "≤ 2, ≤ 10 ms", verdictOf(mean <= 2 && p99 <= 10)}
+			add = line{"1024 at once: TTFT against the truth", fmt.Sprintf("mean %.2f ms off, p99 %.2f ms off", mean, p99),
+				"≤ 2, ≤ 10 ms", verdictOf(mean <= 2 && p99 <= 10)}
 		case "poisson":
-			add = line{"Poisson to 1024: against the truth", fmt.Sprintf("mean TTFT %.2f ms off, p99 ITL %.2f ms off", mean, itl), "≤ 1, ≤ 1 ms", verdictOf(mean <= 1 && itl <= 1)}
+			add = line{"Poisson to 1024: against the truth",
+				fmt.Sprintf("mean TTFT %.2f ms off, p99 ITL %.2f ms off", mean, itl), "≤ 1, ≤ 1 ms",
+				verdictOf(mean <= 1 && itl <= 1)}
 		default:
 			continue
 		}
@@ -101,5 +106,6 @@ func startLines(s *selftest.Result) []line {
 		}
 		lines = append(lines, add)
 	}
-	return append(lines, line{measure: "numbers can be trusted up to", figure: fmt.Sprintf("%d streams", s.TrustedStreams)})
+	return append(lines, line{measure: "numbers can be trusted up to",
+		figure: fmt.Sprintf("%d streams", s.TrustedStreams)})
 }

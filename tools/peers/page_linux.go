@@ -93,13 +93,15 @@ func (r *report) worse(page *strings.Builder) {
 	if lines == 0 {
 		page.WriteString("In no figure of this page.\n")
 	}
-	fmt.Fprintf(page, "\nA figure counts as worse if it is more than %.0f %% worse; errors must also differ by more than %.2f ms.\n\n", 100*(clearly-1), leastErrors)
+	fmt.Fprintf(page, "\nA figure counts as worse if it is more than %.0f %% worse; errors must also differ by more "+
+		"than %.2f ms.\n\n", 100*(clearly-1), leastErrors)
 }
 
 // table writes one table.
 func (r *report) table(page *strings.Builder, t table) {
 	names := r.columns()
-	fmt.Fprintf(page, "## %s\n\n%s\n\n| load | figure | %s |\n|---|---|%s\n", t.title, t.text, strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	fmt.Fprintf(page, "## %s\n\n%s\n\n| load | figure | %s |\n|---|---|%s\n", t.title, t.text, strings.Join(names, " | "),
+		strings.Repeat("---|", len(names)))
 	before := ""
 	for _, row := range t.rows {
 		if !r.has(row.measurement) {
@@ -125,7 +127,10 @@ func (r *report) table(page *strings.Builder, t table) {
 
 // verdicts says what servebench thought of its numbers.
 func (r *report) verdicts(page *strings.Builder) {
-	page.WriteString("## What servebench said\n\nServebench judges each run. It marks chunks that it read late and together with later ones, and says between what P99 ITL lies. The server ends an answer 0.1 ms after its last chunk, so a client that reads late takes the two together. The last column is that interval less what happened, in milliseconds.\n\n" +
+	page.WriteString("## What servebench said\n\nServebench judges each run. It marks chunks that it read late and " +
+		"together with later ones, and says between what P99 ITL lies. The server ends an answer 0.1 ms after its last " +
+		"chunk, so a client that reads late takes the two together. The last column is that interval less what happened, " +
+		"in milliseconds.\n\n" +
 		"| load | client | verdicts | marked chunks, % | P99 ITL between |\n|---|---|---|---|---|\n")
 	for _, m := range accuracy(false) {
 		for _, name := range []string{ours, warm} {
@@ -146,7 +151,8 @@ func (r *report) verdicts(page *strings.Builder) {
 				slices.Sort(list)
 			}
 			slices.Sort(said)
-			fmt.Fprintf(page, "| %s | %s | %s | %s | %s and %s |\n", m.name, name, counted(said), marked.text(lower), least.short(nearer), most.short(nearer))
+			fmt.Fprintf(page, "| %s | %s | %s | %s | %s and %s |\n", m.name, name, counted(said), marked.text(lower),
+				least.short(nearer), most.short(nearer))
 		}
 	}
 }

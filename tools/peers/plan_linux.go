@@ -34,9 +34,11 @@ type plan struct {
 }
 
 func newPlan(b *bench, program string, quick bool) *plan {
-	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, lives: 5, requests: 60_000, lagSeconds: 3, firsts: 3}
+	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, lives: 5, requests: 60_000, lagSeconds: 3,
+		firsts: 3}
 	if quick {
-		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, lives: 2, requests: 10_000, lagSeconds: 1, firsts: 1}
+		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, lives: 2, requests: 10_000,
+			lagSeconds: 1, firsts: 1}
 	}
 	p.bench, p.quick, p.program = b, quick, program
 	return p
@@ -54,7 +56,8 @@ func (p *plan) print(w io.Writer, only string) error {
 		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
 			func() ([]line, error) { return p.bursting(1, 1.7, 1.5) }},
 		{"burst: eight events a read", func() ([]line, error) { return p.bursting(8, 3, 0) }},
-		{"live: CPU of reading 512 streams with an event every 20 ms each, a core each for client and server (median of the rounds, least and most)",
+		{"live: CPU of reading 512 streams with an event every 20 ms each, a core each for client and server (median of " +
+			"the rounds, least and most)",
 			func() ([]line, error) { return p.living(1.25) }},
 		{"paced, 1024 streams that burst every 25 ms, a core each for client and server", p.pacing},
 		{"requests", p.starting},

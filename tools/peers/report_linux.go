@@ -34,7 +34,8 @@ const most = 12 * time.Minute
 // failure.
 func (r *report) measure(b *bench, clients []client, all []measurement, turns int) (failed error) {
 	began := time.Now()
-	for turn := 0; turn < turns && (turn == 0 || time.Since(began) < most*time.Duration(turn)/time.Duration(turn+1)); turn++ {
+	for turn := 0; turn < turns && (turn == 0 ||
+		time.Since(began) < most*time.Duration(turn)/time.Duration(turn+1)); turn++ {
 		for _, m := range all {
 			for i := range clients {
 				c := clients[(i+turn)%len(clients)]

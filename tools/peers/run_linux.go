@@ -104,7 +104,8 @@ func (b *bench) run(l load, c client) (r result, err error) {
 	}
 	r.Truth.Answers = nil
 	if seen.Requests != l.Requests || seen.Failures > 0 || r.Figures.Completed != l.Requests {
-		err = fmt.Errorf("of %d requests, %d arrived, %d answers failed, and the client counted %d", l.Requests, seen.Requests, seen.Failures, r.Figures.Completed)
+		err = fmt.Errorf("of %d requests, %d arrived, %d answers failed, and the client counted %d", l.Requests,
+			seen.Requests, seen.Failures, r.Figures.Completed)
 	}
 	return r, err
 }
@@ -125,7 +126,8 @@ func (b *bench) watch(ctx context.Context, args []string) (u used, err error) {
 	defer os.Remove(talk.Name())
 	defer talk.Close()
 	cmd.Stdout, cmd.Stderr = talk, talk
-	cmd.Env = append(os.Environ(), "VLLM_TARGET_DEVICE=cpu", "VLLM_NO_USAGE_STATS=1", "HF_HUB_OFFLINE=1", "HF_HOME="+b.cache(),
+	cmd.Env = append(os.Environ(), "VLLM_TARGET_DEVICE=cpu", "VLLM_NO_USAGE_STATS=1", "HF_HUB_OFFLINE=1", "HF_HOME="+
+		b.cache(),
 		"AIPERF_DATASET_MMAP_CACHE_ENABLED=false") // each run makes its prompts
 	if err := cmd.Start(); err != nil {
 		return u, err

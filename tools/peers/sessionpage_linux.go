@@ -70,7 +70,9 @@ func (p *sessionPage) verdict() (failed error) {
 	for _, trace := range p.traceNames() {
 		our, air, script := p.runs(trace, ours), p.runs(trace, aiperf), p.runs(trace, multiTurnScript)
 		for _, c := range our {
-			if f := c.Finding; c.Error != "" || f.Strange > 0 || f.Early > 0 || slices.ContainsFunc([]int{f.Arrived, f.Sessions, f.Ordered, f.Shared}, func(n int) bool { return n != f.Requests }) {
+			if f := c.Finding; c.Error != "" || f.Strange > 0 || f.Early > 0 ||
+				slices.ContainsFunc([]int{f.Arrived, f.Sessions, f.Ordered, f.Shared},
+					func(n int) bool { return n != f.Requests }) {
 				wrong(trace, "%+v %s", f, c.Error)
 			}
 		}
@@ -99,7 +101,8 @@ var timelessRows = []string{"input_num_turns", "input_num_tokens", "output_num_t
 // figures is not what it printed, and where the rows without times differ.
 func sameAsScript(trace string, their, our course) (failed error) {
 	if n := alike(their.Asked, our.Asked); their.Error == "" && (n != len(their.Asked) || n != len(our.Asked) || n == 0) {
-		failed = fmt.Errorf("%s: %d requests are alike, of the script's %d and our %d", trace, n, len(their.Asked), len(our.Asked))
+		failed = fmt.Errorf("%s: %d requests are alike, of the script's %d and our %d", trace, n, len(their.Asked),
+			len(our.Asked))
 	}
 	if their.Printed == nil || len(our.Figures) == 0 {
 		return failed
@@ -146,8 +149,14 @@ func (p *sessionPage) write(w io.Writer) error {
 	for _, c := range p.courses {
 		load = max(load, c.Load)
 	}
-	fmt.Fprintf(&page, "Machine: %s, %d cores, Linux %s, %s. Load average before a run: up to %.1f. Client and server have a core each. The server and servebench have real-time priority (`chrt --rr 1`), so that other programs do not disturb them. AIPerf runs with it and without it, with `nice` at -20, and the table has the run with the lower P99 lateness: its processes disturb each other, too. vLLM's script runs without it. AIPerf's cache of datasets is off, so that it makes its prompts in each run, as servebench does.\n\n", m.CPU, m.Cores, m.Linux, m.Date, load)
-	page.WriteString("| trace | client | requests | arrived | sessions | in order | shared | early | late p50, ms | late p99, ms | lag p99, ms | CPU, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&page, "Machine: %s, %d cores, Linux %s, %s. Load average before a run: up to %.1f. Client and server "+
+		"have a core each. The server and servebench have real-time priority (`chrt --rr 1`), so that other programs do "+
+		"not disturb them. AIPerf runs with it and without it, with `nice` at -20, and the table has the run with the "+
+		"lower P99 lateness: its processes disturb each other, too. vLLM's script runs without it. AIPerf's cache of "+
+		"datasets is off, so that it makes its prompts in each run, as servebench does.\n\n", m.CPU, m.Cores, m.Linux,
+		m.Date, load)
+	page.WriteString("| trace | client | requests | arrived | sessions | in order | shared | early | late p50, ms | " +
+		"late p99, ms | lag p99, ms | CPU, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, trace := range p.traceNames() {
 		for _, client := range []string{ours, aiperf, multiTurnScript} {
 			all := p.runs(trace, client)
@@ -156,11 +165,14 @@ func (p *sessionPage) write(w io.Writer) error {
 			}
 			f := all[0].Finding
 			for _, c := range all {
-				f.Arrived, f.Sessions, f.Ordered, f.Shared = min(f.Arrived, c.Finding.Arrived), min(f.Sessions, c.Finding.Sessions), min(f.Ordered, c.Finding.Ordered), min(f.Shared, c.Finding.Shared)
+				f.Arrived, f.Sessions, f.Ordered, f.Shared = min(f.Arrived, c.Finding.Arrived),
+					min(f.Sessions, c.Finding.Sessions), min(f.Ordered, c.Finding.Ordered), min(f.Shared, c.Finding.Shared)
 				f.Early = max(f.Early, c.Finding.Early)
 			}
-			fmt.Fprintf(&page, "| %s | %s | %d | %d | %d | %d | %d | %d | %.2f | %.2f | %s | %.2f | %.0f |\n", trace, client, f.Requests, f.Arrived, f.Sessions, f.Ordered, f.Shared, f.Early,
-				median(all, func(c course) float64 { return c.Finding.Late.P50 }), median(all, func(c course) float64 { return c.Finding.Late.P99 }),
+			fmt.Fprintf(&page, "| %s | %s | %d | %d | %d | %d | %d | %d | %.2f | %.2f | %s | %.2f | %.0f |\n", trace, client,
+				f.Requests, f.Arrived, f.Sessions, f.Ordered, f.Shared, f.Early,
+				median(all, func(c course) float64 { return c.Finding.Late.P50 }),
+				median(all, func(c course) float64 { return c.Finding.Late.P99 }),
 				known(median(all, lagOf)), median(all, cpuOf), median(all, func(c course) float64 { return c.Memory }))
 		}
 	}
@@ -186,9 +198,13 @@ func (p *sessionPage) tables(page *strings.Builder, trace string) {
 		return
 	}
 	t := tabulate(our[0].Figures)
-	fmt.Fprintf(page, "\n## vLLM's table: %s\n\n%d of the script's %d requests are also servebench's, message by message. The script ran %.3f s with %.3f requests a second, servebench %.3f s with %.3f.\n\n| row | client | count | mean | std | min | 25%% | 50%% | 75%% | 90%% | max |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-		trace, alike(script[0].Asked, our[0].Asked), len(script[0].Asked), script[0].Printed.Seconds, script[0].Printed.Rate, t.Seconds, t.Rate)
-	for _, row := range []string{"ttft_ms", "tpot_ms", "latency_ms", "input_num_turns", "input_num_tokens", "output_num_tokens", "output_num_chunks"} {
+	fmt.Fprintf(page, "\n## vLLM's table: %s\n\n%d of the script's %d requests are also servebench's, message by "+
+		"message. The script ran %.3f s with %.3f requests a second, servebench %.3f s with %.3f.\n\n| row | client | "+
+		"count | mean | std | min | 25%% | 50%% | 75%% | 90%% | max |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+		trace, alike(script[0].Asked, our[0].Asked), len(script[0].Asked), script[0].Printed.Seconds, script[0].Printed.Rate,
+		t.Seconds, t.Rate)
+	for _, row := range []string{"ttft_ms", "tpot_ms", "latency_ms", "input_num_turns", "input_num_tokens",
+		"output_num_tokens", "output_num_chunks"} {
 		for _, x := range []struct {
 			client string
 			values []float64

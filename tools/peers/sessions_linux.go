@@ -100,8 +100,10 @@ func readReplay(_ *trace, dir string, c *course) error {
 
 // aiperfReplays is AIPerf's command line.
 func (p programs) aiperfReplays(t *trace, at place) []string {
-	args := []string{p.aiperf, "profile", "--model", truth.Model, "--url", at.url, "--endpoint-type", "chat", "--streaming",
-		"--tokenizer", repositoryName, "--artifact-dir", at.dir, "--ui", "none", "--session-header", "X-Session-ID", "--random-seed", "1",
+	args := []string{p.aiperf, "profile", "--model", truth.Model, "--url", at.url, "--endpoint-type", "chat",
+		"--streaming",
+		"--tokenizer", repositoryName, "--artifact-dir", at.dir, "--ui", "none", "--session-header", "X-Session-ID",
+		"--random-seed", "1",
 		"--use-server-token-count", "--input-file", cmp.Or(t.folder, t.file), "--custom-dataset-type", t.theirs}
 	if t.timed {
 		return append(args, "--fixed-schedule")
@@ -198,7 +200,8 @@ func (c *comparison) all(only string) (courses []course, err error) {
 			for _, realTime := range f.runs {
 				x := c.follow(t, f, realTime)
 				courses = append(courses, x)
-				fmt.Fprintf(os.Stderr, "%-22s %-26s CPU %.2f s, lag %.2f ms, %+v %s\n", t.name, f.name, x.CPU, x.Lag, x.Finding, x.Error)
+				fmt.Fprintf(os.Stderr, "%-22s %-26s CPU %.2f s, lag %.2f ms, %+v %s\n", t.name, f.name, x.CPU, x.Lag, x.Finding,
+					x.Error)
 			}
 		}
 	}
@@ -229,7 +232,8 @@ func (c *comparison) course(t *trace, f follower, realTime bool) (x course, err 
 	}
 	defer os.RemoveAll(dir)
 	keep := filepath.Join(dir, "kept")
-	server, err := c.serve(ctx, truth.Script{First: 20 * time.Millisecond, ITL: time.Millisecond, Chunks: t.chunks, Keep: keep})
+	server, err := c.serve(ctx, truth.Script{First: 20 * time.Millisecond, ITL: time.Millisecond, Chunks: t.chunks,
+		Keep: keep})
 	if err != nil {
 		return x, err
 	}

@@ -45,7 +45,8 @@ func (b *bench) writeTokenizer() error {
 	const revision = "0123456789abcdef0123456789abcdef01234567"
 	repository := filepath.Join(b.cache(), "hub", "models--"+strings.ReplaceAll(repositoryName, "/", "--"))
 	b.tokenizer = filepath.Join(repository, "snapshots", revision)
-	if err := errors.Join(os.MkdirAll(b.tokenizer, 0o755), os.MkdirAll(filepath.Join(repository, "refs"), 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(b.tokenizer, 0o755),
+		os.MkdirAll(filepath.Join(repository, "refs"), 0o755)); err != nil {
 		return err
 	}
 	for name, text := range map[string][]byte{
@@ -91,7 +92,8 @@ func (p programs) versions() map[string]string {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		return line
 	}
-	vllm := ask(filepath.Join(p.vllm, "bin", "python"), "-c", "import importlib.metadata as m; print('vLLM', m.version('vllm'))")
+	vllm := ask(filepath.Join(p.vllm, "bin", "python"), "-c",
+		"import importlib.metadata as m; print('vLLM', m.version('vllm'))")
 	v := map[string]string{ours: ask(p.servebench, "version"), rust: vllm, python: vllm}
 	if p.aiperf != "" {
 		v[aiperf] = ask(p.aiperf, "--version")

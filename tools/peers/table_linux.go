@@ -50,11 +50,13 @@ func tables() []table {
 		case m.less != nil:
 			cost = append(cost,
 				row{m.name, "CPU a request", "µs", func(r result) float64 { return r.Unit }, lower},
-				row{m.name, "starts a second", "", func(r result) float64 { return float64(r.Truth.Requests) / r.Truth.Seconds }, higher})
+				row{m.name, "starts a second", "", func(r result) float64 { return float64(r.Truth.Requests) / r.Truth.Seconds },
+					higher})
 		default:
 			cost = append(cost, row{m.name, "CPU", "s", func(r result) float64 { return r.CPU }, lower},
 				row{m.name, "time to the first request", "ms", wait, lower},
-				row{m.name, "time to the last answer", "ms", func(r result) float64 { return r.Wait + 1000*r.Truth.Seconds }, lower})
+				row{m.name, "time to the last answer", "ms", func(r result) float64 { return r.Wait + 1000*r.Truth.Seconds },
+					lower})
 			memory = append(memory, row{m.name, "peak memory", "MB", peak, lower})
 		}
 	}
@@ -68,8 +70,12 @@ func tables() []table {
 			row{m.name, "P99 lag", "ms", func(r result) float64 { return r.Truth.Lag.P99 }, lower})
 	}
 	return []table{
-		{"Accuracy", "What the client reports less what happened, in milliseconds. A request connects within TTFT, so a cold client's TTFT has that time, too. Here servebench also writes its record stream. It marks chunks whose timestamps may be late; the rows of unmarked chunks leave these out, and the other clients mark nothing.", wrong},
-		{"Cost", "CPU a chunk and CPU a request are the difference between a long and a short run of the whole process, so prompts are part of a request. vLLM's clients draw all prompts before the first request, and servebench draws them meanwhile, which lowers its starts a second. Times are from the start of the program.", cost},
+		{"Accuracy", "What the client reports less what happened, in milliseconds. A request connects within TTFT, so a " +
+			"cold client's TTFT has that time, too. Here servebench also writes its record stream. It marks chunks whose " +
+			"timestamps may be late; the rows of unmarked chunks leave these out, and the other clients mark nothing.", wrong},
+		{"Cost", "CPU a chunk and CPU a request are the difference between a long and a short run of the whole process, " +
+			"so prompts are part of a request. vLLM's clients draw all prompts before the first request, and servebench " +
+			"draws them meanwhile, which lowers its starts a second. Times are from the start of the program.", cost},
 		{"Memory", "The sum of the largest resident memory of all its processes.", memory},
 		{"Schedule", "How late requests arrive that are due at even gaps, behind the earliest.", late},
 	}

@@ -36,7 +36,8 @@ func encoding(p *plan) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	python := filepath.Join(cmp.Or(os.Getenv("ORACLE"), filepath.Join(home, ".cache", "servebench-oracle")), "venv", "bin", "python")
+	python := filepath.Join(cmp.Or(os.Getenv("ORACLE"), filepath.Join(home, ".cache", "servebench-oracle")), "venv",
+		"bin", "python")
 	var lines []line
 	for _, model := range []struct {
 		name string

@@ -91,7 +91,8 @@ func (m *maker) between(a, b int) time.Duration {
 // goes on from one before it, or from one of four common beginnings, and its last block is shorter
 // and nobody else's.
 func mooncake(dir string, rows int) (trace, error) {
-	m := newMaker(trace{name: "Mooncake", form: "mooncake", theirs: "mooncake_trace", timed: true, block: 512, chunks: fewestChunks})
+	m := newMaker(trace{name: "Mooncake", form: "mooncake", theirs: "mooncake_trace", timed: true, block: 512,
+		chunks: fewestChunks})
 	var paths [][]int
 	for range 4 {
 		paths = append(paths, m.grown(nil, 1+m.IntN(2)))
@@ -106,7 +107,8 @@ func mooncake(dir string, rows int) (trace, error) {
 		row := step{at: at, blocks: m.grown(whole, 1), length: m.block*len(whole) + 1 + m.IntN(m.block-1)}
 		name := m.add(row)
 		m.steps[len(m.steps)-1].session = fmt.Sprint(name)
-		line, err := json.Marshal(map[string]any{"timestamp": at.Milliseconds(), "input_length": row.length, "output_length": name, "hash_ids": row.blocks})
+		line, err := json.Marshal(map[string]any{"timestamp": at.Milliseconds(), "input_length": row.length,
+			"output_length": name, "hash_ids": row.blocks})
 		if err != nil {
 			return m.trace, err
 		}
@@ -147,7 +149,8 @@ type wekaAgent struct {
 
 // request is how a Weka trace has step s.
 func (m *maker) request(s step) wekaRequest {
-	return wekaRequest{T: s.at.Seconds(), Type: "n", Model: truth.Model, In: s.length, Out: s.name, Blocks: s.blocks, Took: s.took.Seconds(),
+	return wekaRequest{T: s.at.Seconds(), Type: "n", Model: truth.Model, In: s.length, Out: s.name, Blocks: s.blocks,
+		Took:   s.took.Seconds(),
 		Inputs: []string{"text"}, Outputs: []string{"text"}, Stop: "end_turn"}
 }
 
@@ -161,8 +164,9 @@ func weka(dir string, sessions int) (trace, error) {
 	for i := range sessions {
 		id := fmt.Sprintf("job-%02d", i)
 		requests := m.job(id)
-		text, err := json.Marshal(map[string]any{"id": id, "models": []string{truth.Model}, "block_size": m.block, "hash_id_scope": "local",
-			"tool_tokens": m.block, "system_tokens": m.block, "requests": requests})
+		text, err := json.Marshal(map[string]any{"id": id, "models": []string{truth.Model}, "block_size": m.block,
+			"hash_id_scope": "local",
+			"tool_tokens":   m.block, "system_tokens": m.block, "requests": requests})
 		failed = errors.Join(failed, err, os.WriteFile(filepath.Join(m.folder, id+".json"), text, 0o644))
 		all = append(append(all, text...), '\n')
 	}
@@ -175,7 +179,8 @@ func (m *maker) job(session string) (requests []any) {
 	var at time.Duration
 	var after []int
 	for turns := range 5 {
-		main := step{session: session, at: at, took: m.between(20, 80), gap: m.gapTo(after, at), after: after, blocks: blocks, length: m.block * len(blocks)}
+		main := step{session: session, at: at, took: m.between(20, 80), gap: m.gapTo(after, at), after: after,
+			blocks: blocks, length: m.block * len(blocks)}
 		main.name = m.add(main)
 		requests = append(requests, m.request(main))
 		after, at = []int{main.name}, at+main.took
@@ -207,9 +212,11 @@ func (m *maker) helper(main step, agent string) (entry wekaAgent, last int, ende
 	blocks := m.grown(nil, 3)
 	began := main.at + main.took + m.between(10, 60)
 	at, after := began, []int{main.name}
-	entry = wekaAgent{T: began.Seconds(), Type: "subagent", ID: agent, Kind: "Explore", Status: "completed", Models: []string{truth.Model}, Uses: 1}
+	entry = wekaAgent{T: began.Seconds(), Type: "subagent", ID: agent, Kind: "Explore", Status: "completed",
+		Models: []string{truth.Model}, Uses: 1}
 	for range 2 {
-		s := step{session: main.session, agent: agent, at: at, took: m.between(20, 50), gap: m.gapTo(after, at), after: after, blocks: blocks, length: m.block * len(blocks)}
+		s := step{session: main.session, agent: agent, at: at, took: m.between(20, 50), gap: m.gapTo(after, at),
+			after: after, blocks: blocks, length: m.block * len(blocks)}
 		s.name = m.add(s)
 		entry.Requests = append(entry.Requests, m.request(s))
 		entry.Tokens += s.length + s.name
@@ -235,7 +242,8 @@ func multiTurn(dir string, sessions int) (trace, error) {
 		var after []int
 		session := fmt.Sprintf("chat-%02d", i)
 		for number := range 3 + m.IntN(4) {
-			s := step{session: session, after: after, adds: fmt.Sprintf("This is question %d of conversation %d: %s", number, i, m.words(20+m.IntN(60)))}
+			s := step{session: session, after: after, adds: fmt.Sprintf("This is question %d of conversation %d: %s", number, i,
+				m.words(20+m.IntN(60)))}
 			if number > 0 {
 				s.gap = m.between(50, 400)
 			}
@@ -281,7 +289,8 @@ func conversations(dir string, sessions int) (trace, error) {
 		for range 2 + m.IntN(3) {
 			s := step{session: list[i].ID, after: after, adds: m.words(20 + m.IntN(60))}
 			after = []int{m.add(s)}
-			list[i].Messages = append(list[i].Messages, message{"user", s.adds}, message{"assistant", strings.Repeat(truth.Said, after[0])})
+			list[i].Messages = append(list[i].Messages, message{"user", s.adds},
+				message{"assistant", strings.Repeat(truth.Said, after[0])})
 		}
 	}
 	text, err := json.Marshal(list)

@@ -95,9 +95,11 @@ func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old,
 		}
 		id := strconv.Itoa(i + 1)
 		r := &compare.Run{
-			ID: id, Began: time.Unix(int64(60*i), 0).AddDate(0, 0, s.day), Start: "start " + strconv.Itoa(s.start+1), Repeat: s.repeat,
-			Asked:     map[string]string{"model": "m", "seed": strconv.Itoa(s.seed)},
-			Numbers:   map[string]float64{names[0]: 2000 * math.Exp(-f[0]), names[1]: 40 * math.Exp(f[1]), names[2]: 10 * math.Exp(f[2])},
+			ID: id, Began: time.Unix(int64(60*i), 0).AddDate(0, 0, s.day), Start: "start " + strconv.Itoa(s.start+1),
+			Repeat: s.repeat,
+			Asked:  map[string]string{"model": "m", "seed": strconv.Itoa(s.seed)},
+			Numbers: map[string]float64{names[0]: 2000 * math.Exp(-f[0]), names[1]: 40 * math.Exp(f[1]),
+				names[2]: 10 * math.Exp(f[2])},
 			Completed: 1000, Input: 100000, Output: 100000,
 		}
 		if s.new {

@@ -109,11 +109,14 @@ func (s *series) early(margin, effect float64) []early {
 // writeEarly writes a table in Markdown about the sequential rule.
 func (s *series) writeEarly(w io.Writer, all []early) error {
 	var text strings.Builder
-	text.WriteString("| noise | false | pairs | passed | found | pairs | missed | fixed pairs: pass | find | before: pass | find |\n" + strings.Repeat("|---", 11) + "|\n")
+	text.WriteString("| noise | false | pairs | passed | found | pairs | missed | fixed pairs: pass | find | before: " +
+		"pass | find |\n" + strings.Repeat("|---", 11) + "|\n")
 	for _, e := range all {
 		fmt.Fprintf(&text, "| %s | %s | %.1f (%d) | %s | %s | %.1f (%d) | %s | %s | %s | %s | %s |\n", e.noise,
-			percent(e.alike.verdicts[compare.Regressed], s.trials), e.alike.mean(), e.alike.median(), percent(e.alike.verdicts[compare.Pass], s.trials),
-			percent(e.worse.verdicts[compare.Regressed], s.trials), e.worse.mean(), e.worse.median(), percent(e.worse.verdicts[compare.Pass], s.trials),
+			percent(e.alike.verdicts[compare.Regressed], s.trials), e.alike.mean(), e.alike.median(),
+			percent(e.alike.verdicts[compare.Pass], s.trials),
+			percent(e.worse.verdicts[compare.Regressed], s.trials), e.worse.mean(), e.worse.median(),
+			percent(e.worse.verdicts[compare.Pass], s.trials),
 			size(e.fixed[0]), size(e.fixed[1]), size(e.was[0]), size(e.was[1]))
 	}
 	_, err := io.WriteString(w, text.String()+"\n")

@@ -136,7 +136,8 @@ func (s *series) check(d design, rows []row) error {
 	for _, r := range rows {
 		for k, size := range sizes {
 			if n := r.alike[k][0][compare.Regressed]; n > tolerated(s.trials) {
-				return fmt.Errorf("%s, %s, %d values a side: %d of %d that are alike are REGRESSED", d.name, r.noise, size, n, s.trials)
+				return fmt.Errorf("%s, %s, %d values a side: %d of %d that are alike are REGRESSED", d.name, r.noise, size, n,
+					s.trials)
 			}
 		}
 	}

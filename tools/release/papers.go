@@ -33,7 +33,8 @@ func papers(info *debug.BuildInfo) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	*notices = append(*notices, notice("Go's standard library "+strings.TrimPrefix(info.GoVersion, "go")+", https://go.dev", text)...)
+	*notices = append(*notices, notice("Go's standard library "+strings.TrimPrefix(info.GoVersion, "go")+
+		", https://go.dev", text)...)
 	for _, module := range info.Deps {
 		text, err := noticesOf(module)
 		if err != nil {

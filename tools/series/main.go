@@ -101,7 +101,8 @@ func (s *series) sweep(ctx context.Context, number int, text []byte) (sweep, err
 		return sweep{}, err
 	}
 	defer printed.Close()
-	cmd := exec.CommandContext(ctx, s.program, slices.Concat([]string{"sweep", name + ".yaml", "--sequential", "-o", name + ".sweep"}, s.flags)...)
+	cmd := exec.CommandContext(ctx, s.program, slices.Concat(
+		[]string{"sweep", name + ".yaml", "--sequential", "-o", name + ".sweep"}, s.flags)...)
 	cmd.Stdout, cmd.Stderr = printed, printed
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
@@ -134,7 +135,9 @@ func tally(all []sweep) string {
 		total += one.took
 	}
 	slices.Sort(pairs)
-	fmt.Fprintf(&text, "%d sweeps: %d PASS, %d REGRESSED, %d NO VERDICT; pairs: mean %.1f, median %v, most %v; %.1f minutes\n",
-		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], metrics.Mean(pairs), metrics.Median(pairs), pairs[len(pairs)-1], total.Minutes())
+	fmt.Fprintf(&text, "%d sweeps: %d PASS, %d REGRESSED, %d NO VERDICT; pairs: mean %.1f, median %v, most %v; %.1f "+
+		"minutes\n",
+		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], metrics.Mean(pairs), metrics.Median(pairs),
+		pairs[len(pairs)-1], total.Minutes())
 	return text.String()
 }

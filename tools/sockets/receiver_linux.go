@@ -23,7 +23,8 @@ type Receiver struct {
 // socket has asked for it.
 const mostUnstamped = 100
 
-// Receive reads once. The bytes are valid until the next call; if they fill a buffer of 64 KiB, there may be more. The stamp is when the last of these bytes arrived, in nanoseconds since 1970.
+// Receive reads once. The bytes are valid until the next call; if they fill a buffer of 64 KiB,
+// there may be more. The stamp is when the last of these bytes arrived, in nanoseconds since 1970.
 // It is the time of the read if the kernel has not begun to stamp.
 func (r *Receiver) Receive(fd int) (in []byte, stamp int64, err error) {
 	r.iov.Base = &r.in[0]

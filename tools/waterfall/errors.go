@@ -77,7 +77,8 @@ func errorsOf(records, log io.Reader) ([]*errorOf, error) {
 		t, logged := truths[entry.Record.ID]
 		spans, completed := entry.Record.Spans()
 		if !logged || !completed {
-			return nil, fmt.Errorf("request %s: completed %v, in the log %v: %s", entry.Record.ID, completed, logged, entry.Record.Error)
+			return nil, fmt.Errorf("request %s: completed %v, in the log %v: %s", entry.Record.ID, completed, logged,
+				entry.Record.Error)
 		}
 		for _, e := range all {
 			e.add(spans[e.span], t)

@@ -57,12 +57,14 @@ func compare(program, dir string, requests int, out io.Writer) (good bool, err e
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "load\tspan\trequests\tmean, ms\terror: median, ms\tp99\tmax\t")
 	for i, load := range loads {
-		all, err := measure(program, filepath.Join(dir, fmt.Sprint(i)), fmt.Sprintf("--num-prompts %d %s", requests, load.flags))
+		all, err := measure(program, filepath.Join(dir, fmt.Sprint(i)),
+			fmt.Sprintf("--num-prompts %d %s", requests, load.flags))
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", load.name, err)
 		}
 		for _, e := range all {
-			fmt.Fprintf(table, "%s\t%v\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t\n", load.name, e.span, e.requests, e.mean, e.at(50), e.at(99), e.at(100))
+			fmt.Fprintf(table, "%s\t%v\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t\n", load.name, e.span, e.requests, e.mean, e.at(50),
+				e.at(99), e.at(100))
 		}
 		good = good && worst(all, 99).at(99) <= limit
 	}
@@ -88,7 +90,8 @@ func measure(program, dir, load string) (all []*errorOf, err error) {
 		return nil, err
 	}
 	// The simulator answers all requests before the run ends, and logs each before it ends the answer.
-	client := exec.Command(program, append([]string{"run", "--base-url", url, "--random-input-len", "100", "--random-output-len", "16",
+	client := exec.Command(program, append([]string{"run", "--base-url", url, "--random-input-len", "100",
+		"--random-output-len", "16",
 		"--disable-tqdm", "--request-id-prefix", "r-", "-o", path("records")}, strings.Fields(load)...)...)
 	client.Stderr = os.Stderr
 	if err := client.Run(); err != nil {

@@ -58,7 +58,8 @@ func readFLAC(file []byte) (s *Sound, err error) {
 			return nil, fmt.Errorf("reading FLAC: %w", err)
 		}
 		if len(block.Subframes) != f.channels {
-			return nil, fmt.Errorf("a FLAC file with a block of %d channels among blocks of %d", len(block.Subframes), f.channels)
+			return nil, fmt.Errorf("a FLAC file with a block of %d channels among blocks of %d", len(block.Subframes),
+				f.channels)
 		}
 		for i := range block.Subframes[0].Samples {
 			for _, channel := range block.Subframes {

@@ -66,7 +66,8 @@ func (w *wav) readFormat(b []byte) error {
 	case w.rate < 1 || w.rate > math.MaxInt32:
 		return fmt.Errorf("a WAV file with %d samples a second", w.rate)
 	case w.decoder() == nil:
-		return fmt.Errorf("a WAV file of format %d with %d bits: only PCM of 8 to 32 bits, floating point, A-law and μ-law are known", w.format, w.bits)
+		return fmt.Errorf("a WAV file of format %d with %d bits: only PCM of 8 to 32 bits, floating point, A-law and "+
+			"μ-law are known", w.format, w.bits)
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ func BERT() []byte {
 		"post_processor": object{"type": "BertProcessing", "sep": []any{"[SEP]", 2}, "cls": []any{"[CLS]", 1}},
 		"decoder":        object{"type": "WordPiece", "prefix": "##", "cleanup": true},
 		"model": object{
-			"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocab,
+			"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+			"vocab": vocab,
 		},
 	})
 }
@@ -64,7 +65,8 @@ func XLMR() []byte {
 		"normalizer":    object{"type": "Replace", "pattern": object{"Regex": " {2,}"}, "content": " "},
 		"pre_tokenizer": space,
 		"post_processor": object{
-			"type": "RobertaProcessing", "sep": []any{"</s>", 1}, "cls": []any{"<s>", 0}, "trim_offsets": true, "add_prefix_space": true,
+			"type": "RobertaProcessing", "sep": []any{"</s>", 1}, "cls": []any{"<s>", 0}, "trim_offsets": true,
+			"add_prefix_space": true,
 		},
 		"decoder": space,
 		"model":   object{"type": "Unigram", "unk_id": 2, "vocab": vocab, "byte_fallback": false},
@@ -83,7 +85,8 @@ func letters(draw *rand.Rand) string {
 type object map[string]any
 
 func special(id int, content string) object {
-	return object{"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}
+	return object{"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+		"normalized": false, "special": true}
 }
 
 // document is the text of a tokenizer.json.

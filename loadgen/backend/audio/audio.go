@@ -18,7 +18,8 @@ import (
 )
 
 // errNoFile says that a dataset has no files.
-var errNoFile = errors.New("transcriptions need prompts with one sound each: use --dataset-name custom_audio, or hf with a dataset of speech")
+var errNoFile = errors.New("transcriptions need prompts with one sound each: use --dataset-name custom_audio, or hf " +
+	"with a dataset of speech")
 
 // Encoder returns what makes forms with the settings of body. It is safe for concurrent use.
 func Encoder(body *openai.Body) func(turn *dataset.Turn) ([]byte, error) {

@@ -36,7 +36,8 @@ func (f *form) field(name string, value any) {
 
 // part begins a part.
 func (f *form) part(kind, disposition string) {
-	for _, text := range []string{"--", f.boundary, "\r\nContent-Type: ", kind, "\r\nContent-Disposition: form-data; ", disposition, "\r\n\r\n"} {
+	for _, text := range []string{"--", f.boundary, "\r\nContent-Type: ", kind, "\r\nContent-Disposition: form-data; ",
+		disposition, "\r\n\r\n"} {
 		f.body = append(f.body, text...)
 	}
 }

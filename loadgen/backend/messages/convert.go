@@ -44,7 +44,8 @@ func converted(chat []any) (*prompt, error) {
 			content = answer(object, content)
 		case role == "tool":
 			id, _ := object.Get("tool_call_id")
-			result := pyjson.Object{{Key: "type", Value: "tool_result"}, {Key: "tool_use_id", Value: id}, {Key: "content", Value: content}}
+			result := pyjson.Object{{Key: "type", Value: "tool_result"}, {Key: "tool_use_id", Value: id},
+				{Key: "content", Value: content}}
 			if results != nil {
 				*results = append(*results, result)
 				p.messages[len(p.messages)-1] = message("user", *results)
@@ -85,7 +86,8 @@ func asBlocks(content any) []any {
 func answer(message pyjson.Object, content any) any {
 	var thought []any
 	if reasoning, _ := message.Get("reasoning"); reasoning != nil && reasoning != "" {
-		thought = []any{pyjson.Object{{Key: "type", Value: "thinking"}, {Key: "thinking", Value: reasoning}, {Key: "signature", Value: ""}}}
+		thought = []any{pyjson.Object{{Key: "type", Value: "thinking"}, {Key: "thinking", Value: reasoning},
+			{Key: "signature", Value: ""}}}
 	}
 	var calls []any
 	given, _ := message.Get("tool_calls")
@@ -97,7 +99,8 @@ func answer(message pyjson.Object, content any) any {
 		function, _ := called.(pyjson.Object)
 		name, _ := function.Get("name")
 		arguments, _ := function.Get("arguments")
-		calls = append(calls, pyjson.Object{{Key: "type", Value: "tool_use"}, {Key: "id", Value: id}, {Key: "name", Value: name}, {Key: "input", Value: input(arguments)}})
+		calls = append(calls, pyjson.Object{{Key: "type", Value: "tool_use"}, {Key: "id", Value: id},
+			{Key: "name", Value: name}, {Key: "input", Value: input(arguments)}})
 	}
 	if thought == nil && calls == nil {
 		return content
@@ -160,10 +163,12 @@ func rawImage(part json.RawMessage) any {
 	text, ok := bytes.CutPrefix(part, []byte(`{"type": "image_url", "image_url": {"url": "data:`))
 	kind, text, isData := bytes.Cut(text, []byte(";base64,"))
 	data, whole := bytes.CutSuffix(text, []byte(`"}}`))
-	if !ok || !isData || !whole || bytes.ContainsAny(kind, `"\\`) || bytes.IndexByte(data, '"') >= 0 || bytes.IndexByte(data, '\\') >= 0 {
+	if !ok || !isData || !whole || bytes.ContainsAny(kind, `"\\`) || bytes.IndexByte(data, '"') >= 0 ||
+		bytes.IndexByte(data, '\\') >= 0 {
 		return nil
 	}
-	return json.RawMessage(slices.Concat([]byte(`{"type": "image", "source": {"type": "base64", "media_type": "`), kind, []byte(`", "data": "`), data, []byte(`"}}`)))
+	return json.RawMessage(slices.Concat([]byte(`{"type": "image", "source": {"type": "base64", "media_type": "`), kind,
+		[]byte(`", "data": "`), data, []byte(`"}}`)))
 }
 
 // source is where an image is: in the request, if its URL is a data URL.

@@ -74,7 +74,8 @@ func Infinity(b *openai.Body, turn *dataset.Turn, _ string) ([]byte, error) {
 	if illustrated(turn) && turn.Prompt == "" {
 		return medium(b, turn)
 	}
-	input, err := inputOf(turn, "an embeddings endpoint of Infinity takes texts: use --backend infinity-embeddings-clip for images")
+	input, err := inputOf(turn, "an embeddings endpoint of Infinity takes texts: use --backend "+
+		"infinity-embeddings-clip for images")
 	return completed(b, turn, err, pyjson.Member{Key: "input", Value: input})
 }
 
@@ -101,7 +102,8 @@ func medium(b *openai.Body, turn *dataset.Turn) ([]byte, error) {
 		return nil, errors.New("Infinity takes the URL of an image or a video, and there is none")
 	}
 	modality, _, _ := strings.Cut(part.Type, "_")
-	return completed(b, turn, nil, pyjson.Member{Key: "input", Value: part.Image.URL + part.Video.URL}, pyjson.Member{Key: "modality", Value: modality})
+	return completed(b, turn, nil, pyjson.Member{Key: "input", Value: part.Image.URL + part.Video.URL},
+		pyjson.Member{Key: "modality", Value: modality})
 }
 
 // Pooling is the Form of vLLM's pooling.
@@ -118,7 +120,8 @@ func Rerank(b *openai.Body, turn *dataset.Turn, _ string) ([]byte, error) {
 	}
 	batch := turn.Payload.Batch
 	bare := &openai.Body{Model: b.Model, Drop: b.Drop}
-	return completed(bare, turn, nil, pyjson.Member{Key: "query", Value: batch[0]}, pyjson.Member{Key: "documents", Value: batch[1:]}, truncate)
+	return completed(bare, turn, nil, pyjson.Member{Key: "query", Value: batch[0]},
+		pyjson.Member{Key: "documents", Value: batch[1:]}, truncate)
 }
 
 // completed is the text of a body that begins with the model and these members, unless there is an
@@ -178,7 +181,8 @@ func Ranked(turn *dataset.Turn) error {
 // OneMedium refuses a turn with several media.
 func OneMedium(turn *dataset.Turn) error {
 	if turn.Payload != nil && len(turn.Payload.Media) > 1 {
-		return fmt.Errorf("infinity-embeddings-clip takes one image in a request, and a prompt has %d", len(turn.Payload.Media))
+		return fmt.Errorf("infinity-embeddings-clip takes one image in a request, and a prompt has %d",
+			len(turn.Payload.Media))
 	}
 	return nil
 }

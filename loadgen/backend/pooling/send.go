@@ -22,7 +22,8 @@ import (
 // its last byte is its end. Its prompt tokens are the server's, 0 if the server does not say, as for
 // vLLM's client.
 func Sender(to *openai.Endpoint) engine.Sender {
-	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *engine.Request,
+		rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			form := encodingOf(req.Body) // which is dropped once it is sent
 			err := to.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
@@ -109,7 +110,8 @@ var usageKey = []byte(`"usage"`)
 // take a hundred times as long.
 func usageIn(text []byte) []byte {
 	text = bytes.TrimSpace(text)
-	if !bytes.HasPrefix(text, []byte("{")) || !bytes.HasSuffix(text, []byte("}")) || bytes.Contains(text, []byte(`"error"`)) {
+	if !bytes.HasPrefix(text, []byte("{")) || !bytes.HasSuffix(text, []byte("}")) ||
+		bytes.Contains(text, []byte(`"error"`)) {
 		return nil
 	}
 	head, tail, found := bytes.Cut(text, usageKey)

@@ -105,7 +105,8 @@ func (s *Server) answer(ctx context.Context, c conn) {
 		}
 		if err := json.Unmarshal(body, &asked); req.Method != http.MethodPost || err != nil || asked.MaxTokens < 1 {
 			const text = `{"error":{"message":"a metronome needs a POST with max_tokens","type":"BadRequestError","param":null,"code":400}}`
-			fmt.Fprintf(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+			fmt.Fprintf(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+				len(text), text)
 			continue
 		}
 		if _, err := io.WriteString(c, ReplyHead); err != nil {
@@ -113,7 +114,8 @@ func (s *Server) answer(ctx context.Context, c conn) {
 		}
 		s.requests.Add(1)
 		select {
-		case s.arrivals <- &stream{conn: c, truth: Truth{Arrived: arrived.UnixNano()}, due: s.firstDue(arrived), tokens: asked.MaxTokens}:
+		case s.arrivals <- &stream{conn: c, truth: Truth{Arrived: arrived.UnixNano()}, due: s.firstDue(arrived),
+			tokens: asked.MaxTokens}:
 		case <-ctx.Done():
 			return
 		}

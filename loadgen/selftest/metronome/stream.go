@@ -38,7 +38,8 @@ func ParseTruth(text []byte) (Truth, error) {
 }
 
 // ReplyHead precedes the events of an answer.
-const ReplyHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+const ReplyHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: " +
+	"chunked\r\n\r\n"
 
 const (
 	eventHead = `data: {"id":"cmpl-9b2c7a0e6d0f4f1e8a3f","object":"text_completion","created":1795176277,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[`

@@ -34,7 +34,8 @@ type Model struct {
 func usual() Model { return Model{Blocks: 64, MiB: 128, Least: 5, Most: 10, Map: time.Millisecond} }
 
 // Help says what Parse reads.
-const Help = "pages=N of the GPU, blocks=N and mib=N of a page, reserve=LEAST-MOST spare pages of a server, map=TIME and unmap=TIME of a page"
+const Help = "pages=N of the GPU, blocks=N and mib=N of a page, reserve=LEAST-MOST spare pages of a server, " +
+	"map=TIME and unmap=TIME of a page"
 
 // Parse reads values with commas between, as in "pages=48,blocks=24,mib=48,reserve=2-4,map=2ms,unmap=1ms".
 // What is not listed has its usual value; there must be pages.
@@ -47,7 +48,8 @@ func Parse(text string) (Model, error) {
 		}
 	}
 	if m.Pages < 1 || m.Blocks < 1 || m.MiB < 1 || m.Least < 0 || m.Most < m.Least || m.Map < 0 || m.Unmap < 0 {
-		return Model{}, fmt.Errorf("%q: pages, blocks and mib must be 1 or more, times not negative, and LEAST not above MOST", text)
+		return Model{}, fmt.Errorf("%q: pages, blocks and mib must be 1 or more, times not negative, and LEAST not above "+
+			"MOST", text)
 	}
 	return m, nil
 }

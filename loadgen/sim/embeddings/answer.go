@@ -33,7 +33,9 @@ func (a *requestBody) answer(w http.ResponseWriter, u *usage, dimensions int) {
 	case strings.HasSuffix(a.path, "pooling"):
 		a.listed(w, u, "data", func(i int) any { return a.vector(i, dimensions) })
 	case a.Encoding == "base64":
-		a.listed(w, u, "embedding", func(i int) any { return base64.StdEncoding.EncodeToString(packed(a.vector(i, dimensions))) })
+		a.listed(w, u, "embedding", func(i int) any {
+			return base64.StdEncoding.EncodeToString(packed(a.vector(i, dimensions)))
+		})
 	default:
 		a.listed(w, u, "embedding", func(i int) any { return a.vector(i, dimensions) })
 	}

@@ -78,9 +78,11 @@ func (b *Board) Exposition() string {
 	defer b.mu.Unlock()
 	b.count()
 	metric := func(name, help, kind string, v float64) string {
-		return fmt.Sprintf("# HELP %[1]s %[2]s (simulated: a model).\n# TYPE %[1]s %[3]s\n%[1]s{gpu=\"0\",modelName=\"simulated\"} %[4]s\n",
+		return fmt.Sprintf("# HELP %[1]s %[2]s (simulated: a model).\n# TYPE %[1]s "+
+			"%[3]s\n%[1]s{gpu=\"0\",modelName=\"simulated\"} %[4]s\n",
 			name, help, kind, strconv.FormatFloat(v, 'f', -1, 64))
 	}
 	return metric("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W)", "gauge", b.watts()) +
-		metric("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Total energy consumption since boot (in mJ)", "counter", b.joules*1000)
+		metric("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Total energy consumption since boot (in mJ)", "counter",
+			b.joules*1000)
 }

@@ -113,7 +113,8 @@ type tool struct {
 
 // MarshalJSON writes a tool of a chat.
 func (t tool) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{"type": "function", "function": map[string]any{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+	return json.Marshal(map[string]any{"type": "function",
+		"function": map[string]any{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
 }
 
 // A message is one of a request.
@@ -158,7 +159,8 @@ func (m *message) chat() (all []any, err error) {
 			}
 			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}})
 		case "tool_use":
-			calls = append(calls, map[string]any{"id": b.ID, "type": "function", "function": map[string]any{"name": b.Name, "arguments": string(b.Input)}})
+			calls = append(calls, map[string]any{"id": b.ID, "type": "function",
+				"function": map[string]any{"name": b.Name, "arguments": string(b.Input)}})
 		case "tool_result":
 			all = append(all, map[string]any{"role": "tool", "tool_call_id": b.ToolUseID, "content": b.Content})
 		case "thinking", "redacted_thinking": // templates drop it
@@ -180,7 +182,8 @@ func (m *message) chat() (all []any, err error) {
 func refuse(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	w.Write(mustJSON(map[string]any{"type": "error", "error": map[string]any{"type": "invalid_request_error", "message": message}}))
+	w.Write(mustJSON(map[string]any{"type": "error",
+		"error": map[string]any{"type": "invalid_request_error", "message": message}}))
 }
 
 // mustJSON encodes a value that encoding/json always accepts.

@@ -34,7 +34,8 @@ func (s *stream) Chunk(out *bytes.Buffer, c *chatstream.Chunk) {
 			usage = map[string]any{"input_tokens": 0, "output_tokens": 0}
 		}
 		chatstream.Event(out, "message_start", map[string]any{"message": map[string]any{
-			"id": "msg_" + strings.TrimPrefix(c.ID, "chatcmpl-"), "type": "message", "role": "assistant", "content": []any{}, "model": c.Model,
+			"id": "msg_" + strings.TrimPrefix(c.ID, "chatcmpl-"), "type": "message", "role": "assistant", "content": []any{},
+			"model":       c.Model,
 			"stop_reason": nil, "stop_sequence": nil, "usage": usage,
 		}})
 	}
@@ -79,7 +80,8 @@ func (s *stream) begin(out *bytes.Buffer, kind string, members map[string]any) {
 
 // delta writes what is added to the open block.
 func (s *stream) delta(out *bytes.Buffer, kind, member, text string) {
-	chatstream.Event(out, "content_block_delta", map[string]any{"index": s.index, "delta": map[string]any{"type": kind, member: text}})
+	chatstream.Event(out, "content_block_delta",
+		map[string]any{"index": s.index, "delta": map[string]any{"type": kind, member: text}})
 }
 
 // end ends the open block, if there is one.
@@ -113,7 +115,8 @@ func (s *stream) Done(out *bytes.Buffer) {
 		return
 	}
 	s.end(out)
-	chatstream.Event(out, "message_delta", map[string]any{"delta": map[string]any{"stop_reason": s.reason(), "stop_sequence": nil}, "usage": s.usage})
+	chatstream.Event(out, "message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": s.reason(), "stop_sequence": nil}, "usage": s.usage})
 	chatstream.Event(out, "message_stop", map[string]any{})
 }
 

@@ -45,10 +45,12 @@ func (b *buffer) send() {
 		}
 		for _, call := range said.ToolCalls {
 			s.called = true
-			content = append(content, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Function.Name, "input": json.RawMessage(call.Function.Arguments)})
+			content = append(content, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Function.Name,
+				"input": json.RawMessage(call.Function.Arguments)})
 		}
 		text = mustJSON(map[string]any{
-			"id": "msg_" + strings.TrimPrefix(c.ID, "chatcmpl-"), "type": "message", "role": "assistant", "model": c.Model, "content": content,
+			"id": "msg_" + strings.TrimPrefix(c.ID, "chatcmpl-"), "type": "message", "role": "assistant", "model": c.Model,
+			"content":     content,
 			"stop_reason": s.reason(), "stop_sequence": nil, "usage": s.usage,
 		})
 	}

@@ -192,7 +192,8 @@ func (i *item) message() (any, error) {
 		content, err := i.content()
 		return map[string]any{"role": i.Role, "content": content}, err
 	case "function_call":
-		return map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{call(i.CallID, i.Name, i.Arguments)}}, nil
+		return map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{call(i.CallID, i.Name, i.Arguments)}},
+			nil
 	case "function_call_output":
 		return map[string]any{"role": "tool", "tool_call_id": i.CallID, "content": i.Output}, nil
 	}
@@ -231,7 +232,8 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(mustJSON(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil, "code": status}}))
+	w.Write(mustJSON(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil,
+		"code": status}}))
 }
 
 // mustJSON encodes a value that encoding/json always accepts.

@@ -35,7 +35,8 @@ func (s *stream) Chunk(out *bytes.Buffer, c *chatstream.Chunk) {
 	}
 	if !s.begun {
 		s.begun, s.id = true, "resp_"+strings.TrimPrefix(c.ID, "chatcmpl-")
-		chatstream.Event(out, "response.created", map[string]any{"response": map[string]any{"id": s.id, "status": "in_progress"}})
+		chatstream.Event(out, "response.created", map[string]any{
+			"response": map[string]any{"id": s.id, "status": "in_progress"}})
 	}
 	if len(c.Choices) == 0 {
 		s.usage = c.Usage
@@ -47,21 +48,26 @@ func (s *stream) Chunk(out *bytes.Buffer, c *chatstream.Chunk) {
 	}
 	delta := &choice.Delta
 	if thought := delta.Thought(); thought != "" {
-		chatstream.Event(out, "response.reasoning_text.delta", map[string]any{"item_id": "rs_" + s.id, "content_index": 0, "delta": thought})
+		chatstream.Event(out, "response.reasoning_text.delta",
+			map[string]any{"item_id": "rs_" + s.id, "content_index": 0, "delta": thought})
 	}
 	if delta.Content != "" {
 		s.text.WriteString(delta.Content)
-		chatstream.Event(out, "response.output_text.delta", map[string]any{"item_id": "msg_" + s.id, "content_index": 0, "delta": delta.Content})
+		chatstream.Event(out, "response.output_text.delta",
+			map[string]any{"item_id": "msg_" + s.id, "content_index": 0, "delta": delta.Content})
 	}
 	for _, part := range delta.ToolCalls {
 		if part.ID != "" {
 			s.calls = append(s.calls, &function{id: part.ID, name: part.Function.Name})
-			chatstream.Event(out, "response.output_item.added", map[string]any{"item": map[string]any{"type": "function_call", "call_id": part.ID, "name": part.Function.Name, "arguments": ""}})
+			chatstream.Event(out, "response.output_item.added",
+				map[string]any{"item": map[string]any{"type": "function_call", "call_id": part.ID, "name": part.Function.Name,
+					"arguments": ""}})
 		}
 		if len(s.calls) > 0 {
 			f := s.calls[len(s.calls)-1]
 			f.arguments.WriteString(part.Function.Arguments)
-			chatstream.Event(out, "response.function_call_arguments.delta", map[string]any{"item_id": "fc_" + f.id, "delta": part.Function.Arguments})
+			chatstream.Event(out, "response.function_call_arguments.delta",
+				map[string]any{"item_id": "fc_" + f.id, "delta": part.Function.Arguments})
 		}
 	}
 }
@@ -82,7 +88,8 @@ func (s *stream) Done(out *bytes.Buffer) {
 // item is a call as an item of the output.
 func (f *function) item() map[string]any {
 	return map[string]any{
-		"type": "function_call", "id": "fc_" + f.id, "call_id": f.id, "name": f.name, "arguments": f.arguments.String(), "status": "completed",
+		"type": "function_call", "id": "fc_" + f.id, "call_id": f.id, "name": f.name, "arguments": f.arguments.String(),
+		"status": "completed",
 	}
 }
 

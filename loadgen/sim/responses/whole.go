@@ -26,7 +26,8 @@ func (w whole) Done(out *bytes.Buffer) {
 	output := []any{}
 	if w.text.Len() > 0 {
 		text := map[string]any{"type": "output_text", "text": w.text.String()}
-		output = append(output, map[string]any{"type": "message", "id": "msg_" + w.id, "role": "assistant", "content": []any{text}})
+		output = append(output, map[string]any{"type": "message", "id": "msg_" + w.id, "role": "assistant",
+			"content": []any{text}})
 	}
 	for _, f := range w.calls {
 		output = append(output, f.item())

@@ -26,7 +26,8 @@ type Times struct {
 // Usual are the times in the log of kvcached's README, for a model of 1B: 2.2 s to sleep, 0.12 s
 // to wake up. Loading weights of 2.5 GB at 2.5 GB a second takes one more.
 func Usual() Times {
-	return Times{Sleep: 2200 * time.Millisecond, Weights: 100 * time.Millisecond, KVCache: 20 * time.Millisecond, Reload: time.Second}
+	return Times{Sleep: 2200 * time.Millisecond, Weights: 100 * time.Millisecond, KVCache: 20 * time.Millisecond,
+		Reload: time.Second}
 }
 
 // Parse reads times with commas between, as in "sleep=2s,weights=100ms,kv-cache=20ms,reload=1s".

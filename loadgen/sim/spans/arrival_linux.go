@@ -65,7 +65,8 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	case err != nil:
 		return 0, err
 	case failed != nil:
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("recvmsg", failed)}
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(),
+			Err: os.NewSyscallError("recvmsg", failed)}
 	case n == 0 && len(p) > 0:
 		return 0, io.EOF
 	}
@@ -80,7 +81,8 @@ func stamp(control []byte) time.Time {
 		return time.Time{}
 	}
 	for _, m := range messages {
-		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS &&
+			len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
 			return time.Unix((*unix.Timespec)(unsafe.Pointer(&m.Data[0])).Unix())
 		}
 	}

@@ -47,7 +47,8 @@ func Parse(text string) (a Added, err error) {
 
 func (a *Added) span(name string) *time.Duration {
 	return map[string]*time.Duration{
-		"queue": &a.Queue, "prefill": &a.Prefill, "front-end": &a.FrontEnd, "network": &a.Network, "generation": &a.Generation,
+		"queue": &a.Queue, "prefill": &a.Prefill, "front-end": &a.FrontEnd, "network": &a.Network,
+		"generation": &a.Generation,
 	}[name]
 }
 

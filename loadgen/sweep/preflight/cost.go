@@ -37,7 +37,8 @@ func disk(l *look) []Finding {
 	case !known:
 		return []Finding{note("disk", "the records take about %s; what is free is not known", size(cost.Bytes))}
 	case free < spare*cost.Bytes:
-		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and %s are free", size(cost.Bytes), size(free))}
+		return []Finding{missing("disk", "choose another folder with -o", "the records take about %s, and %s are free",
+			size(cost.Bytes), size(free))}
 	}
 	return []Finding{fine("disk", "the records take about %s, and twice as much is free", size(cost.Bytes))}
 }
@@ -60,5 +61,6 @@ func duration(l *look) []Finding {
 	if !l.Simulated() && !strings.Contains(cost.Assuming, "finished") {
 		unknown = "; how fast these servers are is not known before the first run"
 	}
-	return []Finding{note("time", "about %s for %s, assuming %s%s", sweep.Roughly(cost.Time), metrics.Counted(cost.Runs, "run"), cost.Assuming, unknown)}
+	return []Finding{note("time", "about %s for %s, assuming %s%s", sweep.Roughly(cost.Time),
+		metrics.Counted(cost.Runs, "run"), cost.Assuming, unknown)}
 }

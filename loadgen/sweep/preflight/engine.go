@@ -71,7 +71,8 @@ func (e engine) outside(n need) []Finding {
 	case wanted == (releases{}):
 		return nil
 	case !numbered(e.version):
-		return []Finding{note("engine", "vLLM says its version is %q, so whether it is %s is not known%s", e.version, wanted, n.who)}
+		return []Finding{note("engine", "vLLM says its version is %q, so whether it is %s is not known%s", e.version, wanted,
+			n.who)}
 	case !wanted.have(e.version):
 		return []Finding{missing("engine", wanted.install(), "vLLM is %s, %s is needed%s", e.version, wanted, n.who)}
 	}

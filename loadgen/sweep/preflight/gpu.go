@@ -127,7 +127,8 @@ func gpuThere(l *look) (all []Finding) {
 	}
 	used := l.used()
 	if len(used) == 0 {
-		return []Finding{missing("GPU", "set CUDA_VISIBLE_DEVICES to indexes of nvidia-smi", "no server has a GPU that is there")}
+		return []Finding{missing("GPU", "set CUDA_VISIBLE_DEVICES to indexes of nvidia-smi", "no server has a GPU that is "+
+			"there")}
 	}
 	for _, g := range used {
 		all = append(all, fine("GPU", "%v is %s with %s, driver %s", g, g.name, g.memory(), g.driver))
@@ -143,16 +144,20 @@ func (g gpu) lacks(n need) (all []Finding) {
 	switch {
 	case n.GPU.Memory == 0:
 	case g.total == 0:
-		all = append(all, note("GPU", "nvidia-smi does not know how many GB %v has, which may share the machine's memory: %g are needed%s", g, n.GPU.Memory, n.who))
+		all = append(all, note("GPU", "nvidia-smi does not know how many GB %v has, which may share the machine's memory: "+
+			"%g are needed%s", g, n.GPU.Memory, n.who))
 	case g.total < n.GPU.Memory*1e9:
-		all = append(all, missing("GPU", "take a larger one", "%v has %.0f GB, %g GB are needed%s", g, g.total/1e9, n.GPU.Memory, n.who))
+		all = append(all, missing("GPU", "take a larger one", "%v has %.0f GB, %g GB are needed%s", g, g.total/1e9,
+			n.GPU.Memory, n.who))
 	}
 	switch {
 	case n.GPU.Driver == 0:
 	case !numbered(g.driver):
-		all = append(all, note("GPU", "whether %v has driver %d or newer is not known: nvidia-smi says %q%s", g, n.GPU.Driver, g.driver, n.who))
+		all = append(all, note("GPU", "whether %v has driver %d or newer is not known: nvidia-smi says %q%s", g,
+			n.GPU.Driver, g.driver, n.who))
 	case numbers(g.driver)[0] < n.GPU.Driver:
-		all = append(all, missing("GPU", "update it", "%v has driver %s, %d or newer is needed%s", g, g.driver, n.GPU.Driver, n.who))
+		all = append(all, missing("GPU", "update it", "%v has driver %s, %d or newer is needed%s", g, g.driver, n.GPU.Driver,
+			n.who))
 	}
 	return all
 }
@@ -181,7 +186,8 @@ func gpuModes(l *look) (all []Finding) {
 		}
 		several := l.severalPlain(g)
 		if g.mode == "Prohibited" || g.mode == "Exclusive_Process" && several != "" {
-			all = append(all, missing("GPU", "as root: nvidia-smi -i "+g.index+" -c DEFAULT", "%v has compute mode %s%s", g, g.mode, several))
+			all = append(all, missing("GPU", "as root: nvidia-smi -i "+g.index+" -c DEFAULT", "%v has compute mode %s%s", g,
+				g.mode, several))
 		}
 	}
 	return all

@@ -28,12 +28,15 @@ func daemons(l *look) (all []Finding) {
 			all = append(all, fine("MPS", "there is no daemon at %s", pipe))
 			continue
 		}
-		out, err := l.Run(l.ctx, Command{Words: []string{path}, Env: []string{pipeVariable + "=" + pipe}, Input: "get_server_list\n"})
+		out, err := l.Run(l.ctx, Command{Words: []string{path}, Env: []string{pipeVariable + "=" + pipe},
+			Input: "get_server_list\n"})
 		switch {
 		case err == nil && !strings.Contains(strings.ToLower(out), "cannot find"):
-			all = append(all, missing("MPS", "echo quit | "+pipeVariable+"="+pipe+" "+mpsControl, "a daemon runs at %s already", pipe))
+			all = append(all, missing("MPS", "echo quit | "+pipeVariable+"="+pipe+" "+mpsControl, "a daemon runs at %s already",
+				pipe))
 		case err != nil && strings.HasPrefix(err.Error(), "no answer"):
-			all = append(all, missing("MPS", "end "+mpsControl+", and remove the folder", "a daemon at %s does not answer (%v)", pipe, err))
+			all = append(all, missing("MPS", "end "+mpsControl+", and remove the folder", "a daemon at %s does not answer (%v)",
+				pipe, err))
 		default:
 			all = append(all, fine("MPS", "no daemon answers at %s", pipe))
 		}

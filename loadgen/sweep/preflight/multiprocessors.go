@@ -25,7 +25,8 @@ func multiprocessors(l *look) (all []Finding) {
 			continue
 		}
 		if have < n.GPU.SMs {
-			all = append(all, missing("GPU", "take another one, or leave the arm out", "it has %d SMs, %d are needed%s", have, n.GPU.SMs, n.who))
+			all = append(all, missing("GPU", "take another one, or leave the arm out", "it has %d SMs, %d are needed%s", have,
+				n.GPU.SMs, n.who))
 		} else {
 			all = append(all, fine("GPU", "it has %d SMs%s", have, n.who))
 		}

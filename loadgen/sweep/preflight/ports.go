@@ -53,7 +53,8 @@ func ports(l *look) (all []Finding) {
 			}
 			for _, address := range s.addresses() {
 				if taken[address] {
-					all = append(all, missing("port", "give each server another one", "two servers of arm %s want %s", a.Name, address))
+					all = append(all, missing("port", "give each server another one", "two servers of arm %s want %s", a.Name,
+						address))
 				}
 				taken[address] = true
 				seen = append(seen, address)
@@ -90,7 +91,8 @@ func running(l *look) (all []Finding) {
 			if l.Listens(address) {
 				all = append(all, fine("server", "arm %s: something listens at %s", a.Name, address))
 			} else {
-				all = append(all, missing("server", "start it, or give the arm a command", "arm %s: nothing listens at %s", a.Name, address))
+				all = append(all, missing("server", "start it, or give the arm a command", "arm %s: nothing listens at %s", a.Name,
+					address))
 			}
 		}
 	}

@@ -71,7 +71,8 @@ func (r Report) Write(w io.Writer) error {
 		}
 		fmt.Fprintf(&text, "%-8s%-10s%s\n", f.State, f.Topic, strings.Join(strings.Fields(line), " "))
 	}
-	fmt.Fprintf(&text, "%d missing, %d fine, %s\n", r.Count(Missing), r.Count(Fine), metrics.Counted(r.Count(Note), "note"))
+	fmt.Fprintf(&text, "%d missing, %d fine, %s\n", r.Count(Missing), r.Count(Fine),
+		metrics.Counted(r.Count(Note), "note"))
 	return screen.Of(w).Say(w, text.String())
 }
 

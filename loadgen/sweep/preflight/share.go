@@ -62,7 +62,8 @@ func shares(l *look) (all []Finding) {
 	for i := range l.Arms {
 		for _, place := range places {
 			if sum, n := l.asked(&l.Arms[i], place); l.wantsGPU() && tooMuch(sum, n) {
-				all = append(all, missing("GPU", fmt.Sprintf("lower --gpu-memory-utilization to %.2f each", math.Floor(mostShare/float64(n)*100)/100),
+				all = append(all, missing("GPU", fmt.Sprintf("lower --gpu-memory-utilization to %.2f each",
+					math.Floor(mostShare/float64(n)*100)/100),
 					"the servers of arm %s ask for %.2f of its memory, at most %.2f fit", l.Arms[i].Name, sum, mostShare))
 			}
 		}
@@ -80,7 +81,8 @@ func freeMemory(l *look) (all []Finding) {
 			}
 		}
 		if most > 0 && (g.total == 0 || !g.freeKnown) {
-			all = append(all, note("GPU", "whether arm %s fits into %v is not known: nvidia-smi does not say what is free", arm, g))
+			all = append(all, note("GPU", "whether arm %s fits into %v is not known: nvidia-smi does not say what is free", arm,
+				g))
 		} else if bytes := most * g.total; bytes > g.free {
 			all = append(all, missing("GPU", "end what uses it: nvidia-smi names the processes",
 				"%v has %.1f of %.1f GB free, arm %s asks for %.1f GB", g, g.free/1e9, g.total/1e9, arm, bytes/1e9))

@@ -42,7 +42,8 @@ func (f *floor) connect(addr net.Addr) error {
 		return err
 	}
 	body := requestBody(1 << 30)
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n\r\n%s", endpoint, len(body), body); err != nil {
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n\r\n%s", endpoint, len(body),
+		body); err != nil {
 		return err
 	}
 	fd, err := unpolled(conn)

@@ -29,7 +29,8 @@ func newReader(client string, addr net.Addr) (reader, error) {
 	if client == Bare || client == BareStamped {
 		return newFloor(client == BareStamped)
 	}
-	return &crowd{send: Sender(client, "http://"+addr.String()), records: client == Recording, done: make(chan error, 1)}, nil
+	return &crowd{send: Sender(client, "http://"+addr.String()), records: client == Recording, done: make(chan error, 1)},
+		nil
 }
 
 // errEarly says that events were read before consume was called.
@@ -60,7 +61,8 @@ func (c *crowd) connect(net.Addr) error {
 }
 
 // counted is a Sender that counts events, and tells when all have been seen.
-func (c *crowd) counted(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+func (c *crowd) counted(ctx context.Context, epoch time.Time, req *engine.Request,
+	rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		for chunk, err := range c.send(ctx, epoch, req, rec) {
 			if !yield(chunk, err) {

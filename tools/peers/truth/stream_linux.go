@@ -43,7 +43,8 @@ const Said = " a"
 
 // chatEvent is such a chunk.
 const chatEvent = `data: {"id":"chatcmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"chat.completion.chunk","created":1763856000,"model":"truth",` +
-	`"choices":[{"index":0,"delta":{"content":"` + Said + `"},"logprobs":null,"finish_reason":%s,"token_ids":null}]}` + "\n\n"
+	`"choices":[{"index":0,"delta":{"content":"` + Said + `"},"logprobs":null,"finish_reason":%s,"token_ids":null}]}` +
+	"\n\n"
 
 // usage is the event after the last chunk.
 const usage = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":%q,"created":1763856000,"model":"truth",` +
@@ -169,7 +170,8 @@ func (r request) other() []byte {
 	if r.models {
 		status, body = "200 OK", `{"object":"list","data":[{"id":"truth","object":"model","created":1763856000,"owned_by":"peers","max_model_len":1000000}]}`
 	}
-	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status,
+		len(body), body)
 }
 
 // A queue is first in, first out.

@@ -46,20 +46,23 @@ func (r Reader) URL(text string) (*Server, error) {
 	}
 	s := &Server{Query: query}
 	if !strings.Contains(address, "://") {
-		if scheme, _, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
+		if scheme, _, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "http") ||
+			strings.EqualFold(scheme, "https") {
 			return nil, fmt.Errorf("%s: it must begin with %s://", pyjson.Quote(r.Show(text)), strings.ToLower(scheme))
 		}
 		address = "http://" + address
 	}
 	if several(address) {
-		return nil, errors.New("it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, and --target NAME=URL --target NAME=URL loads them at the same time")
+		return nil, errors.New("it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, " +
+			"and --target NAME=URL --target NAME=URL loads them at the same time")
 	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.Unwrap(err) // which quotes no more than it complains about
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%s: it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them", pyjson.Quote(r.Show(text)))
+		return nil, fmt.Errorf("%s: it must be http://HOST:PORT or https://HOST, with a path and a query if the server "+
+			"has them", pyjson.Quote(r.Show(text)))
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -80,7 +83,8 @@ func (r Reader) URL(text string) (*Server, error) {
 func several(address string) bool {
 	_, host, _ := strings.Cut(address, "://")
 	host = host[:strings.IndexAny(host+"/", "/")]
-	return strings.Contains(host[strings.LastIndexByte(host, '@')+1:], ",") || strings.Contains(address, ",http://") || strings.Contains(address, ",https://")
+	return strings.Contains(host[strings.LastIndexByte(host, '@')+1:], ",") || strings.Contains(address, ",http://") ||
+		strings.Contains(address, ",https://")
 }
 
 // trim takes off the end of the URL what the endpoint has.
@@ -95,7 +99,8 @@ func (r Reader) trim(s *Server) error {
 			if s.Query != "" {
 				base += "?" + s.Query
 			}
-			return fmt.Errorf("it must end before %s: give --base-url %s --backend %s --endpoint %[1]s", path, r.Show(base), backend)
+			return fmt.Errorf("it must end before %s: give --base-url %s --backend %s --endpoint %[1]s", path, r.Show(base),
+				backend)
 		}
 		s.URL = base
 		return nil
@@ -121,7 +126,8 @@ func (r Reader) Host(host string, port int, chosen bool) (*Server, error) {
 	if name, digits, err := net.SplitHostPort(host); err == nil && name != "" && !chosen && !strings.Contains(host, "/") {
 		n, err := strconv.ParseUint(digits, 10, 16)
 		if err != nil {
-			return nil, fmt.Errorf("argument --host: %s: what follows the colon must be a port, from 1 to 65535", pyjson.Quote(r.Show(host)))
+			return nil, fmt.Errorf("argument --host: %s: what follows the colon must be a port, from 1 to 65535",
+				pyjson.Quote(r.Show(host)))
 		}
 		s.Notes = []string{fmt.Sprintf("%s is taken as --host %s --port %d", host, name, n)}
 		host, port = name, int(n)
@@ -132,14 +138,18 @@ func (r Reader) Host(host string, port int, chosen bool) (*Server, error) {
 	case port < 1 || port > 65535:
 		return nil, fmt.Errorf("argument --port: %d: it must be from 1 to 65535", port)
 	case name == "" || name[0] == ':' && wrong != nil:
-		return nil, fmt.Errorf("argument --host: %s: the host is missing: give --host HOST --port PORT", pyjson.Quote(r.Show(host)))
+		return nil, fmt.Errorf("argument --host: %s: the host is missing: give --host HOST --port PORT",
+			pyjson.Quote(r.Show(host)))
 	case strings.Contains(name, "/"):
-		return nil, fmt.Errorf("argument --host: %s: it must be a name or an address: give a URL as --base-url", pyjson.Quote(r.Show(host)))
+		return nil, fmt.Errorf("argument --host: %s: it must be a name or an address: give a URL as --base-url",
+			pyjson.Quote(r.Show(host)))
 	case strings.Count(name, ":") == 1:
-		return nil, fmt.Errorf("argument --host: %s: --port %d says another port: give one of the two", pyjson.Quote(r.Show(host)), port)
+		return nil, fmt.Errorf("argument --host: %s: --port %d says another port: give one of the two",
+			pyjson.Quote(r.Show(host)), port)
 	case strings.ContainsAny(name, ": @?#") && wrong != nil:
 		return nil, fmt.Errorf("argument --host: %s: it must be a name or an address", pyjson.Quote(r.Show(host)))
 	}
-	s.URL = "http://" + net.JoinHostPort(strings.Replace(name, "%", "%25", 1), strconv.Itoa(port)) // of a zone, see RFC 6874
+	// of a zone, see RFC 6874
+	s.URL = "http://" + net.JoinHostPort(strings.Replace(name, "%", "%25", 1), strconv.Itoa(port))
 	return s, nil
 }

@@ -63,7 +63,8 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 		if names := f.groups(); names != nil {
 			groups = " a group (" + strings.ToLower(strings.Join(names, ", ")) + "),"
 		}
-		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag,%s or a word of the help", topic, groups)
+		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag,%s or a word of the help", topic,
+			groups)
 	}
 	return nil
 }
@@ -113,7 +114,8 @@ func (f *Flags) search(topic string) (found []*pflag.Flag) {
 		func(flag *pflag.Flag) bool { return strings.EqualFold(GroupOf(flag), topic) },
 		func(flag *pflag.Flag) bool { return flag.Name == topic || flag.Shorthand == topic },
 		func(flag *pflag.Flag) bool {
-			text := flag.Name + " " + strings.ReplaceAll(flag.Name, "-", " ") + " " + textOf(flag) + " " + strings.Join(flag.Annotations[choicesKey], " ")
+			text := flag.Name + " " + strings.ReplaceAll(flag.Name, "-", " ") + " " + textOf(flag) + " " +
+				strings.Join(flag.Annotations[choicesKey], " ")
 			return strings.Contains(strings.ToLower(text), topic)
 		},
 	}

@@ -103,7 +103,8 @@ func (f *Flags) read(words []string) (settings []Setting, rest []string, err err
 			rest = append(rest, tok.text)
 		case err != nil:
 		case tok.kind == argument && i > 1 && f.hides(&tokens[i-2]):
-			err = fmt.Errorf("unrecognized arguments after %s: a value that holds spaces needs quotes", optionOf(tokens[i-2].flag))
+			err = fmt.Errorf("unrecognized arguments after %s: a value that holds spaces needs quotes",
+				optionOf(tokens[i-2].flag))
 		default:
 			err = f.strayError(tok)
 		}

@@ -13,7 +13,8 @@ import (
 func (f *Flags) strayError(tok *token) error {
 	name := flagName.FindString(tok.text)
 	if tok.kind != option && !looksNegative(tok.text) && (name == "" || tok.last) {
-		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", f.shown(tok.text), f.urlFlag(tok.text))
+		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", f.shown(tok.text),
+			f.urlFlag(tok.text))
 	}
 	if name == "" {
 		name, _, _ = strings.Cut(tok.text, "=")

@@ -145,7 +145,8 @@ func ParseSeconds(text string) (time.Duration, error) {
 	if err != nil {
 		seconds, notNumber := ParseFloat(text)
 		if notNumber != nil || math.IsNaN(seconds) {
-			return 0, fmt.Errorf("invalid duration: %s: it must be seconds, or a number with a unit as in 90s or 5m", pyjson.Quote(text))
+			return 0, fmt.Errorf("invalid duration: %s: it must be seconds, or a number with a unit as in 90s or 5m",
+				pyjson.Quote(text))
 		}
 		if seconds > math.MaxInt64/1e9 {
 			return 0, nil
