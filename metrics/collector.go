@@ -38,7 +38,7 @@ type Collector struct {
 	adapters     adapters
 	processes    processes // that were sampled
 	meter        cost.Meter
-	foreign      bool // AddOutcome was called: the Truth is unknown
+	noTruth      bool // AddOutcome was called: the Truth is unknown
 	gapsLost     int  // completed requests with unknown single chunk times
 	refused      int  // requests whose times are impossible
 	firstErrors  []firstError
@@ -152,7 +152,7 @@ func (c *Collector) Gapless() bool { return c.gapsLost > 0 }
 // AddOutcome adds a request that was measured elsewhere. It does not keep o.ITL. The Summary then
 // has no Truth, which needs Records.
 func (c *Collector) AddOutcome(o Outcome) {
-	c.foreign = true
+	c.noTruth = true
 	c.addOutcome(o, 0)
 }
 
@@ -268,7 +268,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.Sessions = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
-	if !c.foreign {
+	if !c.noTruth {
 		s.Truth = c.witness.result(&c.header.Config, seconds)
 		s.Truth.Course = c.course()
 	}

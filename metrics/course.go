@@ -69,7 +69,7 @@ const (
 func (c *Collector) course() *Course {
 	config := &c.header.Config
 	answers := c.timeline.answers
-	if len(answers) == 0 || c.foreign {
+	if len(answers) == 0 || c.noTruth {
 		return nil
 	}
 	course := new(Course)

@@ -18,7 +18,7 @@ type Records struct {
 
 	// The record that is being packed, its parts, and the result: kept for reuse.
 	record *Record
-	parts  parts
+	parts  recordFields
 	packed []byte
 }
 
@@ -143,7 +143,7 @@ func (p *Records) pack(r *Record) []byte {
 const maskSize = 8
 
 // unpack reads a packed record into r, of which all are the parts.
-func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
+func (p *Records) unpack(u *unpacker, r *Record, all *recordFields) {
 	*r = Record{}
 	mask := binary.LittleEndian.Uint64(u.left)
 	u.left = u.left[maskSize:]
@@ -197,9 +197,9 @@ func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
 	}
 }
 
-// parts are the fields of a Record by their kinds, except its Session and rareParts, in the order in
+// recordFields are the fields of a Record by their kinds, except its Session and rareParts, in the order in
 // which they are packed. Successive moments are close to each other.
-type parts struct {
+type recordFields struct {
 	moments []*time.Duration
 	lengths []*time.Duration
 	counts  []*int
@@ -209,8 +209,8 @@ type parts struct {
 	flags   []*bool
 }
 
-func partsOf(r *Record) parts {
-	return parts{
+func partsOf(r *Record) recordFields {
+	return recordFields{
 		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent,
 			&r.FirstOutput, &r.Blank.first,
 			&r.Chunks.last, &r.Last, &r.Blank.last, &r.Trailer, &r.LastByte, &r.End},

@@ -175,7 +175,7 @@ func (s *Search) enough(load *Load) error {
 }
 
 // lacks is what a run lacks to have so many values, "" if it may have them.
-func (l Limit) lacks(p *loadgen.Plan, needed int) string {
+func (l SLO) lacks(p *loadgen.Plan, needed int) string {
 	n, from := requests(p)
 	values := n
 	if l.Metric == "itl" {

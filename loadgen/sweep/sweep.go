@@ -128,7 +128,7 @@ func (s *Sweep) do(ctx context.Context) error {
 
 // block runs the cells of one arm and repeat, while the arm's servers are up.
 func (s *Sweep) block(ctx context.Context, cells []cell) error {
-	b := &block{Sweep: s, arm: &s.Plan.Arms[cells[0].arm]}
+	b := &fleet{Sweep: s, arm: &s.Plan.Arms[cells[0].arm]}
 	defer b.stop()
 	for _, c := range cells {
 		for job := s.next(c); job != nil; job = s.next(c) {
@@ -167,7 +167,7 @@ func (s *Sweep) next(c cell) *Job {
 func (s *Sweep) of(c cell) []entry { return s.journal.of[s.Plan.key(c)] }
 
 // once makes one run and records it.
-func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
+func (s *Sweep) once(ctx context.Context, b *fleet, job *Job) error {
 	began := time.Now()
 	e := entry{Cell: s.Plan.key(job.cell), Value: job.value}
 	out, err := b.run(ctx, job)

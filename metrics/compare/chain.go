@@ -187,7 +187,7 @@ func (s *course) steps(alpha float64) (found []shift) {
 }
 
 // slower finds a slow change for the worse, over the sessions and the new runs.
-func (j *judge) slower(p *Point, r *Row) bool {
+func (j *gating) slower(p *Point, r *Row) bool {
 	if p.Design != Chain {
 		return false
 	}
@@ -204,7 +204,7 @@ func (j *judge) slower(p *Point, r *Row) bool {
 
 // remarkSessions notes where the gated numbers of a baseline changed, and whether its sessions are
 // of one day.
-func (j *judge) remarkSessions(p *Point) {
+func (j *gating) remarkSessions(p *Point) {
 	if p.Design != Chain {
 		return
 	}

@@ -119,7 +119,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 	}
 	c.share()
 	c.adjust(tests)
-	(&judge{Comparison: c, gate: &gate}).judge(old, new)
+	(&gating{Comparison: c, gate: &gate}).judge(old, new)
 	return c
 }
 

@@ -116,7 +116,7 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 // LeaveOpen makes NO VERDICT of the reason why no more pairs are made, unless there is a verdict.
 func (c *Comparison) LeaveOpen(why string) {
 	if c.quiet != "" {
-		(&judge{Comparison: c}).advise("disturbed pairs: %s; --despite suspect uses them as they are", c.quiet)
+		(&gating{Comparison: c}).advise("disturbed pairs: %s; --despite suspect uses them as they are", c.quiet)
 	}
 	if c.Verdict != Regressed {
 		c.Verdict, c.Reasons = NoVerdict, append([]string{why}, c.Reasons...)

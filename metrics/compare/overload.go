@@ -31,7 +31,7 @@ func (p *Point) anyOverloaded() bool {
 // overloads finds a side of which more than half of the runs cannot keep up with the load. If only
 // the new side cannot, that is a regression, with any number of runs. If only the old side could
 // not, that is an improvement. Other latencies of such runs are not judged.
-func (j *judge) overloads(p *Point) {
+func (j *gating) overloads(p *Point) {
 	old, was := overloaded(p.Old)
 	new, is := overloaded(p.New)
 	oldSide, newSide := 2*len(old) > len(p.Old), 2*len(new) > len(p.New)
@@ -68,14 +68,14 @@ func of(numbers []string, runs []*Run) string {
 }
 
 // sound reports that both sides had the same load from trusted clients.
-func (j *judge) sound(p *Point) bool {
+func (j *gating) sound(p *Point) bool {
 	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
 		len(Differences(p.Old, p.New, j.gate.Despite)) == 0
 }
 
 // gatesLatency says whether a latency is gated.
-func (j *judge) gatesLatency() bool {
+func (j *gating) gatesLatency() bool {
 	return slices.ContainsFunc(j.gate.Limits, func(l Margin) bool { return l.Metric.latency != "" }) ||
 		slices.ContainsFunc(j.gate.Bounds, func(b Bound) bool { return b.Metric.latency != "" })
 }

@@ -42,7 +42,7 @@ func TestRunsAreCountedAlike(t *testing.T) {
 		old, new *Run
 		notes    int
 	}{{unknown, told, 1}, {told, told, 0}, {unknown, unknown, 0}} {
-		j := judge{Comparison: new(Comparison)}
+		j := gating{Comparison: new(Comparison)}
 		if j.remarkDefinitions(&Point{Old: []*Run{test.old}, New: []*Run{test.new}}); len(j.Notes) != test.notes {
 			t.Errorf("notes %q, want %d", j.Notes, test.notes)
 		}

@@ -11,7 +11,7 @@ import (
 
 // remark notes what a reader should know about a point's runs. It does not change the
 // verdict.
-func (j *judge) remark(p *Point) {
+func (j *gating) remark(p *Point) {
 	if p.Old[0].Session == "" && inOrder(p.Old, p.New) { // a baseline always comes before
 		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the "+
 			"difference; servebench sweep alternates the sides")
@@ -43,7 +43,7 @@ func (j *judge) remark(p *Point) {
 }
 
 // remarkOrder says that the sides took turns, but always in the same order.
-func (j *judge) remarkOrder(p *Point) {
+func (j *gating) remarkOrder(p *Point) {
 	first := p.alwaysFirst()
 	if first == "" {
 		return
@@ -88,7 +88,7 @@ func (p *Point) alwaysFirst() string {
 
 // remarkCached says that later runs may have found their prompts in the server's prefix
 // cache, because earlier runs with the same seed sent the same prompts.
-func (j *judge) remarkCached(p *Point) {
+func (j *gating) remarkCached(p *Point) {
 	r := p.find("median_ttft")
 	same := seeds(p.Old)
 	if r == nil || same == "" || same == notGiven || same != seeds(p.New) {
@@ -113,7 +113,7 @@ func (j *judge) remarkCached(p *Point) {
 
 // remarkHeld says that requests of a side waited for slots, which is the load that was asked for if
 // all runs have as many slots.
-func (j *judge) remarkHeld(p *Point, side string, runs []*Run) {
+func (j *gating) remarkHeld(p *Point, side string, runs []*Run) {
 	var numbers []string
 	for i, r := range runs {
 		if r.Held != "" {
@@ -129,7 +129,7 @@ func (j *judge) remarkHeld(p *Point, side string, runs []*Run) {
 
 // remarkDefinitions says that runs of a chat may have been counted differently from the others: a
 // file that vLLM wrote does not name its release.
-func (j *judge) remarkDefinitions(p *Point) {
+func (j *gating) remarkDefinitions(p *Point) {
 	known, unknown := "", false
 	for _, r := range slices.Concat(p.Old, p.New) {
 		if !strings.Contains(r.Asked["backend"], "chat") {

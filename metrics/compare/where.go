@@ -166,7 +166,7 @@ func signed(v float64, digits int) string {
 }
 
 // explain adds where the latency went to the reasons for a regression of a point.
-func (j *judge) explain(p *Point) {
+func (j *gating) explain(p *Point) {
 	worse := func(latencies ...string) bool {
 		return slices.ContainsFunc(p.Rows, func(r Row) bool {
 			return r.Finding == Worse &&

@@ -12,18 +12,18 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Limit is the most that a latency may be.
-type Limit struct {
+// An SLO is the most that a latency may be.
+type SLO struct {
 	Metric string  // ttft, ttfo, tpot, itl, e2el
 	Of     string  // mean, median, or a percentile such as p99
 	Most   float64 // in milliseconds
 }
 
 // name is the limit as in the file, such as p99-ttft.
-func (l Limit) name() string { return l.Of + "-" + l.Metric }
+func (l SLO) name() string { return l.Of + "-" + l.Metric }
 
 // percentile is the limit's percentile. A mean has none.
-func (l Limit) percentile() (p float64, ok bool) {
+func (l SLO) percentile() (p float64, ok bool) {
 	if l.Of == "median" {
 		return 50, true
 	}
@@ -96,7 +96,7 @@ func (s *Search) doubt(sum *metrics.Summary) string {
 	if t == nil || t.Verdict == metrics.Valid {
 		return ""
 	}
-	gaps := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Metric == "itl" })
+	gaps := slices.ContainsFunc(s.Limits, func(l SLO) bool { return l.Metric == "itl" })
 	failed := slices.DeleteFunc(t.Failed(), func(c metrics.Check) bool {
 		return c.Name == metrics.FirstToken && !gaps && sum.FromContent("ttft") != nil
 	})
@@ -119,7 +119,7 @@ func unproven(sum *metrics.Summary) bool {
 
 // broken is how a run breaks the limit, "" if it does not. tooFew means that it is within the
 // limit, but by an unknown margin.
-func (l Limit) broken(sum *metrics.Summary) (why string, tooFew bool) {
+func (l SLO) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	d, words := sum.Decisive(l.Metric)
 	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)
 	got := l.value(d)
@@ -137,7 +137,7 @@ func (l Limit) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	return "", false
 }
 
-func (l Limit) value(d *metrics.Distribution) float64 {
+func (l SLO) value(d *metrics.Distribution) float64 {
 	if l.Of == "mean" {
 		return d.Mean()
 	}
@@ -152,12 +152,12 @@ func (l Limit) value(d *metrics.Distribution) float64 {
 }
 
 // Limits are the limits of a search. In the file each is a statistic with milliseconds, as `p99-ttft: 200`.
-type Limits []Limit
+type Limits []SLO
 
 // UnmarshalYAML reads limits in the order of the file.
 func (s *Limits) UnmarshalYAML(node *yaml.Node) error {
 	return entries(node, "slo", func(key, value *yaml.Node) error {
-		l := Limit{}
+		l := SLO{}
 		l.Of, l.Metric, _ = strings.Cut(key.Value, "-")
 		if !slices.Contains([]string{"ttft", "ttfo", "tpot", "itl", "e2el"}, l.Metric) || !l.isStatistic() {
 			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or "+
@@ -176,7 +176,7 @@ func (s *Limits) UnmarshalYAML(node *yaml.Node) error {
 }
 
 // isStatistic says whether l limits a mean, a median or a percentile.
-func (l Limit) isStatistic() bool {
+func (l SLO) isStatistic() bool {
 	p, ok := l.percentile()
 	return l.Of == "mean" || ok && p >= 0 && p <= 100
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A block is the servers of an arm while its cells run.
-type block struct {
+// A fleet is the servers of an arm while its cells run.
+type fleet struct {
 	*Sweep
 	arm     *Arm
 	ports   ports
@@ -27,7 +27,7 @@ type block struct {
 }
 
 // run makes one run. It starts the servers if they are not up.
-func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
+func (b *fleet) run(ctx context.Context, job *Job) (*Outcome, error) {
 	if b.Plan.Dry {
 		return b.simulate(ctx, job)
 	}
@@ -57,7 +57,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 }
 
 // simulate makes one run without servers, in time that does not pass.
-func (b *block) simulate(ctx context.Context, job *Job) (*Outcome, error) {
+func (b *fleet) simulate(ctx context.Context, job *Job) (*Outcome, error) {
 	b.ports, job.dried = ports{}, dry.Servers{}
 	for _, s := range b.arm.Servers {
 		server, err := b.ports.server(s)
@@ -79,7 +79,7 @@ const breath = 5 * time.Second
 
 // awaitExit waits for a server that no longer answers to end. If it ends, that is why requests
 // failed.
-func (b *block) awaitExit(ctx context.Context) {
+func (b *fleet) awaitExit(ctx context.Context) {
 	for _, p := range b.servers {
 		if answers(ctx, p.server.Ready) == nil {
 			continue
@@ -94,7 +94,7 @@ func (b *block) awaitExit(ctx context.Context) {
 
 // start starts the arm's servers, unless they are up. After a failure it does not try
 // again in this block.
-func (b *block) start(ctx context.Context) error {
+func (b *fleet) start(ctx context.Context) error {
 	if b.broken != nil {
 		return b.broken
 	}
@@ -123,7 +123,7 @@ func (b *block) start(ctx context.Context) error {
 }
 
 // startOne starts the i-th server and waits until it answers.
-func (b *block) startOne(ctx context.Context, i int) (*process, error) {
+func (b *fleet) startOne(ctx context.Context, i int) (*process, error) {
 	server, err := b.ports.server(b.arm.Servers[i])
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (b *block) startOne(ctx context.Context, i int) (*process, error) {
 }
 
 // stop stops the servers, the last one first.
-func (b *block) stop() {
+func (b *fleet) stop() {
 	for i := len(b.servers) - 1; i >= 0; i-- {
 		b.servers[i].End()
 	}
@@ -155,7 +155,7 @@ func (b *block) stop() {
 }
 
 // prepare does what the plan asks for between runs, except resetting the prefix cache: see reset.
-func (b *block) prepare(ctx context.Context) error {
+func (b *fleet) prepare(ctx context.Context) error {
 	if len(b.Plan.Between.Command) > 0 {
 		if err := b.between(ctx); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (b *block) prepare(ctx context.Context) error {
 }
 
 // between runs the command between runs to its end.
-func (b *block) between(ctx context.Context) error {
+func (b *fleet) between(ctx context.Context) error {
 	var printed bytes.Buffer
 	h, err := b.journal.keeper.Start(&hold.Command{
 		Args: b.ports.putAll(b.Plan.Between.Command), Grace: betweenGrace, Output: &printed,

@@ -12,16 +12,16 @@ import (
 	"github.com/servebench/servebench/metrics/stats"
 )
 
-// A judge reaches the verdict. A server that is broken is a regression, with any number of runs. A
+// The gating of a comparison reaches its verdict. A server that is broken is a regression, with any number of runs. A
 // change needs enough runs that can be compared and trusted.
-type judge struct {
+type gating struct {
 	*Comparison
 	gate *Gate
 	bad  []string // reasons to call it regressed
 	open []string // reasons for no verdict
 }
 
-func (j *judge) judge(old, new []*Run) {
+func (j *gating) judge(old, new []*Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
 	}
@@ -75,7 +75,7 @@ func (j *judge) judge(old, new []*Run) {
 }
 
 // excludes is the largest Worst of the judged rows, NaN without one, and if one is a change from 0.
-func (j *judge) excludes() float64 {
+func (j *gating) excludes() float64 {
 	most := math.NaN()
 	for i := range j.Points {
 		for _, r := range j.Points[i].Rows {
@@ -103,22 +103,22 @@ func (c *Comparison) Excluded() string {
 	}
 }
 
-func (j *judge) regress(p *Point, format string, args ...any) {
+func (j *gating) regress(p *Point, format string, args ...any) {
 	j.bad = append(j.bad, p.named(fmt.Sprintf(format, args...)))
 }
 
-func (j *judge) doubt(p *Point, format string, args ...any) {
+func (j *gating) doubt(p *Point, format string, args ...any) {
 	j.open = append(j.open, p.named(fmt.Sprintf(format, args...)))
 }
 
 // advise notes once what would help to reach a verdict.
-func (j *judge) advise(format string, args ...any) {
+func (j *gating) advise(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(j.Notes, text) {
 		j.Notes = append(j.Notes, text)
 	}
 }
 
-func (j *judge) note(p *Point, format string, args ...any) {
+func (j *gating) note(p *Point, format string, args ...any) {
 	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
 }
 
@@ -132,7 +132,7 @@ func (p *Point) named(text string) string {
 
 // failures looks at failed requests and at answers without a token. New runs that fail
 // no more than the old runs are not worse, but never pass. A run that was cut decides nothing.
-func (j *judge) failures(p *Point) {
+func (j *gating) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
 		if why := r.fault(j.gate.Allowed); why != "" && !r.cut {
@@ -152,7 +152,7 @@ func (j *judge) failures(p *Point) {
 }
 
 // doubts finds the reasons not to judge a change.
-func (j *judge) doubts(p *Point) {
+func (j *gating) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
 		if p.find(l.Metric.Name) == nil {
 			j.doubt(p, "some runs do not have %s", l.Metric.Name)
@@ -175,7 +175,7 @@ func (j *judge) doubts(p *Point) {
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.
-func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
+func (j *gating) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	least := m.fewest(sides...)
 	if least >= metrics.MinBeyond || j.despite("suspect") {
 		return false
@@ -196,7 +196,7 @@ func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 }
 
 // doubtRuns says which runs of a side cannot be trusted or compared.
-func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
+func (j *gating) doubtRuns(p *Point, side string, runs []*Run) {
 	var whys []string
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
@@ -230,11 +230,11 @@ func which(side string, numbers []string, of int) string {
 	}
 }
 
-func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despite, what) }
+func (j *gating) despite(what string) bool { return slices.Contains(j.gate.Despite, what) }
 
 // bounds compares the new medians with the absolute bounds, unless the new runs are
 // doubtful.
-func (j *judge) bounds(p *Point) {
+func (j *gating) bounds(p *Point) {
 	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
 		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.despite("suspect")
 	})
@@ -273,13 +273,13 @@ func (p *Point) find(name string) *Row {
 
 // fewInOrder reports that one side came after the other, with so few units that a change of the machine between
 // them may be why the sides differ. A verdict on these sessions or processes only does not say why.
-func (j *judge) fewInOrder(p *Point) bool {
+func (j *gating) fewInOrder(p *Point) bool {
 	old, new := p.Units()
 	return p.Design == OneAfterOther && min(old, new) < worseInOrder && j.Scope() == ""
 }
 
 // changes finds numbers that got worse, and numbers that may have got worse unseen.
-func (j *judge) changes(p *Point) {
+func (j *gating) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		if !r.Gated || r.Unjudged {
