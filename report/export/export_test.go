@@ -444,11 +444,11 @@ func TestTextsOfRequestsAreNoFormulas(t *testing.T) {
 var update = flag.Bool("update", false, "write the tables of docs/files.md")
 
 var (
-	runColumn     = regexp.MustCompile(`(?ms)^\t\{"([a-z0-9_]+)", func.*?\}\},(?: +// ([^\n]*))?$`)
-	requestColumn = regexp.MustCompile("(?m)^\t\\w+ +\\S+ +`parquet:\"([a-z0-9_]+)[^`]*`(?: +// (.*))?$")
+	runColumn     = regexp.MustCompile(`(?ms)(?:^\t// ([^\n]*)\n)?^\t\{"([a-z0-9_]+)", func.*?\}\},(?: +// ([^\n]*))?$`)
+	requestColumn = regexp.MustCompile("(?m)^()\t\\w+ +\\S+ +`parquet:\"([a-z0-9_]+)[^`]*`(?: +// (.*))?$")
 )
 
-// The tables of columns in the docs are the code's: the names, and the comments behind them. Columns that share
+// The tables of columns in the docs are the code's: the names, and the comments behind or above them. Columns that share
 // a comment share a row.
 func TestTheDocsHaveTheColumns(t *testing.T) {
 	const page = "../../docs/files.md"
@@ -475,11 +475,12 @@ func TestTheDocsHaveTheColumns(t *testing.T) {
 		}
 		rows := ""
 		for _, c := range found {
-			if c[2] == "" {
+			name, comment := c[2], c[1]+c[3]
+			if comment == "" {
 				last := strings.LastIndex(rows, " | ")
-				rows = rows[:last] + ", `" + c[1] + "`" + rows[last:]
+				rows = rows[:last] + ", `" + name + "`" + rows[last:]
 			} else {
-				rows += "| `" + c[1] + "` | " + c[2] + " |\n"
+				rows += "| `" + name + "` | " + comment + " |\n"
 			}
 		}
 		before, after, there := strings.Cut(text, head)

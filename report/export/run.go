@@ -115,8 +115,7 @@ var ofSessions = []column{
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
 	}},
 	{"sessions_cut", func(r *runRow) string {
-		return r.ofSessions(
-			func(s *metrics.Sessions) string { return count(s.Cut) })
+		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) })
 	}},
 	{"turns_unsent", func(r *runRow) string {
 		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) })
