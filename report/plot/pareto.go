@@ -31,15 +31,16 @@ func perUser(all []Condition, load string) Chart {
 		c.Note += " A line goes from the lowest " + load + " to the highest."
 	}
 	c.draw(paths)
-	if front := most(paths); len(front.X) > 1 && !targets(all[0].Runs) {
+	if front := pareto(paths, 1); len(front.X) > 1 && !targets(all[0].Runs) {
 		c.Note = strings.TrimSpace(c.Note + " No other run is better in both than a run on the front.")
 		c.Series = append(c.Series, front)
 	}
 	return c
 }
 
-// most joins the points for which no other has more in one number at no less in the other.
-func most(series []Series) Series {
+// pareto joins the points for which no other is better in one number and no worse in the other. More
+// of X is better. More of Y is better if up is 1, and less if it is -1.
+func pareto(series []Series, up float64) Series {
 	type point struct{ x, y float64 }
 	var points []point
 	for _, s := range series {
@@ -47,12 +48,14 @@ func most(series []Series) Series {
 			points = append(points, point{s.X[i], s.Y[i]})
 		}
 	}
-	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(b.y, a.y)) })
+	slices.SortFunc(points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(up*b.y, up*a.y))
+	})
 	front := Series{Name: "Pareto front", Style: Wide, Color: Neutral}
-	highest := math.Inf(-1)
+	best := math.Inf(-1)
 	for _, p := range points {
-		if p.y > highest {
-			highest = p.y
+		if up*p.y > best {
+			best = up * p.y
 			front.add(p.x, p.y)
 		}
 	}

@@ -133,7 +133,7 @@ func versus(all []Condition, latency number, load string) Chart {
 			c.Middle(latency.of)
 	})
 	c.draw(paths)
-	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].Runs) {
+	if front := pareto(paths, -1); len(front.X) > 1 && !targets(all[0].Runs) {
 		c.Note = strings.TrimSpace(c.Note + " No other run is better in both than a run on the front.")
 		c.Series = append(c.Series, front)
 	}
@@ -169,30 +169,6 @@ func (c *Chart) draw(paths []Series) {
 	if shown < len(paths) {
 		c.Note = strings.TrimSpace(fmt.Sprintf("%s %d of %d lines are shown.", c.Note, shown, len(paths)))
 	}
-}
-
-// pareto joins the points for which no other has more throughput at no more
-// latency, or less latency at no less throughput.
-func pareto(series []Series) Series {
-	type point struct{ x, y float64 }
-	var points []point
-	for _, s := range series {
-		for i := range s.X {
-			points = append(points, point{s.X[i], s.Y[i]})
-		}
-	}
-	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.y, b.y)) })
-	front := Series{Name: "Pareto front", Style: Wide, Color: Neutral}
-	least := math.Inf(1)
-	for _, p := range points {
-		if p.y < least {
-			least = p.y
-			front.add(p.x, p.y)
-		}
-	}
-	slices.Reverse(front.X)
-	slices.Reverse(front.Y)
-	return front
 }
 
 // over is a number over the values of a flag, with a path for the conditions

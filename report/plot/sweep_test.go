@@ -100,9 +100,13 @@ func TestEachFlagOfTheGridHasItsCharts(t *testing.T) {
 }
 
 func TestParetoFrontHasNoPointThatAnotherBetters(t *testing.T) {
-	front := pareto([]Series{{X: Numbers{1, 2, 3, 3, 2.5}, Y: Numbers{5, 5, 9, 8, 6}}})
-	if !slices.Equal(front.X, Numbers{2, 2.5, 3}) || !slices.Equal(front.Y, Numbers{5, 6, 8}) {
-		t.Errorf("front %v %v", front.X, front.Y)
+	points := []Series{{X: Numbers{1, 2, 3, 3, 2.5}, Y: Numbers{5, 5, 9, 8, 6}}}
+	if front := pareto(points, -1); !slices.Equal(front.X, Numbers{2, 2.5, 3}) || !slices.Equal(front.Y, Numbers{5, 6, 8}) {
+		t.Errorf("with less of Y better: front %v %v", front.X, front.Y)
+	}
+	points = append(points, Series{X: Numbers{2.5, 1}, Y: Numbers{10, 12}})
+	if front := pareto(points, 1); !slices.Equal(front.X, Numbers{1, 2.5, 3}) || !slices.Equal(front.Y, Numbers{12, 10, 9}) {
+		t.Errorf("with more of Y better: front %v %v", front.X, front.Y)
 	}
 }
 
