@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -75,50 +74,30 @@ type audioRow struct {
 
 // read reads all rows.
 func (d CustomAudio) read() ([]audioRow, error) {
-	f, err := os.Open(d.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	list, err := d.rows(f)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%s: the file is empty", d.Path)
-	}
-	return list, err
-}
-
-func (d CustomAudio) rows(r io.Reader) (list []audioRow, err error) {
 	type fields struct {
 		Prompt       *string         `json:"prompt"`
 		Audio        *string         `json:"audio"`
 		OutputTokens json.RawMessage `json:"output_tokens"`
 	}
-	for line, err := range rows.Lines[fields](d.Path, r) {
-		if err != nil {
-			return nil, err
-		}
+	return readRows(d.Path, func(line *rows.Line[fields]) (audioRow, error) {
+		var err error
 		row, v := audioRow{line: line.Number, outputLen: d.OutputLen}, line.Value
 		switch {
 		case v.Prompt == nil:
-			err = errors.New(`no "prompt"`)
+			return row, errors.New(`no "prompt"`)
 		case v.Audio == nil:
-			err = errors.New(`no "audio", the path of a sound`)
-		default:
-			row.prompt, row.sound = *v.Prompt, *v.Audio
+			return row, errors.New(`no "audio", the path of a sound`)
 		}
+		row.prompt, row.sound = *v.Prompt, *v.Audio
 		switch {
-		case err != nil || d.OutputLen != -1:
+		case d.OutputLen != -1:
 		case d.Tokenizer == nil:
 			row.outputLen = untokenizedLen
 		default:
 			row.outputLen, err = dataset.OutputTokens(v.OutputTokens)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.Number, err)
-		}
-		list = append(list, row)
-	}
-	return list, nil
+		return row, err
+	})
 }
 
 // check decodes each sound that is sent, so that one that cannot be read is known before the load.

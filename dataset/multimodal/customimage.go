@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"strings"
 
@@ -73,28 +71,13 @@ type contentPart struct {
 
 // read reads all rows.
 func (d CustomImage) read() ([]imageRow, error) {
-	f, err := os.Open(d.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	list, err := d.rows(f)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%s: the file is empty", d.Path)
-	}
-	return list, err
-}
-
-func (d CustomImage) rows(r io.Reader) (list []imageRow, err error) {
 	type fields struct {
 		Prompt  json.RawMessage `json:"prompt"`
 		Images  json.RawMessage `json:"image_files"`
 		Content json.RawMessage `json:"content"`
 	}
-	for line, err := range rows.Lines[fields](d.Path, r) {
-		if err != nil {
-			return nil, err
-		}
+	return readRows(d.Path, func(line *rows.Line[fields]) (imageRow, error) {
+		var err error
 		row, v := imageRow{line: line.Number}, line.Value
 		switch {
 		case v.Content != nil:
@@ -106,12 +89,8 @@ func (d CustomImage) rows(r io.Reader) (list []imageRow, err error) {
 		case json.Unmarshal(v.Images, &row.images) != nil || len(row.images) == 0:
 			err = errors.New(`"image_files" must be a list of at least one URL or path`)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.Number, err)
-		}
-		list = append(list, row)
-	}
-	return list, nil
+		return row, err
+	})
 }
 
 // parts reads a content.
