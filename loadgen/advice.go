@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
@@ -201,7 +202,7 @@ func (a *Adviser) adviseBackend(message string) string {
 		other, then = "other prompts, since these do not go with it", "Then these prompts do not go with it"
 	}
 	switch text := strings.ToLower(message); {
-	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
+	case refusal.MatchString(text) && required().MatchString(text) && word(lacking).MatchString(text):
 		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
 	case lacks && a.Server.Endpoint != a.Server.backend().Endpoint:
 		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? %s",
@@ -226,7 +227,9 @@ func names(message string, words ...string) bool {
 var refusal = regexp.MustCompile(`^(400|422|500) `)
 
 // required is in a complaint about a member that is missing.
-var required = regexp.MustCompile(`(is|field) required|required parameter|missing|must provide|must not be empty`)
+var required = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(is|field) required|required parameter|missing|must provide|must not be empty`)
+})
 
 // word finds a word in a text.
 func word(text string) *regexp.Regexp {
@@ -235,13 +238,15 @@ func word(text string) *regexp.Regexp {
 
 // wantsString is in a complaint about content that is a list of parts, or about a prompt
 // that is one of token ids. Pydantic, Go, serde, Jinja and LiteLLM say it so.
-var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|nor a string|expected string|not "list"|not list`)
+var wantsString = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`valid string|of type string|expected a string|must be a string|nor a string|expected string|not "list"|not list`)
+})
 
 // adviseIDs is about a server that takes no prompts as token ids.
 func (a *Adviser) adviseIDs(message string) string {
 	text := strings.ToLower(message)
 	switch {
-	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
+	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString().MatchString(text):
 		return ""
 	case a.Workload.TokenIDs:
 		return "the server takes no token ids: leave --prompt-token-ids away"
@@ -259,7 +264,7 @@ func (a *Adviser) adviseBody(message string) string {
 		text := strings.ToLower(complaint)
 		content := strings.Contains(text, "content") || strings.Contains(text, "messages") ||
 			strings.Contains(text, `not "list"`)
-		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString.MatchString(text) &&
+		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString().MatchString(text) &&
 			advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -207,7 +208,7 @@ func (s *Secrets) AddMembers(value any) {
 func RedactJSON(text string) string {
 	value, err := pyjson.Parse(text)
 	if err != nil {
-		if keyMember.MatchString(text) || groupMember.MatchString(text) || strings.Contains(text, "://") {
+		if keyMember().MatchString(text) || groupMember().MatchString(text) || strings.Contains(text, "://") {
 			return Redacted
 		}
 		return text
@@ -236,7 +237,7 @@ func redactMembers(value any, replace func(string) string) any {
 		case pyjson.Object:
 			other := slices.Clone(v)
 			for i, m := range v {
-				group := below || groupMember.MatchString(m.Key)
+				group := below || groupMember().MatchString(m.Key)
 				other[i].Value = under(m.Value, group || isKey(m.Key), group)
 			}
 			return other
@@ -263,15 +264,23 @@ func redactMembers(value any, replace func(string) string) any {
 // What finds the name of a key or a password in a body by a word in it, of a member with several, and of a
 // token or a key that is none. Names such as max_tokens and tokenizer are none.
 var (
-	keyMember = regexp.MustCompile(
-		`(?:^|[^a-zA-Z])(?i:(?:access|api|auth|client|private|secret|session)?_?(?:keys?|token|secrets?)|pass(?:word|wd|phrase)?s?|pwd|bearer|cookie|jwt|sig(?:nature)?)(?:$|[^a-zA-Z])` +
-			`|[a-z](?:API)?(?:Keys?|Token|Secrets?|Passwords?|Passwd|Passphrase|Signature)(?:$|[^a-zA-Z])`)
-	groupMember = regexp.MustCompile(`(?i:(?:^|[^a-z])(?:auth|authorization|credentials?)(?:$|[^a-z]))|[a-z]Credentials?(?:$|[^a-zA-Z])`)
-	plainMember = regexp.MustCompile(`(?i)(?:bos|cache|eos|image|audio|mask|pad|sep|sort|stop|unk)_(?:key|token)s?(?:$|[^a-z])`)
+	keyMember = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`(?:^|[^a-zA-Z])(?i:(?:access|api|auth|client|private|secret|session)?_?(?:keys?|token|secrets?)|pass(?:word|wd|phrase)?s?|pwd|bearer|cookie|jwt|sig(?:nature)?)(?:$|[^a-zA-Z])` +
+				`|[a-z](?:API)?(?:Keys?|Token|Secrets?|Passwords?|Passwd|Passphrase|Signature)(?:$|[^a-zA-Z])`)
+	})
+	groupMember = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i:(?:^|[^a-z])(?:auth|authorization|credentials?)(?:$|[^a-z]))|[a-z]Credentials?(?:$|[^a-zA-Z])`)
+	})
+	plainMember = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:bos|cache|eos|image|audio|mask|pad|sep|sort|stop|unk)_(?:key|token)s?(?:$|[^a-z])`)
+	})
 )
 
 // isKey reports that a member of a body is a key or a password by its name.
-func isKey(name string) bool { return keyMember.MatchString(name) && !plainMember.MatchString(name) }
+func isKey(name string) bool {
+	return keyMember().MatchString(name) && !plainMember().MatchString(name)
+}
 
 // AddCredentials adds what a URL has before the host: name, password, and the header that HTTP
 // clients make of them. A name alone may be a token. It adds both also as written, since a URL may
@@ -411,7 +420,9 @@ func redactQuery(query string) string {
 }
 
 // credentialName is part of the name of a key in a query.
-var credentialName = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|cred|code`)
+var credentialName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|cred|code`)
+})
 
 // IsCredential reports whether a query parameter of that name may be a secret.
-func IsCredential(name string) bool { return credentialName.MatchString(name) }
+func IsCredential(name string) bool { return credentialName().MatchString(name) }

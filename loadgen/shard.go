@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -154,11 +155,13 @@ func (p *Plan) SharedRunID(env Environment) (string, error) {
 	return at.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4]), nil
 }
 
-var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var runIDPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+})
 
 // ParseRunID reads the id of a run: up to 64 letters, digits, dots, dashes and underlines.
 func ParseRunID(text string) (string, error) {
-	if !runIDPattern.MatchString(text) {
+	if !runIDPattern().MatchString(text) {
 		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64",
 			pyjson.Quote(text))
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/servebench/servebench/metrics"
@@ -29,19 +30,21 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 //go:embed comparison.tmpl
 var comparisonText string
 
-var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling,
-	"outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
-	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
-	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
-	// The encoding of messages in GitHub's workflow commands.
-	"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
-}).Parse(comparisonText))
+var comparisonTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling,
+		"outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
+		"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
+		"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
+		// The encoding of messages in GitHub's workflow commands.
+		"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
+	}).Parse(comparisonText))
+})
 
 func templated(name string) func(io.Writer, *compare.Comparison) error {
 	return func(w io.Writer, c *compare.Comparison) error {
 		var text bytes.Buffer
-		if err := comparisonTemplates.ExecuteTemplate(&text, name, c); err != nil {
+		if err := comparisonTemplates().ExecuteTemplate(&text, name, c); err != nil {
 			return err
 		}
 		_, err := w.Write(text.Bytes())

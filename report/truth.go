@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"sync"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ var truthText string
 // A factLine is one line of the additional metrics.
 type factLine struct{ label, text *template.Template }
 
-var factLines = parseFactLines(truthText)
+var factLines = sync.OnceValue(func() []factLine { return parseFactLines(truthText) })
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
@@ -91,7 +92,7 @@ func additional(w io.Writer, s *metrics.Summary, width int) error {
 	for _, member := range truth(s) {
 		facts[member.Key] = member.Value
 	}
-	for _, line := range factLines {
+	for _, line := range factLines() {
 		if err := line.write(&b, facts, width); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func newForm(flags *argv.Flags) *form {
 		flags.Group(s.title, s.define)
 	}
 	flags.Instead = insteadFlags
-	flags.First(vllmFlags()...)
+	flags.First = vllmFlags
 	return f
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/progress"
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -47,7 +48,7 @@ func servebench(ctx context.Context, args []string) int {
 	for _, arg := range args {
 		copies = append(copies, strings.Clone(arg))
 	}
-	program := newProgram()
+	program := newProgram(args...)
 	words, said, err := program.Route(copies)
 	if said != "" {
 		fmt.Fprintln(os.Stderr, said)
@@ -146,7 +147,9 @@ const rootHelp = `Load an LLM server, measure its answers, and say what to belie
   servebench run --base-url http://127.0.0.1:8000  # one load test
   servebench run --help                            # what else it can do`
 
-func newProgram() *argv.Program {
+// newProgram makes the program for a command line. If that begins with a command, the program has no
+// other: the flags of all commands take longer than most commands.
+func newProgram(args ...string) *argv.Program {
 	root := &cobra.Command{
 		Use:           "servebench",
 		Short:         "A load generator for LLM serving endpoints",
@@ -162,9 +165,20 @@ func newProgram() *argv.Program {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
 	program := &argv.Program{Command: root, Usual: "run", Aliases: otherPrograms}
-	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
-		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand(),
-		newManualCommand(program))
+	verbs := map[string]func() *cobra.Command{
+		"run": newRunCommand, "sim": newSimCommand, "report": newReportCommand, "compare": newCompareCommand,
+		"dataset": newDatasetCommand, "selftest": newSelftestCommand, "selftest-server": newSelftestServerCommand,
+		"sweep": newSweepCommand, hold.Verb: newHolderCommand,
+		"shard": func() *cobra.Command { return newShardCommand(time.Now) },
+	}
+	if len(args) > 0 && verbs[args[0]] != nil {
+		root.AddCommand(verbs[args[0]]())
+		return program
+	}
+	root.AddCommand(newManualCommand(program))
+	for _, newVerb := range verbs {
+		root.AddCommand(newVerb())
+	}
 	return program
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 	"unicode/utf8"
@@ -27,9 +28,11 @@ import (
 var schedulerFiles embed.FS
 
 // schedulerTemplates make the files for schedulers from a sharded.
-var schedulerTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"lines": shellLines, "text": yamlText, "literal": literal,
-}).ParseFS(schedulerFiles, "shard/*"))
+var schedulerTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"lines": shellLines, "text": yamlText, "literal": literal,
+	}).ParseFS(schedulerFiles, "shard/*"))
+})
 
 // newShardCommand prints job files for schedulers. now is the clock.
 func newShardCommand(now func() time.Time) *cobra.Command {
@@ -87,7 +90,7 @@ func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time,
 			return err
 		}
 		s.Start = now().Add(s.Ready + time.Second - 1).Truncate(time.Second).UTC()
-		return schedulerTemplates.ExecuteTemplate(cmd.OutOrStdout(), file, s)
+		return schedulerTemplates().ExecuteTemplate(cmd.OutOrStdout(), file, s)
 	}
 	f := argv.Of(cmd)
 	f.IntVar(&s.Shards, "shards", 8, "`N` number of shards")
@@ -143,18 +146,24 @@ all logs. They start together, --start-in after the Job was printed.`,
 
 var (
 	// jobName is a name that both schedulers accept, and that may be part of a run's id.
-	jobName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	jobName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	})
 	sbatchOption = regexp.MustCompile(`^-[^\r\n]+$`)
-	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
-	imageName    = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$`)
+	dnsLabel     = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	})
+	dnsSubdomain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	})
+	imageName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$`)
 )
 
 func (s *sharded) check() (err error) {
 	switch {
 	case s.Shards < 2 || s.Shards > 1e4:
 		return fmt.Errorf("argument --shards: %d: it must be from 2 to 10000", s.Shards)
-	case !jobName.MatchString(s.Name):
+	case !jobName().MatchString(s.Name):
 		return fmt.Errorf("argument --name: %s: it may have small letters, digits and dashes, at most 40, and must begin "+
 			"with a letter", pyjson.Quote(s.Name))
 	case s.Ready < time.Second:
@@ -194,10 +203,10 @@ func (s *sharded) checkKubernetes() error {
 	case !imageName.MatchString(s.Image):
 		return fmt.Errorf("argument --image: %s: it must be the name of an image, such as registry/servebench:0.1.0",
 			pyjson.Quote(s.Image))
-	case s.Namespace != "" && !dnsLabel.MatchString(s.Namespace):
+	case s.Namespace != "" && !dnsLabel().MatchString(s.Namespace):
 		return fmt.Errorf("argument --namespace: %s: it may have small letters, digits and dashes, at most 63",
 			pyjson.Quote(s.Namespace))
-	case s.Secret != "" && !dnsSubdomain.MatchString(s.Secret):
+	case s.Secret != "" && !dnsSubdomain().MatchString(s.Secret):
 		return fmt.Errorf("argument --secret: %s: it may have small letters, digits, dashes and dots, at most 253",
 			pyjson.Quote(s.Secret))
 	case !utf8.ValidString(strings.Join(s.Words, "")):

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -120,12 +121,14 @@ func matching(files []string, pattern string) (matched []string) {
 	return matched
 }
 
-var globParts = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|[^*?\[]+|\[`)
+var globParts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|[^*?\[]+|\[`)
+})
 
 // globbed is a pattern of files as a regular expression. A pattern that is none matches itself.
 func globbed(pattern string) *regexp.Regexp {
 	pattern = strings.ToValidUTF8(pattern, "\ufffd")
-	text := globParts.ReplaceAllStringFunc(pattern, func(part string) string {
+	text := globParts().ReplaceAllStringFunc(pattern, func(part string) string {
 		switch {
 		case part == "**/":
 			return `(?:.*/)?`

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/dataset/table"
 )
@@ -137,14 +138,18 @@ func below(files []string, folder string) (inside []string) {
 }
 
 // sharded is the name of a file that says which split it is part of.
-var sharded = regexp.MustCompile(`^data/(\w+(?:\.\w+)*)-\d{5}-of-\d{5}[^/]*\.[^/]*$`)
+var sharded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^data/(\w+(?:\.\w+)*)-\d{5}-of-\d{5}[^/]*\.[^/]*$`)
+})
 
 // keywords say by the name of a file or folder which split it is.
-var keywords = map[string]*regexp.Regexp{
-	"train":      keyword("train|training"),
-	"validation": keyword("validation|valid|dev|val"),
-	"test":       keyword("test|testing|eval|evaluation"),
-}
+var keywords = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"train":      keyword("train|training"),
+		"validation": keyword("validation|valid|dev|val"),
+		"test":       keyword("test|testing|eval|evaluation"),
+	}
+})
 
 // keyword matches a name in which one of the words stands alone.
 func keyword(words string) *regexp.Regexp {
@@ -156,7 +161,7 @@ func keyword(words string) *regexp.Regexp {
 func named(files []string) map[string][]string {
 	splits := map[string][]string{}
 	for _, file := range files {
-		if parts := sharded.FindStringSubmatch(file); parts != nil {
+		if parts := sharded().FindStringSubmatch(file); parts != nil {
 			splits[parts[1]] = append(splits[parts[1]], file)
 		}
 	}
@@ -168,7 +173,7 @@ func named(files []string) map[string][]string {
 	}
 	inName := func(word *regexp.Regexp, file string) bool { return word.MatchString(path.Base(file)) }
 	for _, says := range []func(*regexp.Regexp, string) bool{inFolder, inName} {
-		for split, word := range keywords {
+		for split, word := range keywords() {
 			for _, file := range files {
 				if says(word, file) {
 					splits[split] = append(splits[split], file)

@@ -3,6 +3,7 @@ package jinja
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -51,8 +52,12 @@ func (l *lexer) fail(format string, args ...any) {
 	fail("line %d: "+format, append([]any{l.line}, args...)...)
 }
 
-var rawBegin = regexp.MustCompile(`^\{%[-+]?[\s\v\x1c-\x1f\x{85}\p{Z}]*raw[\s\v\x1c-\x1f\x{85}\p{Z}]*-?%\}`)
-var rawEnd = regexp.MustCompile(`\{%([-+]?)[\s\v\x1c-\x1f\x{85}\p{Z}]*endraw[\s\v\x1c-\x1f\x{85}\p{Z}]*[-+]?%\}`)
+var rawBegin = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{%[-+]?[\s\v\x1c-\x1f\x{85}\p{Z}]*raw[\s\v\x1c-\x1f\x{85}\p{Z}]*-?%\}`)
+})
+var rawEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{%([-+]?)[\s\v\x1c-\x1f\x{85}\p{Z}]*endraw[\s\v\x1c-\x1f\x{85}\p{Z}]*[-+]?%\}`)
+})
 
 // text reads the text before the next tag, and the tag.
 func (l *lexer) text() {
@@ -80,7 +85,7 @@ func (l *lexer) text() {
 	}
 	l.advance(i)
 	l.lineStarts = false
-	if raw := rawBegin.FindString(l.rest()); raw != "" {
+	if raw := rawBegin().FindString(l.rest()); raw != "" {
 		l.raw(raw)
 		return
 	}
@@ -151,7 +156,7 @@ func (l *lexer) raw(begin string) {
 	}
 	l.lineStarts = strings.HasSuffix(l.source[:l.pos], "\n")
 	rest := l.rest()
-	end := rawEnd.FindStringSubmatchIndex(rest)
+	end := rawEnd().FindStringSubmatchIndex(rest)
 	if end == nil {
 		l.fail("a raw block has no end")
 	}

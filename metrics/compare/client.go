@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // clientName names the program that measured: its version, and the commit unless the version says it.
@@ -17,12 +18,14 @@ func clientName(version, commit string) string {
 
 // commitIn finds the commit in the name of a client: in brackets, at the end of what git describe
 // prints, or at the end of a pseudo-version of a Go module.
-var commitIn = regexp.MustCompile(`(?:^v?|-g|[-.][0-9]{14}-|\()([0-9a-f]{7,40})([-+]dirty)?\)?$`)
+var commitIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^v?|-g|[-.][0-9]{14}-|\()([0-9a-f]{7,40})([-+]dirty)?\)?$`)
+})
 
 // commitOf is the commit that a client was built from, as far as its name says, with +dirty behind it if
 // files had been changed.
 func commitOf(name string) string {
-	found := commitIn.FindStringSubmatch(name)
+	found := commitIn().FindStringSubmatch(name)
 	switch {
 	case found == nil:
 		return ""

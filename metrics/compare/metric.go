@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -156,7 +157,9 @@ func (m *Metric) Text(v float64) string {
 	return metrics.Readable(v, 2)
 }
 
-var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)
+var percentileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)
+})
 
 // Find is the metric of that name: one of Metrics, or any percentile of a latency, as p95_ttft. The
 // name of a LoRA adapter may precede it, as in sql/p95_ttft.
@@ -171,7 +174,7 @@ func Find(name string) (Metric, bool) {
 	if i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name }); i >= 0 {
 		return Metrics[i], true
 	}
-	if found := percentileName.FindStringSubmatch(name); found != nil {
+	if found := percentileName().FindStringSubmatch(name); found != nil {
 		if p, err := strconv.ParseFloat(found[1], 64); err == nil && p <= 100 {
 			return percentile(name, found[2], p), true
 		}

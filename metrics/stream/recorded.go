@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -98,7 +99,7 @@ func exists(name string) bool {
 func combined(folder string) (names []string) {
 	for _, pattern := range []string{"run=*.json", "*/run=*.json"} {
 		found, _ := fs.Glob(os.DirFS(folder), pattern) // the patterns are right
-		found = slices.DeleteFunc(found, func(name string) bool { return !runFile.MatchString(name) })
+		found = slices.DeleteFunc(found, func(name string) bool { return !runFile().MatchString(name) })
 		slices.SortStableFunc(found, func(a, b string) int {
 			return cmp.Or(strings.Compare(path.Dir(a), path.Dir(b)), cmp.Compare(runOf(a), runOf(b)))
 		})
@@ -109,11 +110,13 @@ func combined(folder string) (names []string) {
 	return names
 }
 
-var runFile = regexp.MustCompile(`(?:^|/)run=(\d{1,9})\.json$`)
+var runFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|/)run=(\d{1,9})\.json$`)
+})
 
 // runOf is the number of the run of a file that matches runFile.
 func runOf(name string) int {
-	n, _ := strconv.Atoi(runFile.FindStringSubmatch(name)[1]) // it has a few digits
+	n, _ := strconv.Atoi(runFile().FindStringSubmatch(name)[1]) // it has a few digits
 	return n
 }
 
@@ -155,11 +158,13 @@ func (r *Recorded) all(names []string) (all []*metrics.Summary, err error) {
 	return all, nil
 }
 
-var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+var choice = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+})
 
 // chosen reads FILE:2 or FILE:2-5. For another name, it returns the given error.
 func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error) {
-	parts := choice.FindStringSubmatch(name)
+	parts := choice().FindStringSubmatch(name)
 	if parts == nil {
 		return nil, failed
 	}

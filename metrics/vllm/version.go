@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -15,7 +16,9 @@ type Version struct{ major, minor, patch int }
 var oldest = Version{major: 0, minor: 4, patch: 0}
 
 // release is the part of a release's name that counts: v0.10.1.post1 is 0.10.1.
-var release = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
+var release = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
+})
 
 // ParseVersion reads the name of a version: latest, or a release such as 0.6.4. An empty name is
 // the latest.
@@ -23,7 +26,7 @@ func ParseVersion(s string) (Version, error) {
 	if s == "" || s == "latest" {
 		return Version{}, nil
 	}
-	m := release.FindStringSubmatch(s)
+	m := release().FindStringSubmatch(s)
 	if m == nil {
 		return Version{}, fmt.Errorf("%q: must be latest or a release from %s on, such as 0.6.4", s, oldest)
 	}

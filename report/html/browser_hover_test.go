@@ -53,7 +53,7 @@ func pageOf(t *testing.T, c plot.Chart) string {
 	p := newPage()
 	p.front(&overview.Front{Title: "one chart", Chart: &c})
 	var b strings.Builder
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate().Execute(&b, p); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
@@ -26,8 +27,10 @@ import (
 //go:embed page.html page.css page.js uplot
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.html").Funcs(
-	template.FuncMap{"percent": percent, "short": overview.Verdict.Short}).ParseFS(files, "page.html"))
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(
+		template.FuncMap{"percent": percent, "short": overview.Verdict.Short}).ParseFS(files, "page.html"))
+})
 
 // A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
@@ -66,7 +69,7 @@ func Write(w io.Writer, runs []Run, title string, documents ...*published.Block)
 		s.ID = fmt.Sprintf("run-%d", i+1)
 		p.Runs = append(p.Runs, *s)
 	}
-	return pageTemplate.Execute(w, p)
+	return pageTemplate().Execute(w, p)
 }
 
 // newPage is a page without runs.

@@ -10,6 +10,7 @@ package argv
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,6 +32,10 @@ type Flags struct {
 	// Instead says what to use instead of flags that do not exist, by their names with dashes in
 	// front.
 	Instead map[string]string
+
+	// First names the flags that a prefix means if one of them fits; otherwise it means the rest. It
+	// is called once there is a prefix; nil names none.
+	First func() []string
 
 	// Other are flags that the command accepts and does not set itself: Passed has them. Its own
 	// flags of the same names take precedence.
@@ -70,7 +75,6 @@ const (
 	arityKey    = "arity"
 	choicesKey  = "choices"
 	unbuiltKey  = "unbuilt"
-	firstKey    = "first"
 	verbatimKey = "verbatim"
 	offerKey    = "offer"
 	listKey     = "list"
@@ -145,14 +149,6 @@ func (f *Flags) Choices(name string, words ...string) { f.annotate(name, choices
 // for them says so.
 func (f *Flags) Unbuilt(name string, words ...string) { f.annotate(name, unbuiltKey, words...) }
 
-// First makes prefixes mean the flags with these names, if one of them fits, and otherwise the
-// rest.
-func (f *Flags) First(names ...string) {
-	for _, name := range names {
-		f.annotate(name, firstKey)
-	}
-}
-
 // Verbatim makes a flag take the word after it even if that looks like a flag.
 func (f *Flags) Verbatim(name string) { f.annotate(name, verbatimKey) }
 
@@ -226,11 +222,15 @@ func (f *Flags) Find(option string) []*pflag.Flag {
 	if f.Instead[option] != "" || !strings.HasPrefix(option, "--") {
 		return nil
 	}
+	var names []string
+	if f.First != nil {
+		names = f.First()
+	}
 	var first, others []*pflag.Flag
 	for _, flag := range f.all() {
 		switch {
 		case !strings.HasPrefix("--"+flag.Name, option):
-		case has(flag, firstKey):
+		case slices.Contains(names, flag.Name):
 			first = append(first, flag)
 		default:
 			others = append(others, flag)

@@ -90,7 +90,7 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 
 func TestPrefixesMeanTheFirstFlags(t *testing.T) {
 	f := sample()
-	f.First("config")
+	f.First = func() []string { return []string{"config"} }
 	if found := f.Find("--co"); len(found) != 1 || found[0].Name != "config" {
 		t.Errorf("--co is %v", found)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -83,7 +84,9 @@ func plain(kind, text string) (string, error) {
 
 var (
 	pythonInt   = regexp.MustCompile(`^[+-]?\d(_?\d)*$`)
-	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(\d(_?\d)*\.?(\d(_?\d)*)?(e[+-]?\d(_?\d)*)?|\.\d(_?\d)*(e[+-]?\d(_?\d)*)?|inf(inity)?|nan)$`)
+	pythonFloat = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^[+-]?(\d(_?\d)*\.?(\d(_?\d)*)?(e[+-]?\d(_?\d)*)?|\.\d(_?\d)*(e[+-]?\d(_?\d)*)?|inf(inity)?|nan)$`)
+	})
 )
 
 // parseInteger reads what Python's int() reads, within 64 bits.
@@ -111,7 +114,7 @@ func ParseInt(text string) (int, error) {
 // ParseFloat reads what Python's float() reads.
 func ParseFloat(text string) (float64, error) {
 	digits := strings.TrimSpace(text)
-	if !pythonFloat.MatchString(digits) {
+	if !pythonFloat().MatchString(digits) {
 		return 0, fmt.Errorf("invalid float value: %s", pyjson.Quote(text))
 	}
 	digits = strings.ReplaceAll(digits, "_", "")
