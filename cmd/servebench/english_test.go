@@ -175,7 +175,11 @@ func (f breaches) add(where, format string, a ...any) {
 func (f breaches) phrases(all []passage, phrases []banned) {
 	for _, p := range all {
 		p.text = pageName.ReplaceAllString(p.text, "page")
+		words := strings.ToLower(strings.Join(strings.FieldsFunc(p.text, betweenWords), " "))
 		for _, b := range phrases {
+			if !strings.Contains(words, b.phrase) { // most are nowhere, and this is much faster than a pattern
+				continue
+			}
 			for _, at := range b.pattern.FindAllStringIndex(p.text, -1) {
 				line := p.line + strings.Count(p.text[:at[0]], "\n")
 				f.add("phrases "+p.file, "%s:%d: %q: %s", p.file, line, b.phrase, b.instead)
@@ -183,6 +187,9 @@ func (f breaches) phrases(all []passage, phrases []banned) {
 		}
 	}
 }
+
+// betweenWords says whether a rune may be between the words of a phrase.
+func betweenWords(r rune) bool { return strings.ContainsRune(" \t\n\f\r#>*", r) }
 
 const longestSentence = 40 // words of a page
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -126,10 +125,6 @@ the numbers goes to stderr.
 	f.Choices("format", "block", "json")
 	return cmd
 }
-
-// smallHeap lets the heap grow by a tenth between collections instead of doubling. A million
-// requests are a few slices of numbers, which cost a collection nothing.
-func smallHeap() { debug.SetGCPercent(10) }
 
 // takeGoodput takes the limits out of the files, if there is a --goodput: as in
 // run, several may follow it.

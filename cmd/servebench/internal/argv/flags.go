@@ -41,6 +41,7 @@ type Flags struct {
 	// flags of the same names take precedence.
 	Other *Flags
 
+	grouped  int // flags that Group has seen, the first of all
 	passed   []Setting
 	words    []string            // of the command line
 	topic    string              // of the requested help
@@ -98,11 +99,13 @@ func has(flag *pflag.Flag, key string) bool {
 // as "Traffic: when requests are sent".
 func (f *Flags) Group(title string, define func(*Flags)) {
 	define(f)
-	for _, flag := range f.all() {
-		if !has(flag, groupKey) {
+	n := 0
+	f.VisitAll(func(flag *pflag.Flag) {
+		if n++; n > f.grouped {
 			f.annotate(flag.Name, groupKey, title)
 		}
-	}
+	})
+	f.grouped = n
 }
 
 // GroupOf is the name of a flag's group; empty for none.
