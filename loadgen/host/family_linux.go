@@ -34,16 +34,29 @@ func (fs procFS) family(self int, pids []int) Family {
 
 // has reports whether a process is in the family, and whether that is known: this machine may hide the
 // process, or one that it descends from, as of another user.
-func (f Family) has(pid int) (member, known bool) {
+func (f Family) has(pid int) (member, known bool) { return f.finds(pid, map[int]lineage{}) }
+
+// A lineage is the parent and the process group of a process.
+type lineage struct {
+	parent, group int
+	there         bool
+}
+
+// finds is has. Processes have the same ancestors: read keeps what it has read about each.
+func (f Family) finds(pid int, read map[int]lineage) (member, known bool) {
 	for at := pid; at > 0; {
-		parent, group, found := f.fs.parentage(at)
+		of, ok := read[at]
+		if !ok {
+			of.parent, of.group, of.there = f.fs.parentage(at)
+			read[at] = of
+		}
 		switch {
-		case !found:
+		case !of.there:
 			return false, false
-		case slices.Contains(f.known, at) || slices.Contains(f.groups, group):
+		case slices.Contains(f.known, at) || slices.Contains(f.groups, of.group):
 			return true, true
 		}
-		at = parent
+		at = of.parent
 	}
 	return false, true
 }
@@ -54,12 +67,13 @@ func (f Family) members() (pids []int) {
 		return nil
 	}
 	all, _ := os.ReadDir(string(f.fs)) // of what is not there, no process runs
+	read := map[int]lineage{}
 	for _, entry := range all {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if member, _ := f.has(pid); member {
+		if member, _ := f.finds(pid, read); member {
 			pids = append(pids, pid)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,12 +48,16 @@ func descendants(root func(process) bool) []int {
 	return found
 }
 
-// processes lists all processes; see proc(5).
+// processes lists all processes; see proc(5). filepath.Glob would list the folder of each.
 func processes() []process {
 	var all []process
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
-	for _, name := range stats {
-		text, err := os.ReadFile(name)
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		id, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if err != nil {
 			continue // it has ended
 		}
@@ -63,10 +66,9 @@ func processes() []process {
 		if len(fields) < 4 {
 			continue
 		}
-		id, err1 := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		parent, err2 := strconv.Atoi(fields[1])
-		session, err3 := strconv.Atoi(fields[3])
-		if err1 == nil && err2 == nil && err3 == nil {
+		parent, err1 := strconv.Atoi(fields[1])
+		session, err2 := strconv.Atoi(fields[3])
+		if err1 == nil && err2 == nil {
 			all = append(all, process{id, parent, session})
 		}
 	}
