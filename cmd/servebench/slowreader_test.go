@@ -28,7 +28,7 @@ type piped struct {
 	talk   func() string // all of stderr, once that is closed
 }
 
-// pipe starts a run of 300 requests, which make 300 KB, on a server or several, as flags.
+// pipe starts a run of 200 requests, which make 200 KB, on a server or several, as flags.
 func pipe(t *testing.T, server, args string, into *os.File) *piped {
 	t.Helper()
 	if testing.Short() {
@@ -36,7 +36,7 @@ func pipe(t *testing.T, server, args string, into *os.File) *piped {
 	}
 	p := &piped{blocks: make(chan struct{}, 10)}
 	p.Cmd = exec.CommandContext(t.Context(), program(t, t.TempDir()), strings.Fields(
-		"run --num-prompts 300 --random-input-len 8 --random-output-len 60 --disable-tqdm --extended -o - "+server+" "+args)...)
+		"run --num-prompts 200 --random-input-len 8 --random-output-len 60 --disable-tqdm --extended -o - "+server+" "+args)...)
 	p.Stdout = into
 	if into == nil {
 		read, write, err := os.Pipe()
@@ -139,8 +139,8 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 				t.Errorf("%d runs are in the stream: %v", len(sums), err)
 			}
 			for _, s := range sums {
-				if s.Completed != 300 || s.Incomplete != nil {
-					t.Errorf("%d of 300 requests are in the stream: %q", s.Completed, s.Incomplete)
+				if s.Completed != 200 || s.Incomplete != nil {
+					t.Errorf("%d of 200 requests are in the stream: %q", s.Completed, s.Incomplete)
 				}
 			}
 			const line = "Record writing was blocked"
@@ -174,7 +174,7 @@ func TestSlowReaderOfShards(t *testing.T) {
 			t.Errorf("%v\n%s", err, p.talk())
 		}
 	}
-	if !strings.Contains(out, "Successful requests:                     300 ") || !strings.Contains(talk, "Record writing was blocked") || strings.Contains(talk, "damaged") {
+	if !strings.Contains(out, "Successful requests:                     200 ") || !strings.Contains(talk, "Record writing was blocked") || strings.Contains(talk, "damaged") {
 		t.Errorf("%s%s", out, talk)
 	}
 }
