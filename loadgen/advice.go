@@ -246,7 +246,8 @@ var wantsString = sync.OnceValue(func() *regexp.Regexp {
 func (a *Adviser) adviseIDs(message string) string {
 	text := strings.ToLower(message)
 	switch {
-	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString().MatchString(text):
+	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) ||
+		!wantsString().MatchString(text):
 		return ""
 	case a.Workload.TokenIDs:
 		return "the server takes no token ids: leave --prompt-token-ids away"

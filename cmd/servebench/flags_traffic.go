@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
@@ -175,13 +174,11 @@ func (g *shardFlags) define(f *argv.Flags) {
 			"knows)")
 }
 
-var unixSeconds = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)
-})
+var unixSeconds = regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)
 
 // parseInstant reads a point in time to the nanosecond.
 func parseInstant(text string) (time.Time, error) {
-	if m := unixSeconds().FindStringSubmatch(text); m != nil {
+	if m := unixSeconds.FindStringSubmatch(text); m != nil {
 		seconds, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
 			return time.Time{}, err

@@ -146,9 +146,7 @@ all logs. They start together, --start-in after the Job was printed.`,
 
 var (
 	// jobName is a name that both schedulers accept, and that may be part of a run's id.
-	jobName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
-	})
+	jobName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 	sbatchOption = regexp.MustCompile(`^-[^\r\n]+$`)
 	dnsLabel     = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -163,7 +161,7 @@ func (s *sharded) check() (err error) {
 	switch {
 	case s.Shards < 2 || s.Shards > 1e4:
 		return fmt.Errorf("argument --shards: %d: it must be from 2 to 10000", s.Shards)
-	case !jobName().MatchString(s.Name):
+	case !jobName.MatchString(s.Name):
 		return fmt.Errorf("argument --name: %s: it may have small letters, digits and dashes, at most 40, and must begin "+
 			"with a letter", pyjson.Quote(s.Name))
 	case s.Ready < time.Second:
