@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"sync"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
