@@ -137,8 +137,9 @@ func (s *Server) checkModel(name string) *problem {
 
 // readPrompt reads a text, a list of token ids, or a list of one of these.
 func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *problem {
+	ids := len(raw) > 0 && raw[0] == '[' && isNumber(bytes.TrimLeft(raw[1:], " \t\r\n"))
 	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil && len(list) > 0 && !isNumber(list[0]) {
+	if !ids && json.Unmarshal(raw, &list) == nil && len(list) > 0 {
 		if len(list) > 1 {
 			return badRequest("prompt", "`prompt` holds %d prompts, and more than one is not simulated", len(list))
 		}
@@ -146,7 +147,7 @@ func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *proble
 	}
 	var text string
 	switch {
-	case json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"':
+	case !ids && json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"':
 		q.prompt = s.cfg.Tokenizer.Encode(text, special)
 	case json.Unmarshal(raw, &q.prompt) == nil:
 		if p := s.checkIDs("prompt", q.prompt); p != nil {
