@@ -116,7 +116,7 @@ func grown(t *testing.T, before, after []*metrics.Record) (worst metrics.Span, b
 // An added 5 ms is in the span to which it was added, 100 of 100 times with FULL=1, although the two
 // servers draw different step times.
 func TestAddedTimeIsFoundInItsSpan(t *testing.T) {
-	seeds := uint64(5)
+	seeds := uint64(2)
 	switch {
 	case os.Getenv("FULL") == "1":
 		seeds = 20

@@ -172,7 +172,7 @@ func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
 		}
 		return c
 	}
-	for range 20 {
+	for range 3 {
 		all := NewCollector(&Header{})
 		all.Merge(shard(0, 125), 0)
 		rows := all.Summary(1).Adapters

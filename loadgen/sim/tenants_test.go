@@ -94,7 +94,7 @@ func TestTheCauserIsNamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs of 30 simulated seconds: in go test without -short")
 	}
-	seeds, most := int64(6), 0 // of targets that are named in error
+	seeds, most := int64(2), 0 // of targets that are named in error
 	if full {
 		seeds, most = 20, 1
 	}

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -33,7 +34,15 @@ func fourMetrics() Gate {
 	return g
 }
 
-// verdicts are how often each verdict comes out of a thousand pairs.
+// pairs are how many pairs the tests of chance compare: a thousand with FULL=1.
+func pairs() int {
+	if os.Getenv("FULL") == "1" {
+		return 1000
+	}
+	return 400
+}
+
+// verdicts are how often each verdict comes out of the pairs.
 func verdicts(seed uint64, runs int, worse string) map[Verdict]int {
 	return verdictsAmong(0.03, seed, runs, worse)
 }
@@ -41,15 +50,15 @@ func verdicts(seed uint64, runs int, worse string) map[Verdict]int {
 func verdictsAmong(noise float64, seed uint64, runs int, worse string) map[Verdict]int {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	found := map[Verdict]int{}
-	for range 1000 {
+	for range pairs() {
 		found[Compare(noisy(chance, runs, noise, ""), noisy(chance, runs, noise, worse), fourMetrics()).Verdict]++
 	}
 	return found
 }
 
 func TestFalseAlarmsAreRare(t *testing.T) {
-	if v := verdicts(1, 6, ""); v[Regressed] > 50 || v[NoVerdict] > 50 {
-		t.Errorf("%v of a thousand pairs that are alike", v)
+	if v := verdicts(1, 6, ""); v[Regressed] > pairs()/20 || v[NoVerdict] > pairs()/20 {
+		t.Errorf("%v of the pairs that are alike", v)
 	} else {
 		t.Logf("%v", v)
 	}
@@ -69,11 +78,11 @@ func TestFalseAlarmsAreRareAmongOutliers(t *testing.T) {
 		return runs
 	}
 	found := map[Verdict]int{}
-	for range 1000 {
+	for range pairs() {
 		found[Compare(side(), side(), fourMetrics()).Verdict]++
 	}
-	if found[Regressed] > 50 {
-		t.Errorf("%v of a thousand pairs that are alike", found)
+	if found[Regressed] > pairs()/20 {
+		t.Errorf("%v of the pairs that are alike", found)
 	}
 	t.Logf("%v", found)
 }
@@ -83,8 +92,8 @@ func TestATenthWorseIsFound(t *testing.T) {
 		t.Skip("takes a second: in go test without -short")
 	}
 	for _, l := range fourMetrics().Limits {
-		if v := verdicts(2, 6, l.Metric.Name); v[Regressed] < 950 || v[Pass] > 20 {
-			t.Errorf("%s: %v of a thousand pairs that differ by a tenth", l.Metric.Name, v)
+		if v := verdicts(2, 6, l.Metric.Name); v[Regressed] < pairs()*95/100 || v[Pass] > pairs()/50 {
+			t.Errorf("%s: %v of the pairs that differ by a tenth", l.Metric.Name, v)
 		} else {
 			t.Logf("%s: %v", l.Metric.Name, v)
 		}
@@ -97,8 +106,8 @@ func TestATenthThatIsMissedIsSeldomAPass(t *testing.T) {
 		t.Skip("takes a second: in go test without -short")
 	}
 	for _, noise := range []float64{0.05, 0.07, 0.1} {
-		if v := verdictsAmong(noise, 5, 6, "median_ttft"); v[Pass] > 50 {
-			t.Errorf("noise %v: %v of a thousand pairs that differ by a tenth", noise, v)
+		if v := verdictsAmong(noise, 5, 6, "median_ttft"); v[Pass] > pairs()/20 {
+			t.Errorf("noise %v: %v of the pairs that differ by a tenth", noise, v)
 		} else {
 			t.Logf("noise %v: %v", noise, v)
 		}
@@ -114,7 +123,7 @@ func TestPairsFindATenthUnderDrift(t *testing.T) {
 	for _, worse := range []string{"", "median_ttft", "output_throughput"} {
 		chance := rand.New(rand.NewPCG(6, 1))
 		found[worse] = map[Verdict]int{}
-		for range 1000 {
+		for range pairs() {
 			old, new := noisy(chance, 6, 0.03, ""), noisy(chance, 6, 0.03, worse)
 			for i, r := range old {
 				for name := range r.Numbers {
@@ -129,13 +138,13 @@ func TestPairsFindATenthUnderDrift(t *testing.T) {
 		}
 	}
 	t.Log(found)
-	if found[""][Regressed] > 50 || found["median_ttft"][Regressed] < 900 || found["output_throughput"][Regressed] < 900 {
-		t.Errorf("%v of a thousand each", found)
+	if found[""][Regressed] > pairs()/20 || found["median_ttft"][Regressed] < pairs()*9/10 || found["output_throughput"][Regressed] < pairs()*9/10 {
+		t.Errorf("%v of the pairs", found)
 	}
 }
 
 func TestThreeAgainstThreeDecideNothing(t *testing.T) {
-	if v := verdicts(3, 3, "median_ttft"); v[NoVerdict] != 1000 {
+	if v := verdicts(3, 3, "median_ttft"); v[NoVerdict] != pairs() {
 		t.Errorf("%v", v)
 	}
 }
