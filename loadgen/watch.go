@@ -105,6 +105,9 @@ func (t *target) exporter(ctx context.Context) (host.Sampler, error) {
 	transport := connections.Transport()
 	exporter := &openai.Server{URL: t.Watch.GPU, Limit: t.Limits.Call, Transport: transport}
 	_, err := exporter.GPUs(ctx)
+	if errors.Is(err, scrape.ErrNoSample) {
+		err = fmt.Errorf("%w: it must be the page of a DCGM exporter, or of servebench sim --gpu-power", err)
+	}
 	transport.CloseIdleConnections()
 	return closing(transport, openai.SampleDCGM(exporter, gpuEvery)), err
 }
