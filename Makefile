@@ -120,7 +120,7 @@ kills: ## kill KILLS (200) runs under load, and check that no answer older than 
 soak: ## measure memory over a week of fake time, then SOAK_TIME (10m) at full speed
 	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen
 full: ## run the tests of chance and of memory with all their runs
-	FULL=1 $(GO) test -timeout 30m -count=1 -run '^(TestTheCauserIsNamed|TestResampledPercentiles.*|TestAddedTimeIsFoundInItsSpan|TestTailIsNoBacklog|TestKilledSweep.*|TestMemoryOfImages|TestMillionPrompts.*|TestFalseAlarms.*|TestATenth.*|TestPairsFindATenth.*|TestThreeAgainstThree.*)$$' \
+	FULL=1 $(GO) test -timeout 30m -count=1 -run '^(TestTheCauserIsNamed|TestResampledPercentiles.*|TestAddedTimeIsFoundInItsSpan|TestTailIsNoBacklog|TestKilledSweep.*|TestMemoryOfImages|TestMemoryOfSessions|TestMillionPrompts.*|TestFalseAlarms.*|TestATenth.*|TestPairsFindATenth.*|TestThreeAgainstThree.*)$$' \
 		./loadgen ./loadgen/engine ./loadgen/sim ./metrics/compare ./cmd/servebench
 # By count, because go test may report the end of a time limit as a failure (context deadline exceeded).
 fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
