@@ -26,6 +26,7 @@ var namedFlag = regexp.MustCompile(`--([a-z][a-z0-9-]+)(?:[ =]([^\s;)]+))?`)
 var ofOthers = map[string]string{
 	"max-model-len of the server": "vLLM's", "enable-sleep-mode": "vLLM's", "profiler-config": "vLLM's",
 	"query-gpu": "nvidia-smi's", "query-compute-apps": "nvidia-smi's", "format": "nvidia-smi's", "id": "nvidia-smi's", "rr": "chrt's",
+	"gpu-power": "servebench sim's",
 }
 
 // Every flag that a text of a run names is one of servebench run.
