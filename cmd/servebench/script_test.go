@@ -88,6 +88,7 @@ func scripts(dir string) testscript.Params {
 			"hidden":    checkHidden,
 			"concealed": checkArguments,
 			"private":   checkPrivate,
+			"dialogue":  writeDialogue,
 		},
 	}
 }
@@ -220,6 +221,24 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if !slices.Contains(strings.Split(args[0], ","), strconv.Itoa(code)) {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
+}
+
+// writeDialogue runs each command in a golden text, a line after "$ ", which must end with the exit code given, and
+// writes the commands with what they print into a file: the golden text compares with it.
+func writeDialogue(ts *testscript.TestScript, _ bool, args []string) {
+	var got strings.Builder
+	words := regexp.MustCompile(`'[^']*'|\S+`)
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			parts := []string{args[0]}
+			for _, word := range words.FindAllString(command, -1) {
+				parts = append(parts, strings.Trim(word, "'"))
+			}
+			exits(ts, false, parts)
+			got.WriteString(line + ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(got.String()), 0o600))
 }
 
 // machines are the parts of a text that differ from run to run, and what is in their place in a golden text.
