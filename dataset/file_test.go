@@ -253,7 +253,7 @@ func TestBadSessionIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestReplayWithoutIgnoreEOSIsNoticed(t *testing.T) {
-	const sent = `{"v":2,"k":"req","run":"r","asked":{"prompt":"a","output_len":1}}` + "\n"
+	const sent = `{"v":3,"k":"req","run":"r","asked":{"prompt":"a","output_len":1}}` + "\n"
 	for _, row := range []struct {
 		config string
 		full   bool
@@ -263,7 +263,7 @@ func TestReplayWithoutIgnoreEOSIsNoticed(t *testing.T) {
 		{`{"ignore_eos":true}`, true, ""},
 		{`{}`, false, ""},
 	} {
-		path := writeFile(t, "run.jsonl", `{"v":2,"k":"run","run":"r","config":`+row.config+"}\n"+sent)
+		path := writeFile(t, "run.jsonl", `{"v":3,"k":"run","run":"r","config":`+row.config+"}\n"+sent)
 		var said string
 		d := File{Options: Options{Path: path, Log: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}, IgnoreEOS: row.full}
 		if _, n, err := d.Open(); err != nil || n != 1 || strings.TrimPrefix(said, path) != row.want {
@@ -274,10 +274,10 @@ func TestReplayWithoutIgnoreEOSIsNoticed(t *testing.T) {
 
 func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 	req := func(i int, sent, lag, queue int64, more, asked string) string {
-		return fmt.Sprintf(`{"v":2,"k":"req","run":"r","i":%d,"sent":%d,"lag":%d,"queue":%d,"end":2000000000%s,"asked":{"output_len":1,"prompt":"%d",%s}}`+"\n",
+		return fmt.Sprintf(`{"v":3,"k":"req","run":"r","i":%d,"sent":%d,"lag":%d,"queue":%d,"end":2000000000%s,"asked":{"output_len":1,"prompt":"%d",%s}}`+"\n",
 			i, sent, lag, queue, more, i, asked)
 	}
-	text := `{"v":2,"k":"run","run":"r","config":{"i":7}}` + "\n" +
+	text := `{"v":3,"k":"run","run":"r","config":{"i":7}}` + "\n" +
 		req(3, 9e8, 0, 0, `,"phase":"warm-up"`, `"session":"w","turn":0`) +
 		req(1, 4e9, 1e9, 5e8, "", `"id":"one"`) + // due at 2.5 s
 		req(3, 3e9, 0, 0, `,"step":{"early":true}`, `"session":"w","turn":1,"waits":[[0,0]]`) +
@@ -285,7 +285,7 @@ func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 		// Turn 2 was never sent; turn 3 is of another agent.
 		req(0, 8e9, 1e9, 0, `,"class":"timeout"`, `"session":"s","turn":3,"waits":[[1,0]],"agent":"b"`) +
 		req(0, 5e9, 0, 0, "", `"session":"s","turn":1,"waits":[[0,0]],"gap":0.5`) +
-		`{"v":2,"k":"end","run":"r"}` + "\n"
+		`{"v":3,"k":"end","run":"r"}` + "\n"
 	path := writeFile(t, "run.jsonl", text)
 	source, n, err := File{Options: Options{Path: path}}.Open()
 	if err != nil || n != 2 {
@@ -312,8 +312,8 @@ func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 	for text, want := range map[string]string{
 		strings.ReplaceAll(text, `"k":"req"`, `"k":"sample"`):                                                         ": the recorded run has no requests",
 		text + strings.ReplaceAll(req(9, 0, 0, 0, "", `"id":"x"`), `"run":"r"`, `"run":"q"`):                          ":9: requests of more than one run or target (r and q): only one can be sent again",
-		`{"v":2,"k":"req","run":"r","m":0,"p":0,"of":3,"json":"x"}`:                                                   ":1: the run was recorded through a pipe, with requests in several lines: record it to a file",
-		`{"v":2,"k":"req","run":"r","i":0}`:                                                                           ":1: the run was recorded without its prompts: record it with --record prompts",
+		`{"v":3,"k":"req","run":"r","m":0,"p":0,"of":3,"json":"x"}`:                                                   ":1: the run was recorded through a pipe, with requests in several lines: record it to a file",
+		`{"v":3,"k":"req","run":"r","i":0}`:                                                                           ":1: the run was recorded without its prompts: record it with --record prompts",
 		req(0, 0, 0, 0, "", `"session":"s","turn":0`) + req(0, 0, 0, 0, "", `"session":"s","turn":2,"waits":[[1,0]]`): `:2: turn 2 of session "s" needs turn 1, which is not there`,
 	} {
 		path := writeFile(t, "run.jsonl", text)
@@ -343,7 +343,7 @@ func FuzzFile(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text.String())
-	f.Add(`{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":1,"sent":5,"lag":1,"queue":2,"asked":{"id":"x","prompt":"x","output_len":1}}`)
+	f.Add(`{"v":3,"k":"run","run":"r"}` + "\n" + `{"v":3,"k":"req","run":"r","i":1,"sent":5,"lag":1,"queue":2,"asked":{"id":"x","prompt":"x","output_len":1}}`)
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(folder, "f.jsonl")

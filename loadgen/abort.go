@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // abortFrom is the number of requests that must end before the rule looks at their share of
@@ -46,12 +47,12 @@ type aborter struct {
 }
 
 // take counts a request. A request that we cut ourselves tells nothing about the server.
-func (a *aborter) take(rec *metrics.Record) {
-	if rec.Phase == metrics.WarmUp || rec.Class.Cut() {
+func (a *aborter) take(rec *record.Record) {
+	if rec.Phase == record.WarmUp || rec.Result.Class.Cut() {
 		return
 	}
 	a.ended++
-	if rec.Class != metrics.OK {
+	if rec.Result.Class != record.OK {
 		a.failed.Add(rec)
 	}
 	if a.stop == nil || !a.broken(a.failed.Requests, a.ended) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // rule is one as --abort-on-failures has it.
@@ -42,16 +42,16 @@ func TestARunIsStoppedByItsOwnRule(t *testing.T) {
 }
 
 func TestOnlyFailuresOfMeasuredRequestsStopARun(t *testing.T) {
-	for class, want := range map[metrics.Class]bool{
-		metrics.OK: false, metrics.Cancelled: false, metrics.Deadline: false, metrics.Overdue: true, metrics.Status: true,
+	for class, want := range map[record.Class]bool{
+		record.OK: false, record.Cancelled: false, record.Deadline: false, record.Overdue: true, record.Status: true,
 	} {
 		ctx, stop := context.WithCancelCause(t.Context())
 		a := aborter{AbortRule: AbortRule{Text: "2", Count: 2}, stop: stop}
 		for range 3 {
-			a.take(&metrics.Record{Class: metrics.Status, Phase: metrics.WarmUp})
+			a.take(&record.Record{Result: record.Result{Class: record.Status}, Phase: record.WarmUp})
 		}
 		for range 3 {
-			a.take(&metrics.Record{Class: class, Error: "boom"})
+			a.take(&record.Record{Result: record.Result{Class: class, Error: "boom"}})
 		}
 		why, stopped := aborted(ctx)
 		if stopped != want || want && why.Error() != "stopped by --abort-on-failures 2: 3 of 3 requests failed; 3 times: boom" {
@@ -67,7 +67,7 @@ func TestAnInterruptBeforeFailuresIsNoAbortion(t *testing.T) {
 	ctx, stop := context.WithCancelCause(parent)
 	a := aborter{AbortRule: AbortRule{Text: "0"}, stop: stop}
 	interrupt()
-	a.take(&metrics.Record{Class: metrics.Reset})
+	a.take(&record.Record{Result: record.Result{Class: record.Reset}})
 	if why, stopped := aborted(ctx); stopped {
 		t.Error(why)
 	}
@@ -78,13 +78,13 @@ func TestEnoughAnswersShowThatTooManyFailed(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := aborter{AbortRule: AbortRule{Text: "50%", Share: 50}, stop: stop}
 	for range 15 {
-		a.take(&metrics.Record{Class: metrics.Reset})
+		a.take(&record.Record{Result: record.Result{Class: record.Reset}})
 	}
 	for i := range 5 {
 		if _, stopped := aborted(ctx); stopped {
 			t.Fatalf("after %d", 15+i)
 		}
-		a.take(&metrics.Record{})
+		a.take(&record.Record{})
 	}
 	if why, _ := aborted(ctx); !strings.Contains(why.Error(), "15 of 20 requests failed") {
 		t.Error(why)

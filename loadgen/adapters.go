@@ -64,9 +64,9 @@ func (t *target) askAdapter(ctx context.Context, name string) error {
 		return nil
 	}
 	rec := t.to.Once(ctx, &engine.Request{Body: body, NoText: true})
-	if rec.Status == http.StatusOK {
+	if rec.Result.Status == http.StatusOK {
 		t.say("the server does not list the adapter %s, and answers for it", name)
 		return nil
 	}
-	return errors.New(cmp.Or(rec.Error, "no answer within "+adapterLimit.String()))
+	return errors.New(cmp.Or(rec.Result.Error, "no answer within "+adapterLimit.String()))
 }

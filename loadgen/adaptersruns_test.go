@@ -18,7 +18,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // adapted is a plan of 60 requests that ask for three adapters of a server in memory.
@@ -45,7 +45,7 @@ type assignments struct {
 	all map[string]map[string]string
 }
 
-func (a *assignments) Record(r *metrics.Record) {
+func (a *assignments) Record(r *record.Record) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	run := r.Run + r.Target + string(r.Phase)

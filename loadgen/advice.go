@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An Adviser says what can be done about failures of a run by its plan. It names settings
@@ -25,7 +26,7 @@ type Adviser struct {
 
 // Unreachable is what can be done where a run cannot begin, "" where that is not known.
 func (a *Adviser) Unreachable(lost *UnreachableError) string {
-	f, ok := errors.AsType[*metrics.Failure](lost.Err)
+	f, ok := errors.AsType[*record.Failure](lost.Err)
 	if !ok {
 		return "the reply is not one of OpenAI's API: check --base-url, and give --model if the server has no list of models"
 	}
@@ -37,13 +38,13 @@ func (a *Adviser) Unreachable(lost *UnreachableError) string {
 		return advice
 	}
 	switch {
-	case f.Class == metrics.DNS:
+	case f.Class == record.DNS:
 		return "check the host in --base-url"
 	case f.Status == http.StatusNotFound && a.Server.Model == "":
 		return "check --base-url, and give --model if the server has no list of models"
 	case a.Traffic.ReadyCheck > 0:
 		return ""
-	case f.Class == metrics.Refused:
+	case f.Class == record.Refused:
 		return "is the server up, at this address? --ready-check-timeout-sec 600 waits for one that is starting, and " +
 			"servebench sim is one to try"
 	case isComing(f):
@@ -78,7 +79,7 @@ func first(message string, causes ...func(string) string) string {
 // On is the advice on the failures of a run, each once.
 func (a *Adviser) On(s *metrics.Summary) []string {
 	var all []string
-	for _, class := range metrics.Classes {
+	for _, class := range record.Classes {
 		if f := s.Failing[class]; f != nil {
 			message, _ := f.Commonest()
 			if advice := a.About(message); advice != "" && !slices.Contains(all, advice) {

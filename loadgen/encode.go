@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // body returns what makes the bodies of requests to a model.
@@ -99,11 +99,11 @@ func (t *target) setEncoder() {
 
 // carried is what a request carries apart from one prompt of text; nil for nothing. size is its
 // body's in bytes; inputs are the sequences for a pooling endpoint.
-func carried(turn *dataset.Turn, size, inputs int) *metrics.Payload {
+func carried(turn *dataset.Turn, size, inputs int) *record.Payload {
 	if turn.Payload == nil && inputs == 0 {
 		return nil
 	}
-	carried := &metrics.Payload{Bytes: size, Inputs: inputs}
+	carried := &record.Payload{Bytes: size, Inputs: inputs}
 	if turn.Payload == nil {
 		return carried
 	}
@@ -121,11 +121,11 @@ func carried(turn *dataset.Turn, size, inputs int) *metrics.Payload {
 }
 
 // answer is the answer of a record for later prompts.
-func (t *target) answer(rec *metrics.Record) json.RawMessage {
+func (t *target) answer(rec *record.Record) json.RawMessage {
 	message := openai.Answer(rec)
-	rec.Calls, rec.Reasoning, rec.Reply = nil, "", ""
+	rec.Answer.Calls, rec.Answer.Reasoning, rec.Answer.Reply = nil, "", ""
 	if !t.Keep.Texts {
-		rec.Text = ""
+		rec.Answer.Text = ""
 	}
 	return message
 }

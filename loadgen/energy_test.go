@@ -69,7 +69,7 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 		for i := range parts {
 			busy := time.Duration(0) // no two requests overlap
 			for r := range s.Measured() {
-				w := parts[i].Meet(metrics.Window{From: r.Sent, To: r.End})
+				w := parts[i].Meet(metrics.Window{From: r.Times.Sent, To: r.Times.End})
 				busy += max(0, w.To-w.From)
 			}
 			got, want := parts[i].Seen.GPUEnergy, joules(parts[i].Seconds(), busy)

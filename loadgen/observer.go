@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An Observer hears about the progress of a run. Several goroutines may call its methods at once,
@@ -28,7 +29,7 @@ type Observer interface {
 
 	// Record reports each request after it has ended, in order. The Record is only valid during the
 	// call.
-	Record(*metrics.Record)
+	Record(*record.Record)
 
 	// Done reports the result of a target.
 	Done(*Result)
@@ -158,7 +159,7 @@ func (Quiet) Event(Event)                   {}
 func (Quiet) Remark(target, text string)    {}
 func (Quiet) Loading(Loading) (over func()) { return func() {} }
 func (Quiet) Draining(Draining)             {}
-func (Quiet) Record(*metrics.Record)        {}
+func (Quiet) Record(*record.Record)         {}
 func (Quiet) Done(*Result)                  {}
 
 // A gate forwards calls to an Observer until it is shut.

@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A deadServer fails every request with its class, and counts them.
 type deadServer struct {
-	class metrics.Class
+	class record.Class
 	calls int
 }
 
 func (s *deadServer) RoundTrip(*http.Request) (*http.Response, error) {
 	s.calls++
-	return nil, &metrics.Failure{Class: s.class, Err: errors.New("no")}
+	return nil, &record.Failure{Class: s.class, Err: errors.New("no")}
 }
 
 // targetOf is a target behind a transport, with nothing but the call for its model to do.
@@ -33,10 +33,10 @@ func targetOf(transport http.RoundTripper) *target {
 
 func TestAServerThatIsNotUpYetIsWaitedFor(t *testing.T) {
 	const waited = 11 // calls in ten seconds
-	for class, want := range map[metrics.Class]int{
-		metrics.DNS: waited, metrics.Refused: waited, metrics.Connect: waited, metrics.ConnectTimeout: waited,
-		metrics.Timeout: waited, metrics.Reset: waited, metrics.Truncated: waited,
-		metrics.TLS: 1, // it does not get better
+	for class, want := range map[record.Class]int{
+		record.DNS: waited, record.Refused: waited, record.Connect: waited, record.ConnectTimeout: waited,
+		record.Timeout: waited, record.Reset: waited, record.Truncated: waited,
+		record.TLS: 1, // it does not get better
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := &deadServer{class: class}

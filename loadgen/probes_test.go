@@ -9,13 +9,14 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		epoch := time.Now()
 		var sent []time.Duration
-		send := func(context.Context, time.Time, *engine.Request, *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		send := func(context.Context, time.Time, *engine.Request, *record.Record) iter.Seq2[engine.Chunk, error] {
 			sent = append(sent, time.Since(epoch))
 			return func(func(engine.Chunk, error) bool) {}
 		}
@@ -34,7 +35,7 @@ func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
 
 // A load that has ended leaves at most one probe in flight, which may never be answered.
 func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
-	hanging := func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	hanging := func(ctx context.Context, _ time.Time, _ *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(func(engine.Chunk, error) bool) { <-ctx.Done() }
 	}
 	for _, row := range []struct {
@@ -73,7 +74,7 @@ func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ended time.Time
-	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(func(engine.Chunk, error) bool) {
 			<-ctx.Done()
 			ended = time.Now()

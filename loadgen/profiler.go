@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // startProfiler asks the server to profile the load, if the plan asks for it; only the first of
@@ -44,7 +44,7 @@ func (t *target) stopProfiler(ctx context.Context) {
 
 // profilerAdvice says what to do if a server has no profiler.
 func profilerAdvice(err error) string {
-	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
+	if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
 		return ": start vLLM with VLLM_TORCH_PROFILER_DIR set or, where it is newer, with --profiler-config"
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxKnown bounds the prompts to remember for a part of the run: 48 MB.
@@ -56,10 +56,10 @@ func (m *promptHistory) pull(turn *dataset.Turn, warmUp bool) {
 }
 
 // send counts the request of a Record as sent.
-func (m *promptHistory) send(rec *metrics.Record) {
+func (m *promptHistory) send(rec *record.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	pulled := m.pulled[rec.Phase == metrics.WarmUp]
+	pulled := m.pulled[rec.Phase == record.WarmUp]
 	if rec.Turn > 0 || rec.Index >= len(pulled) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // findModel checks that the server answers, and finds the model's name. It does not check a name
@@ -66,27 +66,27 @@ func (t *target) reach(ctx context.Context, call func() error) error {
 // IsDown reports whether err means that no server is there, or that it cannot be trusted. The port
 // of a container or proxy accepts connections and drops them while the server behind it starts.
 func IsDown(err error) bool {
-	return failed(err, metrics.DNS, metrics.Refused, metrics.TLS, metrics.Connect, metrics.ConnectTimeout,
-		metrics.Timeout, metrics.Reset, metrics.Truncated)
+	return failed(err, record.DNS, record.Refused, record.TLS, record.Connect, record.ConnectTimeout,
+		record.Timeout, record.Reset, record.Truncated)
 }
 
 // isComing reports whether err comes from a server that may soon be up: a proxy, or a server that
 // loads its model, says so with a status.
 func isComing(err error) bool {
-	f, ok := errors.AsType[*metrics.Failure](err)
+	f, ok := errors.AsType[*record.Failure](err)
 	switch {
 	case !ok:
 		return false
-	case f.Class == metrics.Status:
+	case f.Class == record.Status:
 		return f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable ||
 			f.Status == http.StatusGatewayTimeout
 	}
-	return IsDown(err) && f.Class != metrics.TLS
+	return IsDown(err) && f.Class != record.TLS
 }
 
 // failed reports whether err is a failure of one of the classes.
-func failed(err error, classes ...metrics.Class) bool {
-	f, ok := errors.AsType[*metrics.Failure](err)
+func failed(err error, classes ...record.Class) bool {
+	f, ok := errors.AsType[*record.Failure](err)
 	return ok && slices.Contains(classes, f.Class)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -80,7 +81,7 @@ func (r *recorder) behind() time.Duration { return max(r.file.Behind(), r.log.be
 func (r *recorder) blocked() time.Duration { return r.behind() - r.before }
 
 // write adds a record to the stream.
-func (r *recorder) write(rec *metrics.Record) {
+func (r *recorder) write(rec *record.Record) {
 	if r.stream != nil {
 		r.file.Try(func() error { return r.stream.Write(rec) })
 	}
@@ -123,7 +124,7 @@ func (i *intervals) begin(h *metrics.Header) {
 }
 
 // write adds a record.
-func (i *intervals) write(rec *metrics.Record) {
+func (i *intervals) write(rec *record.Record) {
 	if i != nil {
 		i.file.Try(func() error { return i.log.Write(rec) })
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // rehearse sends the first request once if the ready check is on, then the warm-up requests. All
@@ -63,11 +63,11 @@ func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 	for {
 		rec := t.once(limited, first)
 		switch {
-		case rec.Class == metrics.OK:
+		case rec.Result.Class == record.OK:
 			t.event(Event{Kind: Ready})
 			return nil
-		case rec.Class != metrics.Cancelled:
-			last, refused = rec.Error, rec.Class == metrics.Status
+		case rec.Result.Class != record.Cancelled:
+			last, refused = rec.Result.Error, rec.Result.Class == record.Status
 		}
 		if engine.Sleep(limited, time.Now().Add(readyInterval)) != nil {
 			if refused {

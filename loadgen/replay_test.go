@@ -128,7 +128,7 @@ func TestPromptsWithoutWholeBlocksAreSent(t *testing.T) {
 
 func TestAStreamWithoutPromptsCannotBeSentAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	line := `{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":0,"sent":5}` + "\n"
+	line := `{"v":3,"k":"run","run":"r"}` + "\n" + `{"v":3,"k":"req","run":"r","i":0,"sent":5}` + "\n"
 	if err := os.WriteFile(path, []byte(line), 0o666); err != nil {
 		t.Fatal(err)
 	}

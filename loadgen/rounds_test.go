@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // custom is of a file of n prompts.
@@ -119,14 +119,14 @@ func TestDatasetOfAFileIsSentAgain(t *testing.T) {
 
 func TestWarmUpThatFailsIsSaid(t *testing.T) {
 	var w warmUp
-	for _, class := range []metrics.Class{metrics.OK, metrics.Cancelled} {
-		w.note(&metrics.Record{Class: class})
+	for _, class := range []record.Class{record.OK, record.Cancelled} {
+		w.note(&record.Record{Result: record.Result{Class: class}})
 	}
 	if got := w.warnings(); got != nil {
 		t.Errorf("said %q of nothing", got)
 	}
-	w.note(&metrics.Record{Class: metrics.Status, Error: "500"})
-	w.note(&metrics.Record{Class: metrics.Stall, Error: "stalled"})
+	w.note(&record.Record{Result: record.Result{Class: record.Status, Error: "500"}})
+	w.note(&record.Record{Result: record.Result{Class: record.Stall, Error: "stalled"}})
 	if got := w.warnings(); len(got) != 1 || got[0] != "2 requests of the warm-up failed, the first: 500" {
 		t.Errorf("said %q", got)
 	}

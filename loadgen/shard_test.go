@@ -16,11 +16,12 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // sharded sends the trial from so many load generators, which are ready one after
 // the other and all begin at one instant.
-func (tr trial) sharded(t *testing.T, shards int) (records []*metrics.Record) {
+func (tr trial) sharded(t *testing.T, shards int) (records []*record.Record) {
 	t.Helper()
 	tr.server.Tokenizer = tokenizer.Stub{Size: 32000}
 	dial, end := tr.serve(t)
@@ -51,16 +52,16 @@ func (tr trial) sharded(t *testing.T, shards int) (records []*metrics.Record) {
 		})
 	}
 	generators.Wait()
-	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	slices.SortFunc(records, func(a, b *record.Record) int { return a.Index - b.Index })
 	return records
 }
 
 // story is what requests did but for their connections, of which each load generator
 // has its own.
-func story(records []*metrics.Record) (lines []string) {
+func story(records []*record.Record) (lines []string) {
 	for _, rec := range records {
-		lines = append(lines, fmt.Sprint(rec.Phase, rec.Index, rec.ID, rec.Due, rec.Slot, rec.Sent, rec.Wrote, rec.FirstByte,
-			slices.Collect(rec.Chunks.All()), rec.End, rec.In, rec.Out, rec.Class, rec.Error))
+		lines = append(lines, fmt.Sprint(rec.Phase, rec.Index, rec.ID, rec.Times.Due, rec.Times.Slot, rec.Times.Sent, rec.Times.Wrote, rec.Times.FirstByte,
+			slices.Collect(rec.Answer.Chunks.All()), rec.Times.End, rec.Tokens.In, rec.Tokens.Out, rec.Result.Class, rec.Result.Error))
 	}
 	slices.Sort(lines)
 	return lines

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // silence is how long a server may send nothing back before a remark: one that is busy, or compiles for
@@ -67,7 +68,7 @@ func muteLoad(live *engine.Live) func() (sent int64, over bool) {
 }
 
 // once sends a request alone.
-func (t *target) once(ctx context.Context, req *engine.Request) *metrics.Record {
+func (t *target) once(ctx context.Context, req *engine.Request) *record.Record {
 	defer t.watchSilence(func() (int64, bool) { return 1, false })()
 	return t.to.Once(ctx, req)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A trial is a load on a simulated server, both ends of it the real net/http,
@@ -47,7 +47,7 @@ type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // run gives the records in dataset order, what the server did by request id, and
 // how long it all took.
-func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]sim.Trace, epoch time.Time, took time.Duration) {
+func (tr trial) run(t *testing.T) (records []*record.Record, traces map[string]sim.Trace, epoch time.Time, took time.Duration) {
 	t.Helper()
 	var mu sync.Mutex
 	traces = map[string]sim.Trace{}
@@ -77,7 +77,7 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 	}
 	took = time.Since(epoch)
 	stop()
-	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	slices.SortFunc(records, func(a, b *record.Record) int { return a.Index - b.Index })
 	return records, traces, epoch, took
 }
 
@@ -188,7 +188,7 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 				for _, rec := range records {
 					trace, ok := traces[rec.ID]
 					if !ok {
-						t.Fatalf("the server never saw %s: %s %s", rec.ID, rec.Class, rec.Error)
+						t.Fatalf("the server never saw %s: %s %s", rec.ID, rec.Result.Class, rec.Result.Error)
 					}
 					checkAgainst(t, rec, trace, epoch)
 					last = max(last, trace.Finished.Sub(epoch))
@@ -203,13 +203,13 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 }
 
 // checkAgainst compares one request as the client and as the server saw it.
-func checkAgainst(t *testing.T, rec *metrics.Record, trace sim.Trace, epoch time.Time) {
+func checkAgainst(t *testing.T, rec *record.Record, trace sim.Trace, epoch time.Time) {
 	t.Helper()
 	tokens := make([]time.Duration, len(trace.Tokens))
 	for i, at := range trace.Tokens {
 		tokens[i] = at.Sub(epoch)
 	}
-	chunks := slices.Collect(rec.Chunks.All())
+	chunks := slices.Collect(rec.Answer.Chunks.All())
 	if len(chunks) == len(tokens)+1 { // chat: the role comes with the first token
 		if chunks[0] != chunks[1] {
 			t.Errorf("%s: role at %v, first token at %v", rec.ID, chunks[0], chunks[1])
@@ -221,38 +221,38 @@ func checkAgainst(t *testing.T, rec *metrics.Record, trace sim.Trace, epoch time
 		return
 	}
 	arrived, n := trace.Arrived.Sub(epoch), len(tokens)
-	if rec.Class != metrics.OK || rec.Sent != arrived || rec.Lag() != 0 || rec.Wrote != arrived {
-		t.Errorf("%s: %q, sent %v, wrote %v, lag %v; the server got it at %v", rec.ID, rec.Class, rec.Sent, rec.Wrote, rec.Lag(), arrived)
+	if rec.Result.Class != record.OK || rec.Times.Sent != arrived || rec.Lag() != 0 || rec.Times.Wrote != arrived {
+		t.Errorf("%s: %q, sent %v, wrote %v, lag %v; the server got it at %v", rec.ID, rec.Result.Class, rec.Times.Sent, rec.Times.Wrote, rec.Lag(), arrived)
 	}
-	if got, want := rec.TTFT(), tokens[0]-arrived; got != want || rec.FirstContent != tokens[0] {
-		t.Errorf("%s: TTFT %v, first content %v, want %v", rec.ID, got, rec.FirstContent, want)
+	if got, want := rec.TTFT(), tokens[0]-arrived; got != want || rec.Times.FirstContent != tokens[0] {
+		t.Errorf("%s: TTFT %v, first content %v, want %v", rec.ID, got, rec.Times.FirstContent, want)
 	}
-	if got, want := rec.E2EL(), tokens[n-1]-arrived; got != want || rec.End != tokens[n-1] {
-		t.Errorf("%s: E2EL %v, end %v, want %v", rec.ID, got, rec.End, want)
+	if got, want := rec.E2EL(), tokens[n-1]-arrived; got != want || rec.Times.End != tokens[n-1] {
+		t.Errorf("%s: E2EL %v, end %v, want %v", rec.ID, got, rec.Times.End, want)
 	}
 	if want := (tokens[n-1] - tokens[0]) / time.Duration(max(n-1, 1)); rec.TPOT() != want {
 		t.Errorf("%s: TPOT %v, want %v", rec.ID, rec.TPOT(), want)
 	}
-	if rec.Out != n || rec.OutAsked != n || rec.In != trace.PromptTokens || rec.Finish != "length" {
-		t.Errorf("%s: %d tokens of %d, prompt %d, finish %q; server: %d, prompt %d", rec.ID, rec.Out, rec.OutAsked, rec.In, rec.Finish, n, trace.PromptTokens)
+	if rec.Tokens.Out != n || rec.Tokens.OutAsked != n || rec.Tokens.In != trace.PromptTokens || rec.Answer.Finish != "length" {
+		t.Errorf("%s: %d tokens of %d, prompt %d, finish %q; server: %d, prompt %d", rec.ID, rec.Tokens.Out, rec.Tokens.OutAsked, rec.Tokens.In, rec.Answer.Finish, n, trace.PromptTokens)
 	}
 }
 
 // checkQueue recomputes when each request got its slot from when the ones before
 // it were due and when earlier ones ended.
-func checkQueue(t *testing.T, records []*metrics.Record, limit int) {
+func checkQueue(t *testing.T, records []*record.Record, limit int) {
 	t.Helper()
 	var ends []time.Duration
 	for i, rec := range records {
-		want := rec.Due
+		want := rec.Times.Due
 		if limit > 0 && i >= limit {
 			slices.Sort(ends)
 			want = max(want, ends[i-limit])
 		}
-		if rec.Slot != want || rec.Queue() != want-rec.Due {
-			t.Errorf("%s: slot at %v, queue %v, want %v, %v", rec.ID, rec.Slot, rec.Queue(), want, want-rec.Due)
+		if rec.Times.Slot != want || rec.Queue() != want-rec.Times.Due {
+			t.Errorf("%s: slot at %v, queue %v, want %v, %v", rec.ID, rec.Times.Slot, rec.Queue(), want, want-rec.Times.Due)
 		}
-		ends = append(ends, rec.End)
+		ends = append(ends, rec.Times.End)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestRunsOfOneSeedAreEqual(t *testing.T) {
 			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: arrivals.Process{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
 			text := fmt.Sprint(took)
 			for _, rec := range records {
-				text += fmt.Sprint(rec.ID, rec.Due, rec.Slot, rec.Sent, slices.Collect(rec.Chunks.All()), rec.End)
+				text += fmt.Sprint(rec.ID, rec.Times.Due, rec.Times.Slot, rec.Times.Sent, slices.Collect(rec.Answer.Chunks.All()), rec.Times.End)
 			}
 			seen = append(seen, text)
 		})

@@ -19,10 +19,11 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // logged runs a trial whose server tells its times, and returns what the server logged by request id, too.
-func (tr trial) logged(t *testing.T) (records []*metrics.Record, log map[string]spans.Request, epoch time.Time) {
+func (tr trial) logged(t *testing.T) (records []*record.Record, log map[string]spans.Request, epoch time.Time) {
 	t.Helper()
 	var mu sync.Mutex
 	log = map[string]spans.Request{}
@@ -74,19 +75,19 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 				for _, rec := range records {
 					r := log[rec.ID]
 					want := metrics.Spans{
-						metrics.SpanSlot: rec.Slot - rec.Due, metrics.SpanConnect: r.Received.Sub(epoch) - rec.Sent,
+						metrics.SpanSlot: rec.Times.Slot - rec.Times.Due, metrics.SpanConnect: r.Received.Sub(epoch) - rec.Times.Sent,
 						metrics.SpanServerQueue: r.Scheduled.Sub(r.Queued), metrics.SpanPrefill: r.FirstToken.Sub(r.Scheduled),
 						metrics.SpanNetwork: r.Queued.Sub(r.Received) + r.Wrote.Sub(r.FirstToken) + r.Network, metrics.SpanGeneration: r.LastToken.Sub(r.FirstToken),
 					}
-					got, completed := rec.Spans()
+					got, completed := metrics.SpansOf(rec)
 					if !completed || got != want {
 						t.Errorf("%s: got %v, want %v", rec.ID, got, want)
 					}
-					if end := epoch.Add(rec.End); !end.Equal(r.Ended.Add(r.Network)) {
+					if end := epoch.Add(rec.Times.End); !end.Equal(r.Ended.Add(r.Network)) {
 						t.Errorf("%s ended at %v, and the server wrote its end at %v", rec.ID, end, r.Ended)
 					}
 				}
-				if test.limit > 0 && records[test.num-1].Slot == records[test.num-1].Due {
+				if test.limit > 0 && records[test.num-1].Times.Slot == records[test.num-1].Times.Due {
 					t.Error("the last request did not wait for a slot")
 				}
 			})
@@ -95,9 +96,9 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 }
 
 // grown is the span whose mean is longest compared with another run.
-func grown(t *testing.T, before, after []*metrics.Record) (worst metrics.Span, by float64) {
+func grown(t *testing.T, before, after []*record.Record) (worst metrics.Span, by float64) {
 	t.Helper()
-	means := func(records []*metrics.Record) *metrics.Waterfall {
+	means := func(records []*record.Record) *metrics.Waterfall {
 		c := metrics.NewCollector(&metrics.Header{})
 		for _, rec := range records {
 			c.Add(rec)

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A target is one server and its load: prepare finds out what to send and whether it can be sent,
@@ -255,12 +256,12 @@ func (t *target) short(s *metrics.Summary) []string {
 }
 
 // collect adds a request to the trial's numbers.
-func (t *target) collect(rec *metrics.Record) {
+func (t *target) collect(rec *record.Record) {
 	rec = t.header.Counted(rec)
-	if rec.Phase == metrics.WarmUp {
+	if rec.Phase == record.WarmUp {
 		t.warmUp.note(rec)
 	} else {
-		t.last = max(t.last, rec.End)
+		t.last = max(t.last, rec.Times.End)
 		if rec.Turn == 0 {
 			t.begun++
 		}

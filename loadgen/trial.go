@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A trial is one load test: the loads of its targets, all on one clock.
@@ -200,14 +201,14 @@ func (tr *trial) ready(ctx context.Context, soon []int) error {
 
 // cutShort says what cut the run short.
 func (tr *trial) cutShort(err error) error {
-	if failed(err, metrics.Deadline) {
+	if failed(err, record.Deadline) {
 		return AbortError(fmt.Sprintf("--deadline %s", tr.targets[0].Limits.Deadline))
 	}
 	return fmt.Errorf("the run was cut short: %w", err)
 }
 
 // take records and collects the requests. The error says what cut the run short.
-func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
+func (tr *trial) take(records iter.Seq2[*record.Record, error]) error {
 	byRun := map[string]*target{}
 	for _, t := range tr.targets {
 		byRun[t.header.Run] = t
@@ -219,8 +220,9 @@ func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 			return &FailedError{tr.cutShort(err)}
 		}
 		t := byRun[rec.Run]
-		rec.Error = t.Server.Secrets.Mask(rec.Error)
-		rec.Text, rec.Finish = t.Server.Secrets.maskWhole(rec.Text), t.Server.Secrets.maskWhole(rec.Finish)
+		rec.Result.Error = t.Server.Secrets.Mask(rec.Result.Error)
+		a, mask := &rec.Answer, t.Server.Secrets.maskWhole
+		a.Text, a.Finish = mask(a.Text), mask(a.Finish)
 		t.recorder.write(rec)
 		tr.aborter.take(rec)
 		in.do(func() { t.collect(rec) })

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -36,11 +37,11 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 		took = 0
 	}
 	for _, rec := range records {
-		if rec.Class != metrics.OK {
-			t.Fatalf("%s: %s", rec.ID, rec.Error)
+		if rec.Result.Class != record.OK {
+			t.Fatalf("%s: %s", rec.ID, rec.Result.Error)
 		}
-		if rec.Phase == metrics.Main {
-			took = max(took, rec.End-tr.warmUp)
+		if rec.Phase == record.Main {
+			took = max(took, rec.Times.End-tr.warmUp)
 		}
 		c.Add(rec)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // wakeInterval is how often a server that wakes up is asked whether it still sleeps.
@@ -61,11 +62,11 @@ func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed
 	woke.Ready = time.Since(began)
 	sent := time.Since(began)
 	rec := t.once(ctx, first)
-	if rec.Class != metrics.OK {
-		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Error))
+	if rec.Result.Class != record.OK {
+		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Result.Error))
 	}
 	woke.FirstToken = sent + rec.TTFT()
-	if rec.Unstreamed {
+	if rec.Answer.Unstreamed {
 		woke.FirstToken = sent + rec.E2EL()
 	}
 	t.woke = woke
@@ -76,7 +77,7 @@ func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed
 
 // sleepAdvice says what to do if a server has no sleep mode.
 func sleepAdvice(err error) string {
-	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
+	if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
 		return ": start vLLM with VLLM_SERVER_DEV_MODE=1 in its environment, and with --enable-sleep-mode"
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A warmUp is the load before the measured one. It hands over to the measured load without a pause.
@@ -51,12 +51,12 @@ func (t *target) warmUpLoad() (w engine.WarmUp, err error) {
 }
 
 // note counts how a request of the warm-up ended.
-func (w *warmUp) note(rec *metrics.Record) {
-	if rec.Class == metrics.OK || rec.Class == metrics.Cancelled {
+func (w *warmUp) note(rec *record.Record) {
+	if rec.Result.Class == record.OK || rec.Result.Class == record.Cancelled {
 		return
 	}
 	if w.failed == 0 {
-		w.first = rec.Error
+		w.first = rec.Result.Error
 	}
 	w.failed++
 }

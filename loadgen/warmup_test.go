@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // with changes a Plan.
@@ -166,13 +167,13 @@ func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 	}
 	for _, row := range []struct {
 		index, turn int
-		phase       metrics.Phase
+		phase       record.Phase
 		want        int64
 	}{
-		{0, 0, metrics.WarmUp, 0}, {1, 0, metrics.WarmUp, 0}, {2, 0, metrics.WarmUp, 0},
-		{0, 0, metrics.Main, 1}, {0, 1, metrics.Main, 1}, {2, 0, metrics.Drain, 2}, {3, 0, metrics.WarmUp, 3},
+		{0, 0, record.WarmUp, 0}, {1, 0, record.WarmUp, 0}, {2, 0, record.WarmUp, 0},
+		{0, 0, record.Main, 1}, {0, 1, record.Main, 1}, {2, 0, record.Drain, 2}, {3, 0, record.WarmUp, 3},
 	} {
-		b.witness.prompts.send(&metrics.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
+		b.witness.prompts.send(&record.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
 		if n := b.witness.prompts.repeated; n != row.want {
 			t.Errorf("%+v: %d repeated", row, n)
 		}
@@ -228,9 +229,9 @@ func TestWarmUpGoesOnUntilTheHandover(t *testing.T) {
 func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
 	b, _ := prepared(t, prompts(3), warmedUp(time.Second), slots(2))
 	run := b.header.Run
-	records := func(yield func(*metrics.Record, error) bool) {
-		for _, rec := range []*metrics.Record{
-			{Run: run, End: 5 * time.Second}, {Run: run, End: 3 * time.Second}, {Run: run, Phase: metrics.WarmUp, Class: metrics.Stall, End: 9 * time.Second},
+	records := func(yield func(*record.Record, error) bool) {
+		for _, rec := range []*record.Record{
+			{Run: run, Times: record.Times{End: 5 * time.Second}}, {Run: run, Times: record.Times{End: 3 * time.Second}}, {Run: run, Phase: record.WarmUp, Result: record.Result{Class: record.Stall}, Times: record.Times{End: 9 * time.Second}},
 		} {
 			if !yield(rec, nil) {
 				return

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -128,7 +129,7 @@ func (t *target) openSamplers(ctx context.Context) error {
 		if err != nil && !unknown && r.name != "" {
 			return &FailedError{fmt.Errorf("--server-metrics: %w", err)}
 		}
-		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
+		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
 			t.say("WARNING: --server-metrics: %s: it is not asked again", t.Server.Secrets.Mask(err.Error()))
 			return nil
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
@@ -111,7 +112,7 @@ func (e exported) Loading(l Loading) (over func()) {
 	return func() {}
 }
 
-func (e exported) Record(rec *metrics.Record) { e.Take(rec) }
+func (e exported) Record(rec *record.Record) { e.Take(rec) }
 
 // weekTarget is a target whose connections are in memory and whose files take
 // everything.
@@ -155,8 +156,8 @@ func (b *target) weekLoad(every time.Duration) engine.Load {
 }
 
 // daily notes the memory in use after each day's requests.
-func daily(records iter.Seq2[*metrics.Record, error], inUse *[]int64) iter.Seq2[*metrics.Record, error] {
-	return func(yield func(*metrics.Record, error) bool) {
+func daily(records iter.Seq2[*record.Record, error], inUse *[]int64) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
 		note := func() {
 			var m runtime.MemStats
 			runtime.GC()
@@ -165,7 +166,7 @@ func daily(records iter.Seq2[*metrics.Record, error], inUse *[]int64) iter.Seq2[
 		}
 		next := day
 		for rec, err := range records {
-			if err == nil && rec.End >= next {
+			if err == nil && rec.Times.End >= next {
 				note()
 				next += day
 			}

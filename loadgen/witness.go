@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -26,11 +27,11 @@ type witness struct {
 func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
 
 // send counts a request.
-func (w *witness) send(rec *metrics.Record) {
+func (w *witness) send(rec *record.Record) {
 	w.prompts.send(rec)
 	times := max(rec.Attempts, 1) * max(w.answers, 1)
 	w.requests += times
-	w.tokens += times * rec.In
+	w.tokens += times * rec.Tokens.In
 }
 
 // What a request may look up that we do not know about, such as a chat's template.

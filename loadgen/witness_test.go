@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -119,7 +120,7 @@ func TestTheServersTimesAreOfThisRun(t *testing.T) {
 
 func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 	w := witness{prompts: promptHistory{}}
-	for _, rec := range []*metrics.Record{{In: 100}, {In: 300, Attempts: 3}, {In: 600, Attempts: 1}} {
+	for _, rec := range []*record.Record{{Tokens: record.Tokens{In: 100}}, {Tokens: record.Tokens{In: 300}, Attempts: 3}, {Tokens: record.Tokens{In: 600}, Attempts: 1}} {
 		w.send(rec)
 	}
 	// 1,600 tokens in 5 requests, with a half more and 100 each.
@@ -136,7 +137,7 @@ func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 // Each answer of a request looks up the prompt.
 func TestEachAnswerLooksUpThePrompt(t *testing.T) {
 	w := witness{answers: 2, prompts: promptHistory{}}
-	w.send(&metrics.Record{In: 1000})
+	w.send(&record.Record{Tokens: record.Tokens{In: 1000}})
 	if got := w.most(0, 1); got != 2*1600 {
 		t.Errorf("%d, want 3200", got)
 	}
@@ -162,7 +163,7 @@ func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 	}, false)
 	index := 0
 	for range source {
-		w.prompts.send(&metrics.Record{Index: index})
+		w.prompts.send(&record.Record{Index: index})
 		index++
 	}
 	if w.prompts.repeated != 1 {

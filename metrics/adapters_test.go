@@ -6,22 +6,24 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // adapted are made-up records to three adapters and to none. Some fail.
-func adapted(n int) []*Record {
+func adapted(n int) []*record.Record {
 	records := requests(n)
 	for i, r := range records {
 		if r.Adapter = []string{"sql", "", "chat", "sql", "math"}[i%5]; i%7 == 3 {
-			r.Class, r.Error = Status, "no"
+			r.Result.Class, r.Result.Error = record.Status, "no"
 		}
-		r.Unstreamed = i%11 == 5
+		r.Answer.Unstreamed = i%11 == 5
 	}
 	return records
 }
 
 // adaptersOf are the adapters of records, and what a Collector makes of the records of each alone.
-func adaptersOf(c Config, records []*Record) (all []Adapter, alone []*Summary) {
+func adaptersOf(c Config, records []*record.Record) (all []Adapter, alone []*Summary) {
 	collectors := map[string]*Collector{}
 	whole := NewCollector(&Header{Config: c})
 	for _, r := range records {

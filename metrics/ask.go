@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/servebench/servebench/metrics/cost"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An Ask changes what a report contains. Its zero value leaves everything as the run had it.
@@ -22,7 +23,7 @@ type Ask struct {
 
 	// Each is called with each request that a record stream holds, by what is known of its
 	// run so far; nil for none. It must not keep the record or change it.
-	Each func(*Header, *Record)
+	Each func(*Header, *record.Record)
 }
 
 // Apply is a copy of h with the changes of a.

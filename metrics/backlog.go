@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // The bins of a backlog. A run of 20 s has bins of 10 ms, a run of a day bins of at most 82 s: a
@@ -42,13 +44,13 @@ func (b *backlogBin) add(other backlogBin) {
 func (b backlogBin) mean() time.Duration { return share(b.Took, b.Began) }
 
 // add counts a request, measured or of the warm-up.
-func (b *backlog) add(r *Record) {
-	due := backlogBin{Began: 1, Took: r.End - r.Due}
+func (b *backlog) add(r *record.Record) {
+	due := backlogBin{Began: 1, Took: r.Times.End - r.Times.Due}
 	if r.Turn > 0 {
 		due.Began, due.Ended = 0, -1
 	}
-	b.put(r.Due, due)
-	b.put(r.End, backlogBin{Ended: 1})
+	b.put(r.Times.Due, due)
+	b.put(r.Times.End, backlogBin{Ended: 1})
 }
 
 func (b *backlog) put(at time.Duration, what backlogBin) {

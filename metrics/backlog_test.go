@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // total is what is in all bins.
@@ -44,14 +46,14 @@ func TestBacklogOfAWeekIsSmall(t *testing.T) {
 	var b backlog
 	const week = 7 * 24 * time.Hour
 	for due := time.Duration(0); due < week; due += time.Minute {
-		b.add(&Record{Due: due, End: due + time.Second})
+		b.add(&record.Record{Times: record.Times{Due: due, End: due + time.Second}})
 	}
 	if all := b.total(); len(b.Bins) > backlogBins || len(b.Bins) < backlogBins/4 || all != (backlogBin{7 * 24 * 60, 7 * 24 * 60, 7 * 24 * 60 * time.Second}) {
 		t.Errorf("%d bins of %v: %+v", len(b.Bins), b.Width, all)
 	}
 	// Nonsense in a file is no trouble.
 	for _, at := range []time.Duration{math.MaxInt64, math.MinInt64, -time.Second} {
-		b.add(&Record{Due: at, End: at})
+		b.add(&record.Record{Times: record.Times{Due: at, End: at}})
 	}
 	if len(b.Bins) > backlogBins {
 		t.Errorf("%d bins", len(b.Bins))
@@ -68,7 +70,7 @@ func TestBacklogsMerge(t *testing.T) {
 		var first, second backlog
 		const later = 3137 * time.Millisecond
 		for i, r := range records {
-			if i%2 == 0 && r.Due < 50*time.Second {
+			if i%2 == 0 && r.Times.Due < 50*time.Second {
 				first.add(r)
 				continue
 			}
@@ -94,9 +96,9 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 	for i := range 400 {
 		due := time.Duration(i) * 50 * msec
 		for turn := range 3 {
-			r := &Record{Index: i, Turn: turn, Due: due, End: due + 200*msec}
+			r := &record.Record{Index: i, Turn: turn, Times: record.Times{Due: due, End: due + 200*msec}}
 			b.add(r)
-			due = r.End
+			due = r.Times.End
 		}
 	}
 	if got := b.growth(0); !got.Judged || math.Abs(got.Growth) > 0.05 || math.Abs(got.Offered-20) > 0.1 {
@@ -113,7 +115,7 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 		free = max(free, due)
 		for turn := range 3 {
 			free += 200 * msec
-			slow.add(&Record{Index: i, Turn: turn, Due: due, End: free})
+			slow.add(&record.Record{Index: i, Turn: turn, Times: record.Times{Due: due, End: free}})
 			due = free
 		}
 	}
@@ -127,10 +129,10 @@ func TestBacklogOfTheWarmUp(t *testing.T) {
 	q := queues[1].with(constant, exponential)
 	c := NewCollector(&Header{WarmUp: 5 * time.Second, Config: Config{RequestRate: 2 * q.capacity()}})
 	for _, r := range q.serve(2*q.capacity(), 10, 3) {
-		if r.Due < 5*time.Second {
-			r.Phase = WarmUp
+		if r.Times.Due < 5*time.Second {
+			r.Phase = record.WarmUp
 		}
-		r.Slot, r.Sent = r.Due, r.Due
+		r.Times.Slot, r.Times.Sent = r.Times.Due, r.Times.Due
 		c.Add(r)
 	}
 	s := c.Summary(10)
@@ -168,7 +170,7 @@ func (q queueing) capacity() float64 { return float64(q.slots) / q.mean }
 
 // serve is what a run does that has so many requests due a second, for so long. As in
 // vLLM's client the last is due at the end.
-func (q queueing) serve(rate, seconds float64, seed uint64) []*Record {
+func (q queueing) serve(rate, seconds float64, seed uint64) []*record.Record {
 	r := rand.New(rand.NewPCG(seed, 13))
 	due := make([]float64, int(rate*seconds))
 	at := 0.0
@@ -176,7 +178,7 @@ func (q queueing) serve(rate, seconds float64, seed uint64) []*Record {
 		at += q.gap(r)
 		due[i] = at
 	}
-	var records []*Record
+	var records []*record.Record
 	free := make([]float64, max(q.slots, 1))
 	for _, d := range due {
 		d *= seconds / at
@@ -188,7 +190,7 @@ func (q queueing) serve(rate, seconds float64, seed uint64) []*Record {
 		} else {
 			end -= begin - d
 		}
-		records = append(records, &Record{Index: len(records), Due: duration(d), Sent: duration(d), End: duration(end)})
+		records = append(records, &record.Record{Index: len(records), Times: record.Times{Due: duration(d), Sent: duration(d), End: duration(end)}})
 	}
 	return records
 }
@@ -196,7 +198,7 @@ func (q queueing) serve(rate, seconds float64, seed uint64) []*Record {
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
 // grown is the growth of the backlog in a run.
-func grown(records []*Record) Backlog {
+func grown(records []*record.Record) Backlog {
 	var b backlog
 	for _, r := range records {
 		b.add(r)
@@ -323,7 +325,7 @@ func (b batching) capacity() float64 {
 }
 
 // serve has requests end as the server does, due as q has it.
-func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*Record {
+func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*record.Record {
 	records := q.serve(rate, seconds, seed)
 	r := rand.New(rand.NewPCG(seed, 14))
 	left := make([]int, len(records))
@@ -331,9 +333,9 @@ func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*Recor
 	now := 0.0
 	for next := 0; next < len(records) || len(running) > 0; {
 		if len(running) == 0 {
-			now = max(now, records[next].Due.Seconds())
+			now = max(now, records[next].Times.Due.Seconds())
 		}
-		for next < len(records) && len(running) < b.slots && records[next].Due.Seconds() <= now {
+		for next < len(records) && len(running) < b.slots && records[next].Times.Due.Seconds() <= now {
 			left[next] = max(1, int(float64(b.tokens)*q.size(r)))
 			running = append(running, next)
 			next++
@@ -341,7 +343,7 @@ func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*Recor
 		now += b.base + b.each*float64(len(running))
 		running = slices.DeleteFunc(running, func(i int) bool {
 			left[i]--
-			records[i].End = duration(now)
+			records[i].Times.End = duration(now)
 			return left[i] == 0
 		})
 	}

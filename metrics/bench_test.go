@@ -6,7 +6,7 @@ func BenchmarkCollectorPerToken(b *testing.B) {
 	records := requests(1000)
 	tokens := 0
 	for _, r := range records {
-		tokens += r.Out
+		tokens += r.Tokens.Out
 	}
 	c := NewCollector(&Header{})
 	c.Cap = 1

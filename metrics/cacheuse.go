@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"math"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // CacheUse counts prompt tokens of completed requests: how many the server found in its prefix
@@ -41,17 +43,17 @@ func (u CacheUse) plus(other CacheUse) CacheUse {
 }
 
 // add counts a completed request.
-func (u *CacheUse) add(r *Record) {
-	tokens := CacheTokens{Prompt: r.In, Cached: min(r.Cached, r.In)}
+func (u *CacheUse) add(r *record.Record) {
+	tokens := CacheTokens{Prompt: r.Tokens.In, Cached: min(r.Tokens.Cached, r.Tokens.In)}
 	if r.Session.Reusable >= 0 {
-		u.Planned += r.InAsked
+		u.Planned += r.Tokens.InAsked
 		u.Reusable += r.Session.Reusable
 		tokens.Reused, tokens.Reusable = tokens.Cached, r.Session.Reusable
 	}
-	if r.Uncached {
+	if r.Tokens.Uncached {
 		u.Zeros++
 	}
-	if r.Cached > 0 || r.Uncached {
+	if r.Tokens.Cached > 0 || r.Tokens.Uncached {
 		u.Told = u.Told.plus(tokens)
 	} else {
 		u.Silent = u.Silent.plus(tokens)

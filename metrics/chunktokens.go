@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // ChunkTokens says how the output tokens of completed requests came in chunks. The tokens of each
@@ -77,9 +79,9 @@ const (
 )
 
 // attribute computes what r's chunks carried. r completed and has chunks.
-func (r *Record) attribute() attribution {
-	a := attribution{chunks: r.Chunks.Len(), tokens: min(max(r.Out, 0), maxChunks)}
-	if a.count(r.TokensPerChunk) {
+func attribute(r *record.Record) attribution {
+	a := attribution{chunks: r.Answer.Chunks.Len(), tokens: min(max(r.Tokens.Out, 0), record.MaxChunks)}
+	if a.count(r.Tokens.PerChunk) {
 		return a
 	}
 	blank := a.chunks - a.tokens
@@ -89,7 +91,7 @@ func (r *Record) attribute() attribution {
 	}
 	// A role chunk precedes the content, often in one packet with its beginning; a finish chunk may
 	// follow.
-	a.lead = min(blank, r.before())
+	a.lead = min(blank, blanksBefore(r))
 	a.full = a.tokens
 	if blank-a.lead > 1 || a.tokens == 0 {
 		a.kind = fewer
@@ -99,11 +101,11 @@ func (r *Record) attribute() attribution {
 
 // arrivals yields when each chunk came, and its tokens. If single chunk times are unknown, they are
 // spread evenly.
-func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
+func arrivals(r *record.Record, a *attribution) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
-		if !r.Chunks.Gapless() {
+		if !r.Answer.Chunks.Gapless() {
 			i := 0
-			for at := range r.Chunks.All() {
+			for at := range r.Answer.Chunks.All() {
 				if !yield(at, a.at(i)) {
 					return
 				}
@@ -111,7 +113,7 @@ func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
 			}
 			return
 		}
-		first, whole := r.Chunks.First(), float64(r.Chunks.Last()-r.Chunks.First())
+		first, whole := r.Answer.Chunks.First(), float64(r.Answer.Chunks.Last()-r.Answer.Chunks.First())
 		for i := range a.chunks {
 			if !yield(first+time.Duration(whole*float64(i)/float64(a.chunks-1)), a.at(i)) {
 				return
@@ -141,18 +143,18 @@ func (a *attribution) count(each []int) bool {
 }
 
 // before is how many chunks came before the first with content.
-func (r *Record) before() int {
-	n, first := 0, r.Chunks.First()
-	if r.FirstContent > first {
-		for at := range r.Chunks.All() {
-			if at >= r.FirstContent {
+func blanksBefore(r *record.Record) int {
+	n, first := 0, r.Answer.Chunks.First()
+	if r.Times.FirstContent > first {
+		for at := range r.Answer.Chunks.All() {
+			if at >= r.Times.FirstContent {
 				break
 			}
 			n++
 		}
 		return n
 	}
-	for gap := range r.Chunks.Gaps() {
+	for gap := range r.Answer.Chunks.Gaps() {
 		if gap == 0 {
 			n = 1
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // requestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
@@ -51,42 +52,44 @@ type Collector struct {
 func NewCollector(h *Header) *Collector {
 	return &Collector{
 		header: h,
-		sum:    Summary{Header: h, Classes: map[Class]int{}, Failing: map[Class]*Failing{}, Errors: map[string]int{}},
+		sum: Summary{
+			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: map[string]int{},
+		},
 	}
 }
 
 // Add adds a record by the header's Definitions, unless it is of the warm-up. It does not keep
 // the record. A request whose answer came before it was sent counts as failed.
-func (c *Collector) Add(r *Record) {
+func (c *Collector) Add(r *record.Record) {
 	r, possible := c.header.Counted(r).Possible()
-	if !possible && r.Phase != WarmUp {
+	if !possible && r.Phase != record.WarmUp {
 		c.refused++
 	}
 	if c.KeepTrace && !c.traceDropped {
-		if packed := c.trace.Records.pack(r); c.room(len(packed)) {
-			c.trace.Records.add(packed)
+		if packed := c.trace.Records.Pack(r); c.room(len(packed)) {
+			c.trace.Records.Add(packed)
 		}
 	}
 	c.witness.backlog.add(r)
-	if r.Phase == WarmUp {
+	if r.Phase == record.WarmUp {
 		c.addTurn(r, true)
 		return
 	}
-	o := r.outcome(c.scratch[:0])
+	o := outcomeOf(r, c.scratch[:0])
 	c.scratch = o.ITL
 	kept := good(&o, c.header.Config.Goodput)
 	c.addTurn(r, kept)
 	c.adapters.add(r.Adapter, &o, kept, c.requestCap())
 	c.sum.Resent.add(r)
-	if r.Phase == Main {
+	if r.Phase == record.Main {
 		c.put(&c.sum.Lag, r.Lag().Seconds())
 	}
 	if !o.Success {
 		c.classify(r)
 	}
 	gone := 0
-	if r.Chunks.Gapless() {
-		gone = r.Chunks.Len() - 1
+	if r.Answer.Chunks.Gapless() {
+		gone = r.Answer.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
 	c.witness.expected = c.expected()
@@ -94,7 +97,7 @@ func (c *Collector) Add(r *Record) {
 }
 
 // addTurn adds a record to the sessions, if it has a Session. kept says that it kept all SLOs.
-func (c *Collector) addTurn(r *Record, kept bool) {
+func (c *Collector) addTurn(r *record.Record, kept bool) {
 	if r.Session != nil {
 		a := c.asked()
 		c.sessions.add(r, kept, &a)
@@ -194,7 +197,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.sum.Completed++
 	c.sum.TotalInput += o.In
 	c.sum.TotalOutput += o.Out
-	c.sum.Carried.add(o.Carried)
+	c.sum.Carried.Add(o.Carried)
 	c.putE2EL(o.Latency, o.Queue)
 	if !o.Unstreamed {
 		c.put(&c.sum.TTFT, o.TTFT)

@@ -11,33 +11,34 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // requests are made-up records, sent over ten seconds.
-func requests(n int) []*Record {
+func requests(n int) []*record.Record {
 	random := rand.New(rand.NewPCG(1, 2))
-	records := make([]*Record, n)
+	records := make([]*record.Record, n)
 	for i := range records {
-		r := &Record{Index: i, In: 100, Due: time.Duration(random.Int64N(1e10))}
-		r.Slot = r.Due + time.Duration(random.Int64N(1e8))
-		r.Sent = r.Slot + time.Duration(random.Int64N(1e6))
-		at := r.Sent + time.Duration(random.Int64N(1e9))
-		r.Out = 1 + random.IntN(60)
-		for range r.Out {
-			r.Chunks.Append(at)
+		r := &record.Record{Index: i, Tokens: record.Tokens{In: 100}, Times: record.Times{Due: time.Duration(random.Int64N(1e10))}}
+		r.Times.Slot = r.Times.Due + time.Duration(random.Int64N(1e8))
+		r.Times.Sent = r.Times.Slot + time.Duration(random.Int64N(1e6))
+		at := r.Times.Sent + time.Duration(random.Int64N(1e9))
+		r.Tokens.Out = 1 + random.IntN(60)
+		for range r.Tokens.Out {
+			r.Answer.Chunks.Append(at)
 			at += time.Duration(random.ExpFloat64() * 1e7)
 		}
-		r.Last = r.Chunks.Last()
-		r.End = r.Last
+		r.Times.Last = r.Answer.Chunks.Last()
+		r.Times.End = r.Times.Last
 		records[i] = r
 	}
 	return records
 }
 
 func TestSummaryOfRecordsIsThatOfTheirTimes(t *testing.T) {
-	r := &Record{In: 7, Out: 3, Due: 1 * time.Second, Slot: 2 * time.Second, Sent: 2500 * time.Millisecond, Last: 4 * time.Second}
+	r := &record.Record{Tokens: record.Tokens{In: 7, Out: 3}, Times: record.Times{Due: 1 * time.Second, Slot: 2 * time.Second, Sent: 2500 * time.Millisecond, Last: 4 * time.Second}}
 	for _, at := range []time.Duration{3, 3, 4} {
-		r.Chunks.Append(at * time.Second)
+		r.Answer.Chunks.Append(at * time.Second)
 	}
 	c := NewCollector(&Header{Config: Config{Goodput: []SLO{{"ttft", 500}, {"tpot", 500}}}})
 	c.Add(r)
@@ -62,9 +63,9 @@ func TestSummaryOfRecordsIsThatOfTheirTimes(t *testing.T) {
 func TestFailedRequestsEnterNoLatency(t *testing.T) {
 	c := NewCollector(&Header{})
 	for i := 20; i > 0; i-- {
-		r := &Record{Index: i, Class: []Class{Status, Cancelled}[i%2], Error: fmt.Sprintf("no %d", i/2), In: 5, Out: 5, Last: time.Second}
-		r.Chunks.Append(time.Millisecond)
-		r.Chunks.Append(time.Second)
+		r := &record.Record{Index: i, Result: record.Result{Class: []record.Class{record.Status, record.Cancelled}[i%2], Error: fmt.Sprintf("no %d", i/2)}, Tokens: record.Tokens{In: 5, Out: 5}, Times: record.Times{Last: time.Second}}
+		r.Answer.Chunks.Append(time.Millisecond)
+		r.Answer.Chunks.Append(time.Second)
 		c.Add(r)
 	}
 	s := c.Summary(1)
@@ -77,7 +78,7 @@ func TestFailedRequestsEnterNoLatency(t *testing.T) {
 	if s.Lag.Len() != 20 {
 		t.Errorf("%d of lag", s.Lag.Len())
 	}
-	if s.Classes[Status] != 10 || s.Classes[Cancelled] != 10 || s.Errors["no 3"] != 2 {
+	if s.Classes[record.Status] != 10 || s.Classes[record.Cancelled] != 10 || s.Errors["no 3"] != 2 {
 		t.Errorf("classes %v, errors %v", s.Classes, s.Errors)
 	}
 	want := []string{"no 0", "no 1", "no 1", "no 2", "no 2", "no 3", "no 3", "no 4", "no 4", "no 5"}
@@ -89,7 +90,7 @@ func TestFailedRequestsEnterNoLatency(t *testing.T) {
 func TestErrorMessagesAreBounded(t *testing.T) {
 	c := NewCollector(&Header{})
 	for i := range 3 * maxMessages {
-		c.Add(&Record{Index: i, Class: Connect, Error: fmt.Sprint(i)})
+		c.Add(&record.Record{Index: i, Result: record.Result{Class: record.Connect, Error: fmt.Sprint(i)}})
 	}
 	if s := c.Summary(1); len(s.Errors) != maxMessages+1 || s.Errors[otherMessages] != 2*maxMessages {
 		t.Errorf("%d messages, %d others", len(s.Errors), s.Errors[otherMessages])
@@ -98,7 +99,7 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 
 func TestWarmUpIsLeftOutAndDrainIsNotOurDelay(t *testing.T) {
 	records := requests(3)
-	records[0].Phase, records[1].Phase = WarmUp, Drain
+	records[0].Phase, records[1].Phase = record.WarmUp, record.Drain
 	c := NewCollector(&Header{})
 	for _, r := range records {
 		c.Add(r)
@@ -214,7 +215,7 @@ func TestFloatsAreWrittenAsPythonDoes(t *testing.T) {
 func TestARequestThatIsLongerThanTheCapIsCounted(t *testing.T) {
 	c := NewCollector(&Header{})
 	c.Cap = 1
-	c.Add(arrived(Record{Sent: time.Second, Out: 4}, 1100, 1200, 1300, 1400))
+	c.Add(arrived(record.Record{Times: record.Times{Sent: time.Second}, Tokens: record.Tokens{Out: 4}}, 1100, 1200, 1300, 1400))
 	if s := c.Summary(2); s.PeakOutput != 4 || s.PeakConcurrent != 1 {
 		t.Errorf("peaks %v and %d, want 4 and 1", s.PeakOutput, s.PeakConcurrent)
 	}
@@ -245,16 +246,16 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 
 // RTFx is vLLM's: seconds of sound of the completed requests, a second.
 func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
-	carrying := func(i int, p *Payload, class Class) *Record {
-		r := arrived(Record{Index: i, Out: 1, Class: class, Payload: p}, 1000)
-		r.End = r.Last
+	carrying := func(i int, p *record.Payload, class record.Class) *record.Record {
+		r := arrived(record.Record{Index: i, Payload: p, Tokens: record.Tokens{Out: 1}, Result: record.Result{Class: class}}, 1000)
+		r.Times.End = r.Times.Last
 		return r
 	}
-	speech := Payload{Bytes: 100, Images: 2, Videos: 1, Inputs: 3, Audio: 2.5}
-	records := []*Record{
-		carrying(0, &speech, OK), carrying(1, nil, OK), carrying(2, &speech, OK), carrying(3, &Payload{Bytes: 7, Audio: 9}, Status),
+	speech := record.Payload{Bytes: 100, Images: 2, Videos: 1, Inputs: 3, Audio: 2.5}
+	records := []*record.Record{
+		carrying(0, &speech, record.OK), carrying(1, nil, record.OK), carrying(2, &speech, record.OK), carrying(3, &record.Payload{Bytes: 7, Audio: 9}, record.Status),
 	}
-	want := Payload{Bytes: 200, Images: 4, Videos: 2, Inputs: 6, Audio: 5}
+	want := record.Payload{Bytes: 200, Images: 4, Videos: 2, Inputs: 6, Audio: 5}
 	whole := bounded(records, 3, 0)
 	if s := whole.Summary(2); s.RTFx != 0 {
 		t.Errorf("RTFx of a chat with sounds: %g", s.RTFx)

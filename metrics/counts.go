@@ -1,5 +1,7 @@
 package metrics
 
+import "github.com/servebench/servebench/metrics/record"
+
 // Counts says who counted the output tokens of completed requests.
 type Counts struct {
 	Of int // requests
@@ -33,24 +35,24 @@ func (c Counts) plus(other Counts) Counts {
 }
 
 // add counts a completed request. An answer to a request for one token has one token.
-func (c *Counts) add(r *Record) {
+func (c *Counts) add(r *record.Record) {
 	c.Of++
-	c.Cached += min(r.Cached, r.In)
-	if r.In == 0 && r.InAsked > 0 {
+	c.Cached += min(r.Tokens.Cached, r.Tokens.In)
+	if r.Tokens.In == 0 && r.Tokens.InAsked > 0 {
 		c.NoInput++
-		c.Lost += r.InAsked
+		c.Lost += r.Tokens.InAsked
 	}
-	if w := r.WithOutput; r.Uncounted && w != nil &&
-		promptTolerance*max(w.Out-r.Out, r.Out-w.Out) > max(w.Out, promptTolerance) {
+	if w := r.Tokens.WithOutput; r.Tokens.Uncounted && w != nil &&
+		promptTolerance*max(w.Out-r.Tokens.Out, r.Tokens.Out-w.Out) > max(w.Out, promptTolerance) {
 		c.Apart++
-		c.Ours += r.Out
+		c.Ours += r.Tokens.Out
 		c.Theirs += w.Out
 	}
 	switch {
-	case !r.Uncounted || r.OutAsked == 1:
-	case r.WithOutput != nil && r.Out == r.WithOutput.Out:
+	case !r.Tokens.Uncounted || r.Tokens.OutAsked == 1:
+	case r.Tokens.WithOutput != nil && r.Tokens.Out == r.Tokens.WithOutput.Out:
 		// The server's, in a place that vLLM's client ignores.
-	case r.Out == 1:
+	case r.Tokens.Out == 1:
 		c.Nobody++
 	default:
 		c.Tokenizer++

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // courseOf is the Course of n requests that go one after the other through that many slots, or start 10 ms apart
@@ -18,15 +20,15 @@ func courseOf(n, slots int, shape func(i int) (ttft, gap time.Duration)) *Course
 	free := make([]time.Duration, max(slots, 1))
 	for i := range n {
 		ttft, gap := shape(i)
-		r := Record{Index: i, Out: 10, Sent: time.Duration(i) * 10 * msec}
+		r := record.Record{Index: i, Tokens: record.Tokens{Out: 10}, Times: record.Times{Sent: time.Duration(i) * 10 * msec}}
 		if slots > 0 {
-			r.Sent = free[i%slots]
+			r.Times.Sent = free[i%slots]
 		}
 		for j := range 10 {
-			r.Chunks.Append(r.Sent + ttft + time.Duration(j)*gap)
+			r.Answer.Chunks.Append(r.Times.Sent + ttft + time.Duration(j)*gap)
 		}
-		r.Due, r.Slot, r.FirstContent, r.Last, r.End = r.Sent, r.Sent, r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
-		free[i%len(free)] = r.End
+		r.Times.Due, r.Times.Slot, r.Times.FirstContent, r.Times.Last, r.Times.End = r.Times.Sent, r.Times.Sent, r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+		free[i%len(free)] = r.Times.End
 		c.Add(&r)
 	}
 	return c.Summary(10).Truth.Course
@@ -126,9 +128,9 @@ func TestAnUnevenLoadHasNoCourse(t *testing.T) {
 	} {
 		c := NewCollector(&Header{Config: config})
 		for i := range 100 {
-			r := &Record{Index: i, Sent: time.Duration(i) * 10 * msec, Out: 1}
-			r.Chunks.Append(r.Sent + time.Duration(10+10*(i/50))*msec)
-			r.Last = r.Chunks.Last()
+			r := &record.Record{Index: i, Times: record.Times{Sent: time.Duration(i) * 10 * msec}, Tokens: record.Tokens{Out: 1}}
+			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(10+10*(i/50))*msec)
+			r.Times.Last = r.Answer.Chunks.Last()
 			c.Add(r)
 		}
 		if course := c.Summary(1).Truth.Course; course.Of != 0 || course.Change != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Definitions are the rules by which vLLM's client counts an answer, named after a release that
@@ -58,41 +60,24 @@ func (d Definitions) String() string {
 
 // Of is r as the client of d counts it: r itself, or a copy in which Chunks are the chunks that
 // count, and Blank and Trailer hold the rest. Applying it twice is harmless.
-func (d Definitions) Of(r *Record) *Record {
+func (d Definitions) Of(r *record.Record) *record.Record {
 	if d.Named() == Latest {
 		return r
 	}
 	older := *r
-	if t := r.Until032; t != nil {
-		older.In, older.Out, older.Until032 = t.In, t.Out, nil
+	if t := r.Tokens.Until032; t != nil {
+		older.Tokens.In, older.Tokens.Out, older.Tokens.Until032 = t.In, t.Out, nil
 	}
-	if r.Unstreamed && r.Payload != nil && r.Payload.Inputs > 0 {
+	if r.Answer.Unstreamed && r.Payload != nil && r.Payload.Inputs > 0 {
 		return &older
 	}
-	older.Chunks, older.Blank, older.Late = together(r.Blank, r.Chunks), Stamps{}, r.Late.among(r.Blank, r.Chunks)
-	older.Last = max(older.Last, older.Chunks.last)
-	if r.Class == Empty && r.Blank.n > 0 {
-		older.Class, older.Error = OK, ""
+	older.Answer.Chunks, older.Answer.Late = r.Answer.WithBlank()
+	older.Answer.Blank = record.Stamps{}
+	older.Times.Last = max(older.Times.Last, older.Answer.Chunks.Last())
+	if r.Result.Class == record.Empty && r.Answer.Blank.Len() > 0 {
+		older.Result.Class, older.Result.Error = record.OK, ""
 	}
 	return &older
-}
-
-// TakeBlank moves a completed answer's blank chunks, from the first with content on, to Chunks, if
-// vLLM's client knows none of its chunks as output. That client fails such an answer, although it
-// has everything that a reader wants.
-func (r *Record) TakeBlank() {
-	if r.Chunks.n > 0 || r.FirstContent == 0 {
-		return
-	}
-	var lead Stamps
-	for at := range r.Blank.All() {
-		if at < r.FirstContent {
-			lead.Append(at)
-		} else {
-			r.Chunks.Append(at)
-		}
-	}
-	r.Blank, r.Last = lead, r.Chunks.last
 }
 
 // UnmarshalText reads a name. An unknown name comes from a newer program.
@@ -135,4 +120,4 @@ func (c *Config) Templated() bool {
 }
 
 // Counted is a record of the run by the header's Definitions.
-func (h *Header) Counted(r *Record) *Record { return h.Definitions.Of(r) }
+func (h *Header) Counted(r *record.Record) *record.Record { return h.Definitions.Of(r) }

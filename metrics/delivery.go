@@ -3,6 +3,8 @@ package metrics
 import (
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Delivery says how the answers of completed requests came: whether as a stream, and what came
@@ -50,31 +52,32 @@ const (
 )
 
 // add counts a completed request that has chunks.
-func (d *Delivery) add(r *Record) {
-	if r.FirstContent > 0 {
+func (d *Delivery) add(r *record.Record) {
+	if r.Times.FirstContent > 0 {
 		d.Content++
-		if ahead := r.FirstContent - r.Sent - r.TTFT(); ahead > 0 {
+		if ahead := r.Times.FirstContent - r.Times.Sent - r.TTFT(); ahead > 0 {
 			d.Early++
 			d.Ahead += ahead
 		}
 	}
-	if chunks := r.Chunks.Len(); !r.Uncounted && r.Out > 1 && 2*(chunks-blankChunks) >= 3*r.Out {
+	chunks, counts := r.Answer.Chunks.Len(), &r.Tokens
+	if !counts.Uncounted && counts.Out > 1 && 2*(chunks-blankChunks) >= 3*counts.Out {
 		d.Surplus++
 		d.Chunks += chunks
-		d.Tokens += r.Out
+		d.Tokens += r.Tokens.Out
 	}
-	if len(r.TokensPerChunk) > 0 && slices.Min(r.TokensPerChunk) < 0 {
+	if len(r.Tokens.PerChunk) > 0 && slices.Min(r.Tokens.PerChunk) < 0 {
 		d.Falling++
 	}
 	// If nobody counted the tokens, chunks count as tokens.
-	tokens := max(r.Out, r.Chunks.Len())
+	tokens := max(r.Tokens.Out, r.Answer.Chunks.Len())
 	if tokens < streamTokens {
 		return
 	}
 	d.Of++
-	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
+	took := r.Answer.Chunks.Last() - max(r.Answer.Chunks.First(), r.Times.FirstContent)
 	// Tokens that the client does not get, such as hidden reasoning, have no chunks.
-	steps := time.Duration(max(r.Chunks.Len()-1, 1))
+	steps := time.Duration(max(r.Answer.Chunks.Len()-1, 1))
 	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
 		d.AtOnce++
 	}

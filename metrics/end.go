@@ -195,7 +195,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.sum.Clocks = append(c.sum.Clocks, other.sum.Clocks...) // of GPUs of another machine
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
-	c.sum.Carried.add(&other.sum.Carried)
+	c.sum.Carried.Add(&other.sum.Carried)
 	c.good += other.good
 	c.gapsLost += other.gapsLost
 	c.refused += other.refused

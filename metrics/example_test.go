@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func ExampleCollector() {
 	c := metrics.NewCollector(&metrics.Header{})
 	for i := range 4 {
 		sent := time.Duration(i) * 500 * time.Millisecond
-		r := &metrics.Record{Index: i, Due: sent, Slot: sent, Sent: sent, In: 8, Out: 3}
+		r := &record.Record{Index: i, Times: record.Times{Due: sent, Slot: sent, Sent: sent}, Tokens: record.Tokens{In: 8, Out: 3}}
 		for _, after := range []time.Duration{20, 30, 40} { // the arrival of each chunk
-			r.Chunks.Append(sent + after*time.Millisecond)
+			r.Answer.Chunks.Append(sent + after*time.Millisecond)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s := c.Summary(2)

@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 	"slices"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Part says which part of a run a Summary is about.
@@ -43,33 +45,35 @@ type excerpt struct {
 	outputs  map[*Adapter]int // likewise; of no adapter, by nil
 }
 
-func (e *excerpt) take(r *Record) {
-	w, done := e.part.Window, r.done()
+func (e *excerpt) take(r *record.Record) {
+	w, done := e.part.Window, doneAt(r)
 	e.part.Requests++
-	if here := w.Meet(Window{r.Sent, r.End}); here.From <= here.To {
+	if here := w.Meet(Window{r.Times.Sent, r.Times.End}); here.From <= here.To {
 		e.inFlight.add(here.From, here.To, DefaultCap)
 	}
 	switch {
-	case w.holds(r.Sent) && w.holds(done):
+	case w.holds(r.Times.Sent) && w.holds(done):
 		e.part.Inside++
 		e.Add(r)
-	case r.Sent <= w.To && done >= w.From:
+	case r.Times.Sent <= w.To && done >= w.From:
 		e.part.Crossing++
 		e.cross(r, w.holds(done))
 	default:
 		return
 	}
-	if r.Class == OK {
+	if r.Result.Class == record.OK {
 		e.arrivals(r)
 	}
 }
 
 // cross counts a request that was in progress at an edge; ended says whether it ended inside.
-func (e *excerpt) cross(r *Record, ended bool) {
-	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
+func (e *excerpt) cross(r *record.Record, ended bool) {
+	if r.Phase == record.Main && r.Turn == 0 && e.part.holds(r.Times.Sent) {
 		e.witness.addStart(r)
 	}
-	if r.Class == OK && !r.Unstreamed && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
+	chunks := &r.Answer.Chunks
+	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.holds(r.Times.Sent) &&
+		e.part.holds(chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
 		if row := e.adapters.of(r.Adapter); row != nil {
 			row.TTFT.Add(r.TTFT().Seconds())
@@ -78,7 +82,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	if !ended {
 		return
 	}
-	o := r.outcome(e.scratch[:0])
+	o := outcomeOf(r, e.scratch[:0])
 	e.scratch = o.ITL
 	kept := good(&o, e.header.Config.Goodput)
 	if row := e.adapters.of(r.Adapter); row != nil {
@@ -91,17 +95,17 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	}
 	e.sum.Completed++
 	e.sum.TotalInput += o.In
-	e.sum.Carried.add(o.Carried)
+	e.sum.Carried.Add(o.Carried)
 	if kept {
 		e.good++
 	}
 }
 
 // arrivals counts what came inside for a completed request.
-func (e *excerpt) arrivals(r *Record) {
+func (e *excerpt) arrivals(r *record.Record) {
 	w := e.part.Window
-	a, row := r.attribute(), e.adapters.of(r.Adapter)
-	for at, tokens := range r.arrivals(&a) {
+	a, row := attribute(r), e.adapters.of(r.Adapter)
+	for at, tokens := range arrivals(r, &a) {
 		if !w.holds(at) {
 			continue
 		}
@@ -110,7 +114,7 @@ func (e *excerpt) arrivals(r *Record) {
 		e.tokens.add(at, tokens)
 		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
-	touched := w.Meet(Window{r.Sent, r.done()}).Shift(-w.From)
+	touched := w.Meet(Window{r.Times.Sent, doneAt(r)}).Shift(-w.From)
 	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
 		count(&e.busy.requests, second)
 	}

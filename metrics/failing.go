@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sort"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxMessages bounds the number of different error messages that are counted separately.
@@ -23,10 +25,10 @@ type Failing struct {
 }
 
 // Add counts a request, which must have failed.
-func (f *Failing) Add(r *Record) {
-	one := Failing{Requests: 1, Messages: map[string]int{r.Error: 1}}
-	if r.Class == Status && r.Status != 0 {
-		one.Statuses = map[int]int{r.Status: 1}
+func (f *Failing) Add(r *record.Record) {
+	one := Failing{Requests: 1, Messages: map[string]int{r.Result.Error: 1}}
+	if r.Result.Class == record.Status && r.Result.Status != 0 {
+		one.Statuses = map[int]int{r.Result.Status: 1}
 	}
 	f.merge(&one)
 }
@@ -85,13 +87,13 @@ func (s *Summary) Failures() int {
 }
 
 // classify counts a failed request under its class.
-func (c *Collector) classify(r *Record) {
-	c.sum.Classes[r.Class]++
-	c.failing(r.Class).Add(r)
+func (c *Collector) classify(r *record.Record) {
+	c.sum.Classes[r.Result.Class]++
+	c.failing(r.Result.Class).Add(r)
 }
 
 // failing is the count of a class.
-func (c *Collector) failing(class Class) *Failing {
+func (c *Collector) failing(class record.Class) *Failing {
 	f := c.sum.Failing[class]
 	if f == nil {
 		f = new(Failing)

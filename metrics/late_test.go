@@ -1,22 +1,25 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // merged is an answer of a token every 25 ms, of which the second came in one read with the third.
-func merged() *Record {
-	r := arrived(Record{Out: 5}, 25, 75, 75, 100, 125)
-	r.Late.Add(1, 24*msec)
+func merged() *record.Record {
+	r := arrived(record.Record{Tokens: record.Tokens{Out: 5}}, 25, 75, 75, 100, 125)
+	r.Answer.Late.Add(1, 24*msec)
 	return r
 }
 
 // even is an answer of a token every 25 ms.
-func even() *Record { return arrived(Record{Out: 5}, 25, 50, 75, 100, 125) }
+func even() *record.Record {
+	return arrived(record.Record{Tokens: record.Tokens{Out: 5}}, 25, 50, 75, 100, 125)
+}
 
 // A chunk stamped 75 that came from 51 on: the gap before it is 26 to 50, the gap after it 0 to 24.
 func TestMarkedChunksBoundPercentiles(t *testing.T) {
@@ -51,18 +54,18 @@ func TestMarkedChunksBoundPercentiles(t *testing.T) {
 func TestTruePercentilesLieWithinTheirBounds(t *testing.T) {
 	c, truth := NewCollector(&Header{}), NewCollector(&Header{})
 	for i := range 200 {
-		late, real := Record{Out: 40}, Record{Out: 40}
+		late, real := record.Record{Tokens: record.Tokens{Out: 40}}, record.Record{Tokens: record.Tokens{Out: 40}}
 		for j := range 40 {
 			at := time.Duration(j*25)*msec + time.Duration((i*7+j*13)%11)*msec
-			real.Chunks.Append(at)
+			real.Answer.Chunks.Append(at)
 			if by := time.Duration((i*3+j*5)%17) * msec; j < 39 && (i+j)%6 == 0 { // read with the next
 				next := time.Duration((j+1)*25)*msec + time.Duration((i*7+(j+1)*13)%11)*msec
-				late.Late.Add(j, next-at+by)
+				late.Answer.Late.Add(j, next-at+by)
 				at = next
 			}
-			late.Chunks.Append(at)
+			late.Answer.Chunks.Append(at)
 		}
-		late.Last, real.Last = late.Chunks.Last(), real.Chunks.Last()
+		late.Times.Last, real.Times.Last = late.Answer.Chunks.Last(), real.Answer.Chunks.Last()
 		c.Add(&late)
 		truth.Add(&real)
 	}
@@ -92,33 +95,25 @@ func TestWithoutMarksThereAreNoBounds(t *testing.T) {
 // Older releases count a role, which moves the index of a marked chunk.
 func TestMarksStayWithTheirChunks(t *testing.T) {
 	r := chatRecord() // role 100, tokens 400 500 600, end 700
-	r.Late.Add(0, 5*msec)
-	r.Late.Add(2, 7*msec)
+	r.Answer.Late.Add(0, 5*msec)
+	r.Answer.Late.Add(2, 7*msec)
 	older := Definitions030.Of(r)
 	var got []int
-	for i, by := range older.Late.All() {
+	for i, by := range older.Answer.Late.All() {
 		got = append(got, i, int(by/msec))
 	}
 	if want := []int{1, 5, 3, 7}; !slices.Equal(got, want) {
 		t.Errorf("index and milliseconds %v, want %v", got, want)
 	}
-	if len(Definitions030.Of(chatRecord()).Late) != 0 {
+	if len(Definitions030.Of(chatRecord()).Answer.Late) != 0 {
 		t.Error("there is a mark where there was none")
 	}
 }
 
-func TestMarksSurviveJSONAndDamage(t *testing.T) {
-	data, err := json.Marshal(merged())
-	var back Record
-	if err == nil {
-		err = json.Unmarshal(data, &back)
-	}
-	if want := merged().Late; err != nil || !slices.Equal(back.Late, want) || len(want) != 5 {
-		t.Errorf("%x, want %x; %v", back.Late, want, err)
-	}
-	for _, damaged := range []Marks{{1}, {0x80}, {1, 0x80}, slices.Repeat(Marks{0xff}, 30), {1, 1, 0xff}, {0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1}} {
+func TestDamagedMarksMarkNothing(t *testing.T) {
+	for _, damaged := range []record.Marks{{1}, {0x80}, {1, 0x80}, slices.Repeat(record.Marks{0xff}, 30), {1, 1, 0xff}, {0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1}} {
 		r := merged()
-		r.Late = damaged
+		r.Answer.Late = damaged
 		c := NewCollector(&Header{})
 		c.Add(r) // and does not panic
 		for i, by := range damaged.All() {
@@ -128,7 +123,7 @@ func TestMarksSurviveJSONAndDamage(t *testing.T) {
 		}
 	}
 	beyond := even()
-	beyond.Late.Add(5, msec)
+	beyond.Answer.Late.Add(5, msec)
 	c := NewCollector(&Header{})
 	if c.Add(beyond); c.Summary(1).Truth.Late.Chunks != 0 {
 		t.Error("a mark beyond the last chunk counts")
@@ -139,9 +134,9 @@ func TestMarksSurviveJSONAndDamage(t *testing.T) {
 func TestMarkedEndsBoundTheOtherMetrics(t *testing.T) {
 	c := NewCollector(&Header{})
 	for range 30 {
-		r := arrived(Record{Out: 12}, 50, 60, 70, 80, 90, 107)
-		r.Late.Add(0, 22*msec)
-		r.Late.Add(5, 11*msec)
+		r := arrived(record.Record{Tokens: record.Tokens{Out: 12}}, 50, 60, 70, 80, 90, 107)
+		r.Answer.Late.Add(0, 22*msec)
+		r.Answer.Late.Add(5, 11*msec)
 		c.Add(r)
 	}
 	s := c.Summary(1)

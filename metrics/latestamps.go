@@ -3,6 +3,8 @@ package metrics
 import (
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // LateStamps are the marked chunks of completed requests: see Record.
@@ -49,20 +51,20 @@ func (l *LateStamps) merge(other *LateStamps) {
 
 // add adds a completed request; keep is how many values are kept exactly. A chunk stamped t that may
 // be late by b arrived between t−b and t, so a gap lies between t₂−b₂−t₁, or 0, and t₂−(t₁−b₁).
-func (l *LateStamps) add(r *Record, keep int) {
-	l.Of += r.Chunks.Len()
-	if len(r.Late) == 0 || r.Chunks.Gapless() {
+func (l *LateStamps) add(r *record.Record, keep int) {
+	l.Of += r.Answer.Chunks.Len()
+	if len(r.Answer.Late) == 0 || r.Answer.Chunks.Gapless() {
 		return
 	}
-	late := make([]time.Duration, r.Chunks.Len())
-	for i, by := range r.Late.All() {
+	late := make([]time.Duration, r.Answer.Chunks.Len())
+	for i, by := range r.Answer.Late.All() {
 		if i < len(late) {
 			late[i] = by
 			l.Chunks++
 		}
 	}
 	i := 0
-	for gap := range r.Chunks.Gaps() {
+	for gap := range r.Answer.Chunks.Gaps() {
 		if i++; late[i-1] > 0 || late[i] > 0 {
 			l.bounds[0].put(gap.Seconds(), (gap - late[i]).Seconds(), (gap + late[i-1]).Seconds(), keep)
 		}
@@ -71,8 +73,8 @@ func (l *LateStamps) add(r *Record, keep int) {
 	if ttft := r.TTFT(); first > 0 {
 		l.bounds[1].put(ttft.Seconds(), (ttft - first).Seconds(), ttft.Seconds(), keep)
 	}
-	if max(first, last) > 0 && r.Out > 1 {
-		o, steps := Outcome{Out: r.Out, TTFT: r.TTFT().Seconds(), Latency: r.E2EL().Seconds()}, float64(r.Out-1)
+	if max(first, last) > 0 && r.Tokens.Out > 1 {
+		o, steps := Outcome{Out: r.Tokens.Out, TTFT: r.TTFT().Seconds(), Latency: r.E2EL().Seconds()}, float64(r.Tokens.Out-1)
 		tpot := o.tpot()
 		l.bounds[2].put(tpot, tpot-last.Seconds()/steps, tpot+first.Seconds()/steps, keep)
 	}

@@ -3,6 +3,8 @@ package metrics
 import (
 	"encoding/binary"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A leg is what a turn took of a session. It is empty if it has no end.
@@ -18,15 +20,16 @@ type leg struct {
 	tool, early, exists bool          // early: it was sent before ready
 }
 
-func legOf(r *Record) leg {
-	step := r.Session
+func legOf(r *record.Record) leg {
+	step, at := r.Session, &r.Times
 	l := leg{
-		turn: r.Turn, waits: step.Waits, end: r.End, server: r.End - r.Sent, lag: r.Lag(), queue: max(r.Due, r.Slot) - r.Due,
-		gap: r.Due - step.Ready, tool: step.Tool, early: r.Sent < step.Ready, exists: true,
+		turn: r.Turn, waits: step.Waits, end: at.End, server: at.End - at.Sent, lag: r.Lag(),
+		queue: max(at.Due, at.Slot) - at.Due,
+		gap:   r.Times.Due - step.Ready, tool: step.Tool, early: r.Times.Sent < step.Ready, exists: true,
 	}
-	l.prefill, l.sessionSlots = l.server, min(max(step.SessionSlot-r.Due, 0), l.queue)
-	if r.Chunks.Len() > 0 {
-		l.prefill = r.Chunks.First() - r.Sent
+	l.prefill, l.sessionSlots = l.server, min(max(step.SessionSlot-r.Times.Due, 0), l.queue)
+	if r.Answer.Chunks.Len() > 0 {
+		l.prefill = r.Answer.Chunks.First() - r.Times.Sent
 	}
 	return l
 }
@@ -124,4 +127,19 @@ func latest(legs []leg, i int) int {
 		}
 	}
 	return found
+}
+
+// An unpacker reads numbers.
+type unpacker struct{ left []byte }
+
+func (u *unpacker) int() int64 {
+	v, n := binary.Varint(u.left)
+	u.left = u.left[n:]
+	return v
+}
+
+func (u *unpacker) uint() uint64 {
+	v, n := binary.Uvarint(u.left)
+	u.left = u.left[n:]
+	return v
 }

@@ -3,6 +3,8 @@ package metrics
 import (
 	"cmp"
 	"slices"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Lengths compares the output tokens of completed requests with the requested number: there may not
@@ -38,27 +40,28 @@ func (l *Lengths) merge(other *Lengths) {
 	countReasons(&l.Reasons, other.Reasons)
 }
 
-func (l *Lengths) add(r *Record) {
-	if r.Class != OK || r.OutAsked <= 0 {
+func (l *Lengths) add(r *record.Record) {
+	if r.Result.Class != record.OK || r.Tokens.OutAsked <= 0 {
 		return
 	}
-	out := r.Out
-	if r.Uncounted {
-		if out = min(out, r.Chunks.Len()-blankChunks); out <= r.OutAsked {
+	out := r.Tokens.Out
+	if r.Tokens.Uncounted {
+		if out = min(out, r.Answer.Chunks.Len()-blankChunks); out <= r.Tokens.OutAsked {
 			l.Unsure++
-			if r.Out > r.OutAsked+1+r.OutAsked/promptTolerance {
+			if r.Tokens.Out > r.Tokens.OutAsked+1+r.Tokens.OutAsked/promptTolerance {
 				l.Over++
 			}
 			return
 		}
 	}
 	l.Of++
-	switch missing := r.OutAsked - out; {
+	switch missing := r.Tokens.OutAsked - out; {
 	case missing > 0:
 		l.Short++
 		l.Missing += missing
-		countReason(&l.Reasons, cmp.Or(r.Finish, "none"), 1)
-		if missing > 1 && r.OutReasoned == 0 && slices.Contains(fullLength, r.Finish) { // reasoning may not count
+		countReason(&l.Reasons, cmp.Or(r.Answer.Finish, "none"), 1)
+		// Reasoning may not count.
+		if missing > 1 && r.Tokens.OutReasoned == 0 && slices.Contains(fullLength, r.Answer.Finish) {
 			l.Cut++
 			l.CutBy += missing
 		}

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // bounded gives each of so many Collectors its part of the records, and merges them
 // where there are several.
-func bounded(records []*Record, parts, most int) *Collector {
+func bounded(records []*record.Record, parts, most int) *Collector {
 	whole := NewCollector(&Header{})
 	whole.Cap = most
 	for part := range parts {
@@ -40,16 +42,16 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 	spoken := allSorts(120)
 	single := allSorts(120)
 	for _, r := range single {
-		if r.Class == OK {
-			*r = *arrived(Record{Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, Wrote: r.Sent, Out: 1}, Milliseconds(r.Sent)+20)
+		if r.Result.Class == record.OK {
+			*r = *arrived(record.Record{Index: r.Index, Times: record.Times{Due: r.Times.Due, Slot: r.Times.Slot, Sent: r.Times.Sent, Wrote: r.Times.Sent}, Tokens: record.Tokens{Out: 1}}, Milliseconds(r.Times.Sent)+20)
 		}
 	}
 	// Longer than a histogram reaches, one a part.
 	for i := range 3 {
-		spoken[i] = arrived(Record{Index: i, Sent: time.Minute, Wrote: time.Minute, Out: 2}, 9*3.6e6, 18*3.6e6)
+		spoken[i] = arrived(record.Record{Index: i, Times: record.Times{Sent: time.Minute, Wrote: time.Minute}, Tokens: record.Tokens{Out: 2}}, 9*3.6e6, 18*3.6e6)
 	}
-	for name, records := range map[string][]*Record{"many chunks": spoken, "one chunk": single} {
-		slices.SortStableFunc(records, func(a, b *Record) int { return stdcmp.Compare(a.Sent, b.Sent) })
+	for name, records := range map[string][]*record.Record{"many chunks": spoken, "one chunk": single} {
+		slices.SortStableFunc(records, func(a, b *record.Record) int { return stdcmp.Compare(a.Times.Sent, b.Times.Sent) })
 		for _, most := range []int{1, 79, 105, 119, 120, 2000, 10_000} {
 			whole, merged := bounded(records, 1, most), bounded(records, 3, most)
 			want, got := whole.Summary(12), merged.Summary(12)
@@ -125,22 +127,22 @@ func TestMovedSecondsGoToTheNearest(t *testing.T) {
 }
 
 // allSorts are requests of all sorts on the run's clock.
-func allSorts(n int) []*Record {
+func allSorts(n int) []*record.Record {
 	records := requests(n)
 	for i, r := range records {
 		r.Run = "r"
 		switch {
 		case i%17 == 3:
-			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Status: 500 + i%2, Attempts: 3 + i%2, Reconnects: i % 2, Error: fmt.Sprint("no ", i%3)}
+			records[i] = &record.Record{Run: "r", Index: r.Index, Attempts: 3 + i%2, Reconnects: i % 2, Times: record.Times{Due: r.Times.Due, Slot: r.Times.Slot, Sent: r.Times.Sent, End: r.Times.Sent + 5*msec}, Result: record.Result{Class: record.Status, Status: 500 + i%2, Error: fmt.Sprint("no ", i%3)}}
 			continue
 		case i%11 == 5:
-			r.Phase = WarmUp
+			r.Phase = record.WarmUp
 		case i%13 == 7:
 			r.Turn = 1
 		}
-		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
-		r.OutAsked, r.Finish = r.Out+i%3-1, []string{"length", "stop", ""}[i%3]
-		r.Conn, r.MaxAge = Conn{New: i%5 == 0, Connect: msec}, msec/7
+		r.Times.Wrote, r.Times.FirstContent, r.Times.End = r.Times.Sent+msec/3, r.Answer.Chunks.First(), r.Times.Last+msec/2
+		r.Tokens.OutAsked, r.Answer.Finish = r.Tokens.Out+i%3-1, []string{"length", "stop", ""}[i%3]
+		r.Conn, r.Answer.MaxAge = record.Conn{New: i%5 == 0, Connect: msec}, msec/7
 	}
 	return records
 }

@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"math"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An Outcome is what vLLM's client keeps of one request, in its units: seconds as float64. All
@@ -24,7 +26,7 @@ type Outcome struct {
 
 	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil if the server does not say
 
-	Carried *Payload // nil for one prompt of text
+	Carried *record.Payload // nil for one prompt of text
 }
 
 // A Timing is what vLLM's result file has of each request even without --save-detailed, in
@@ -43,18 +45,18 @@ func (o *Outcome) tpot() float64 {
 	return (o.Latency - o.TTFT) / float64(o.Out-1)
 }
 
-// Outcome is what vLLM's client would have measured of r.
-func (r *Record) Outcome() Outcome { return r.outcome(nil) }
+// OutcomeOf is what vLLM's client would have measured of r.
+func OutcomeOf(r *record.Record) Outcome { return outcomeOf(r, nil) }
 
-// outcome appends the gaps to itl, so that one slice can serve many records.
-func (r *Record) outcome(itl []float64) Outcome {
-	for gap := range r.Chunks.Gaps() {
+// outcomeOf appends the gaps to itl, so that one slice can serve many records.
+func outcomeOf(r *record.Record, itl []float64) Outcome {
+	for gap := range r.Answer.Chunks.Gaps() {
 		itl = append(itl, gap.Seconds())
 	}
 	o := Outcome{
-		Index: r.Index, Success: r.Class == OK,
-		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Unstreamed: r.Unstreamed, ITL: itl,
-		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
+		Index: r.Index, Success: r.Result.Class == record.OK,
+		In: r.Tokens.In, Start: r.Times.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Unstreamed: r.Answer.Unstreamed, ITL: itl,
+		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Result.Error,
 		Carried: r.Payload,
 	}
 	if o.TTFO = math.Inf(1); o.Success {
@@ -66,7 +68,7 @@ func (r *Record) outcome(itl []float64) Outcome {
 		o.ServerQueue, o.ServerTTFT = inSeconds(t.QueueMS), inSeconds(t.TTFTMS)
 	}
 	if o.Success {
-		o.Out, o.Text = r.Out, r.Text
+		o.Out, o.Text = r.Tokens.Out, r.Answer.Text
 	}
 	return o
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
@@ -20,7 +22,7 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 	bounded.MaxKept = whole.kept / 2
 	for i, r := range records {
 		bounded.Add(r)
-		bounded.AddSample(&Sample{At: r.Sent})
+		bounded.AddSample(&Sample{At: r.Times.Sent})
 		if s := bounded.Summary(1); i == 100 && (s.Trace.Records.Len() != 101 || len(s.Trace.Samples) != 101 || len(s.Outcomes) != 101) {
 			t.Errorf("after 101 requests %d records, %d samples and %d outcomes are there", s.Trace.Records.Len(), len(s.Trace.Samples), len(s.Outcomes))
 		}
@@ -44,7 +46,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 		t.Skip("a million requests: in go test without -short")
 	}
 	c := NewCollector(&Header{})
-	r := arrived(Record{Out: 2}, 100, 200)
+	r := arrived(record.Record{Tokens: record.Tokens{Out: 2}}, 100, 200)
 	for range requestCap {
 		c.Add(r)
 	}

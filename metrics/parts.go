@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxSlices is the most parts that a run can be cut into.
@@ -103,30 +105,30 @@ func (c *slicer) put(kind int, at, latency time.Duration) {
 	c.values[kind][i] = append(c.values[kind][i], latency.Seconds())
 }
 
-func (c *slicer) take(r *Record) {
-	c.slices[c.at(r.Sent)].Sent++
-	c.stay(r.Sent, r.End)
-	done := c.at(r.done())
-	if r.Class != OK {
+func (c *slicer) take(r *record.Record) {
+	c.slices[c.at(r.Times.Sent)].Sent++
+	c.stay(r.Times.Sent, r.Times.End)
+	done := c.at(doneAt(r))
+	if r.Result.Class != record.OK {
 		c.slices[done].Failed++
 		return
 	}
 	c.slices[done].Completed++
-	c.slices[done].Input += r.In
-	a := r.attribute()
-	for at, tokens := range r.arrivals(&a) {
+	c.slices[done].Input += r.Tokens.In
+	a := attribute(r)
+	for at, tokens := range arrivals(r, &a) {
 		c.slices[c.at(at)].Output += tokens
 	}
-	c.put(3, r.done(), r.E2EL())
-	if r.Unstreamed {
+	c.put(3, doneAt(r), r.E2EL())
+	if r.Answer.Unstreamed {
 		return
 	}
-	c.put(0, r.Chunks.First(), r.TTFT())
-	if r.Out > 1 {
-		c.put(1, r.done(), r.TPOT())
+	c.put(0, r.Answer.Chunks.First(), r.TTFT())
+	if r.Tokens.Out > 1 {
+		c.put(1, doneAt(r), r.TPOT())
 	}
-	at := r.Chunks.First()
-	for gap := range r.Chunks.Gaps() {
+	at := r.Answer.Chunks.First()
+	for gap := range r.Answer.Chunks.Gaps() {
 		at += gap
 		c.put(2, at, gap)
 	}

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestASliceHasWhatWasCompleteInIt(t *testing.T) {
 	warm := sentAt(100, 200, 1100)
-	warm.Phase = WarmUp
+	warm.Phase = record.WarmUp
 	s := traced(Config{}, 2.5, warm,
 		sentAt(0, 400, 1000, 2400), // through three slices
 		sentAt(500, 700),           // of one token

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestValuesNeededAreTheFewestThatAreNotFew(t *testing.T) {
@@ -134,11 +136,11 @@ func TestGapsAreKnownByRequest(t *testing.T) {
 		c := NewCollector(&Header{})
 		c.Cap = cap
 		for i := range 8 {
-			r := &Record{Index: i, Out: 5}
+			r := &record.Record{Index: i, Tokens: record.Tokens{Out: 5}}
 			for j := range 5 {
-				r.Chunks.Append(durationMS(float64(10 + i%2*j + 10*j)))
+				r.Answer.Chunks.Append(durationMS(float64(10 + i%2*j + 10*j)))
 			}
-			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+			r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 			c.Add(r)
 		}
 		return c

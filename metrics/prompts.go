@@ -1,5 +1,7 @@
 package metrics
 
+import "github.com/servebench/servebench/metrics/record"
+
 // Prompts compares the prompt tokens that the server counted with the dataset's, over the completed requests
 // that open a conversation and carry text alone. Later turns depend on the answers before them: see Later. Its
 // zero value has no requests.
@@ -30,8 +32,8 @@ const (
 )
 
 // add counts a completed request. Of a prompt without any token by the server's count, Counts has the number.
-func (p *Prompts) add(r *Record) {
-	if r.Turn > 0 || r.InAsked <= 1 || r.In == 0 { // a dataset that cannot count says 1
+func (p *Prompts) add(r *record.Record) {
+	if r.Turn > 0 || r.Tokens.InAsked <= 1 || r.Tokens.In == 0 { // a dataset that cannot count says 1
 		return
 	}
 	sequences := 1
@@ -41,7 +43,7 @@ func (p *Prompts) add(r *Record) {
 		}
 		sequences = max(sequences, c.Inputs)
 	}
-	apart, allowed := r.In-r.InAsked, r.InAsked/promptTolerance
+	apart, allowed := r.Tokens.In-r.Tokens.InAsked, r.Tokens.InAsked/promptTolerance
 	if p.Of == 0 {
 		p.Least, p.Most = apart, apart
 	}
@@ -59,8 +61,8 @@ func (p *Prompts) add(r *Record) {
 	default:
 		return
 	}
-	p.Asked += r.InAsked
-	p.Read += r.In
+	p.Asked += r.Tokens.InAsked
+	p.Read += r.Tokens.In
 }
 
 // plus is the sum of p and other.

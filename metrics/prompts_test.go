@@ -1,11 +1,15 @@
 package metrics
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/servebench/servebench/metrics/record"
+)
 
 func TestPromptsAreComparedWithTheDataset(t *testing.T) {
-	read := func(in, asked int, set ...func(*Record)) *Record {
-		r := &Record{In: in, InAsked: asked, Out: 1}
-		r.Chunks.Append(msec)
+	read := func(in, asked int, set ...func(*record.Record)) *record.Record {
+		r := &record.Record{Tokens: record.Tokens{In: in, InAsked: asked, Out: 1}}
+		r.Answer.Chunks.Append(msec)
 		for _, f := range set {
 			f(r)
 		}
@@ -13,7 +17,7 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		record *Record
+		record *record.Record
 		want   Prompts
 	}{
 		{"as asked", read(100, 100), Prompts{Of: 1}},
@@ -27,14 +31,14 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 		{"not counted", read(0, 100), Prompts{}},
 		{"of unknown length", read(100, 0), Prompts{}},
 		{"of a dataset that cannot count", read(100, 1), Prompts{}},
-		{"a later turn", read(500, 100, func(r *Record) { r.Turn = 1 }), Prompts{}},
-		{"with a picture", read(500, 100, func(r *Record) { r.Payload = &Payload{Images: 1} }), Prompts{}},
-		{"of a body that is counted", read(500, 100, func(r *Record) { r.Payload = &Payload{Bytes: 99} }), Prompts{Of: 1, Longer: 1, Beyond: 1, Asked: 100, Read: 500}},
-		{"of many inputs", read(132, 100, func(r *Record) { r.Payload = &Payload{Inputs: 4} }), Prompts{Of: 1}},
-		{"failed", read(5, 100, func(r *Record) { r.Class = Reset }), Prompts{}},
+		{"a later turn", read(500, 100, func(r *record.Record) { r.Turn = 1 }), Prompts{}},
+		{"with a picture", read(500, 100, func(r *record.Record) { r.Payload = &record.Payload{Images: 1} }), Prompts{}},
+		{"of a body that is counted", read(500, 100, func(r *record.Record) { r.Payload = &record.Payload{Bytes: 99} }), Prompts{Of: 1, Longer: 1, Beyond: 1, Asked: 100, Read: 500}},
+		{"of many inputs", read(132, 100, func(r *record.Record) { r.Payload = &record.Payload{Inputs: 4} }), Prompts{Of: 1}},
+		{"failed", read(5, 100, func(r *record.Record) { r.Result.Class = record.Reset }), Prompts{}},
 	} {
 		got := truthOf(Config{}, c.record).Prompts
-		if apart := c.record.In - c.record.InAsked; c.want.Of > 0 {
+		if apart := c.record.Tokens.In - c.record.Tokens.InAsked; c.want.Of > 0 {
 			c.want.Least, c.want.Most = apart, apart
 		}
 		if got != c.want {
@@ -49,11 +53,11 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 
 // A server's counts that vLLM's client does not take are compared with what it takes instead.
 func TestCountsThatDifferFromTheServersAreCounted(t *testing.T) {
-	counted := func(ours, theirs int, each ...int) *Record {
-		r := &Record{Out: ours, Uncounted: true, WithOutput: &Tokens{Out: theirs}, TokensPerChunk: each}
-		r.Chunks.Append(msec)
-		r.Chunks.Append(2 * msec)
-		r.Last = r.Chunks.Last()
+	counted := func(ours, theirs int, each ...int) *record.Record {
+		r := &record.Record{Tokens: record.Tokens{Out: ours, Uncounted: true, WithOutput: &record.Count{Out: theirs}, PerChunk: each}}
+		r.Answer.Chunks.Append(msec)
+		r.Answer.Chunks.Append(2 * msec)
+		r.Times.Last = r.Answer.Chunks.Last()
 		return r
 	}
 	truth := truthOf(Config{}, counted(1, 16), counted(15, 16), counted(16, 16), counted(40, 16, 20, -4), counted(2, 1))

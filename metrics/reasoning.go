@@ -1,5 +1,7 @@
 package metrics
 
+import "github.com/servebench/servebench/metrics/record"
+
 // Reasoning says what of the answers to completed requests was reasoning. Its zero value is of answers
 // without any.
 type Reasoning struct {
@@ -18,21 +20,21 @@ func (n Reasoning) plus(other Reasoning) Reasoning {
 
 // addReasoning adds a completed request. Until one reasons, TTFO is ContentTTFT, so that it costs nothing
 // without reasoning.
-func (t *Truth) addReasoning(r *Record) {
+func (t *Truth) addReasoning(r *record.Record) {
 	n := &t.Reasoning
-	if r.OutReasoned > 0 {
+	if r.Tokens.OutReasoned > 0 {
 		n.Counted++
-		n.Tokens += min(r.OutReasoned, r.Out)
-		n.Output += r.Out
+		n.Tokens += min(r.Tokens.OutReasoned, r.Tokens.Out)
+		n.Output += r.Tokens.Out
 	}
-	if !r.Reasoned {
+	if !r.Answer.Reasoned {
 		return
 	}
 	if n.Answers == 0 {
 		t.TTFO.merge(&t.ContentTTFT)
 	}
 	n.Answers++
-	if r.FirstOutput == 0 {
+	if r.Times.FirstOutput == 0 {
 		n.Only++
 	}
 }

@@ -3,21 +3,23 @@ package metrics
 import (
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // premature are four requests of 100 ms TTFT, and one whose first chunk is stamped
 // 5 s before it was sent.
-func premature() []*Record {
-	var records []*Record
+func premature() []*record.Record {
+	var records []*record.Record
 	for i := range 5 {
-		r := &Record{Run: "r", Index: i, Sent: 10 * time.Second, In: 7, Out: 2}
-		first := r.Sent + 100*msec
+		r := &record.Record{Run: "r", Index: i, Times: record.Times{Sent: 10 * time.Second}, Tokens: record.Tokens{In: 7, Out: 2}}
+		first := r.Times.Sent + 100*msec
 		if i == 3 {
-			first = r.Sent - 5*time.Second
+			first = r.Times.Sent - 5*time.Second
 		}
-		r.Chunks.Append(first)
-		r.Chunks.Append(r.Sent + 200*msec)
-		r.FirstContent, r.Last, r.End = first, r.Chunks.Last(), r.Chunks.Last()
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(r.Times.Sent + 200*msec)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = first, r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		records = append(records, r)
 	}
 	return records
@@ -27,7 +29,7 @@ const refusal = "1 request counted as failed: the answer is stamped before the r
 
 func checkRefused(t *testing.T, s *Summary) {
 	t.Helper()
-	if s.Completed != 4 || s.Failed != 1 || s.Classes[Malformed] != 1 || s.TotalOutput != 8 {
+	if s.Completed != 4 || s.Failed != 1 || s.Classes[record.Malformed] != 1 || s.TotalOutput != 8 {
 		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, s.Classes, s.TotalOutput)
 	}
 	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || s.Truth.ContentTTFT.Len() != 4 {
@@ -44,7 +46,7 @@ func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 	values := 0
 	for _, r := range premature() {
 		c.Add(r)
-		if r.Class != OK {
+		if r.Result.Class != record.OK {
 			t.Errorf("record %d was changed", r.Index)
 		}
 		for name := range r.Latencies() {
@@ -65,12 +67,12 @@ func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 
 // The first answer came whole, the second was streamed: they must not be in one distribution.
 func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
-	whole := &Record{Run: "r", Sent: 100 * msec, In: 7, Out: 40, Unstreamed: true, Last: 900 * msec, FirstContent: 900 * msec, End: 900 * msec, Wrote: 101 * msec}
-	whole.Chunks.Append(whole.Last)
+	whole := &record.Record{Run: "r", Times: record.Times{Sent: 100 * msec, Last: 900 * msec, FirstContent: 900 * msec, End: 900 * msec, Wrote: 101 * msec}, Tokens: record.Tokens{In: 7, Out: 40}, Answer: record.Answer{Unstreamed: true}}
+	whole.Answer.Chunks.Append(whole.Times.Last)
 	streamed := sentAt(1000, 1200, 1300)
 	c := NewCollector(&Header{Run: "r", Config: Config{Goodput: []SLO{{"tpot", 5}}}})
 	c.KeepTrace = true
-	for _, r := range []*Record{whole, streamed} {
+	for _, r := range []*record.Record{whole, streamed} {
 		c.Add(r)
 	}
 	for name, latency := range whole.Latencies() {
@@ -79,7 +81,7 @@ func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
 		}
 	}
 	s := c.Summary(2)
-	if s.TTFT.Len() != 1 || s.TPOT.Len() != 1 || s.E2EL.Len() != 2 || s.TotalOutput != 40+streamed.Out {
+	if s.TTFT.Len() != 1 || s.TPOT.Len() != 1 || s.E2EL.Len() != 2 || s.TotalOutput != 40+streamed.Tokens.Out {
 		t.Errorf("%d TTFTs, %d TPOTs, %d E2ELs, %d tokens", s.TTFT.Len(), s.TPOT.Len(), s.E2EL.Len(), s.TotalOutput)
 	}
 	if truth := s.Truth; truth.ScheduledTTFT.Len() != 1 || truth.WrittenTTFT.Len() != 0 || truth.ContentTTFT.Len() != 1 || truth.Delivery.AtOnce != 0 || truth.Connecting.Of != 2 {
@@ -89,7 +91,7 @@ func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
 		t.Errorf("a window has %d TTFTs, %d E2ELs, %d tokens", part.TTFT.Len(), part.E2EL.Len(), part.TotalOutput)
 	}
 	slices, err := s.Slice(2 * time.Second)
-	if err != nil || slices[0].TTFT.N != 1 || slices[0].TPOT.N != 1 || slices[0].E2EL.N != 2 || slices[0].Output != 40+streamed.Out {
+	if err != nil || slices[0].TTFT.N != 1 || slices[0].TPOT.N != 1 || slices[0].E2EL.N != 2 || slices[0].Output != 40+streamed.Tokens.Out {
 		t.Errorf("slices %+v, %v", slices, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Sessions are the figures of a run's sessions. Counts and times are of the sessions that began in
@@ -20,7 +22,7 @@ type Sessions struct {
 	// interrupt.
 	Cut int
 	// Broken had a turn that failed, by the class of the first such turn.
-	Broken map[Class]int
+	Broken map[record.Class]int
 	// Earlier began before the measured part, and had turns in it. No other count of sessions has
 	// them.
 	Earlier int
@@ -121,9 +123,9 @@ func (s *Sessions) latencies() map[string]*Distribution {
 }
 
 // broke counts sessions that broke by that class.
-func (s *Sessions) broke(class Class, n int) {
+func (s *Sessions) broke(class record.Class, n int) {
 	if s.Broken == nil {
-		s.Broken = map[Class]int{}
+		s.Broken = map[record.Class]int{}
 	}
 	s.Broken[class] += n
 }

@@ -9,26 +9,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // turn is a turn of a session with these times in milliseconds; its first chunk came at first, and
 // its last at the end of the answer.
-func turn(index, number, turns int, ready, gap, slot, sent, first, end int, waits ...int) *Record {
-	r := &Record{
-		Index: index, Turn: number, In: 100 * (number + 1), InAsked: 100 * (number + 1), Out: 2, OutAsked: 2,
-		Due: time.Duration(ready+gap) * msec, Slot: time.Duration(slot) * msec, Sent: time.Duration(sent) * msec, End: time.Duration(end) * msec,
-		Session: &Turn{Turns: turns, Waits: waits, Ready: time.Duration(ready) * msec, Gap: time.Duration(gap) * msec},
+func turn(index, number, turns int, ready, gap, slot, sent, first, end int, waits ...int) *record.Record {
+	r := &record.Record{
+		Index: index, Turn: number,
+		Session: &record.Turn{Turns: turns, Waits: waits, Ready: time.Duration(ready) * msec, Gap: time.Duration(gap) * msec}, Tokens: record.Tokens{In: 100 * (number + 1), InAsked: 100 * (number + 1), Out: 2, OutAsked: 2},
+		Times: record.Times{Due: time.Duration(ready+gap) * msec, Slot: time.Duration(slot) * msec, Sent: time.Duration(sent) * msec, End: time.Duration(end) * msec},
 	}
-	r.Chunks.Append(time.Duration(first) * msec)
-	r.Chunks.Append(r.End)
-	r.Last, r.FirstContent = r.End, r.Chunks.First()
+	r.Answer.Chunks.Append(time.Duration(first) * msec)
+	r.Answer.Chunks.Append(r.Times.End)
+	r.Times.Last, r.Times.FirstContent = r.Times.End, r.Answer.Chunks.First()
 	return r
 }
 
 // tree is a job with a sub-agent that works meanwhile: turns 1 and 2 wait for turn 0, and turn 3
 // waits for both.
-func tree() []*Record {
-	records := []*Record{
+func tree() []*record.Record {
+	records := []*record.Record{
 		turn(0, 0, 4, 0, 0, 10, 11, 111, 221),
 		turn(0, 1, 4, 221, 50, 271, 272, 300, 400, 0),
 		turn(0, 2, 4, 221, 0, 230, 230, 250, 900, 0),
@@ -39,11 +41,11 @@ func tree() []*Record {
 		r.Session.At, r.Session.Took = new(time.Duration(100*i)*msec), 300*msec
 	}
 	records[1].Session.Tool = true
-	records[3].Session.History, records[3].In = 300, 410
+	records[3].Session.History, records[3].Tokens.In = 300, 410
 	return records
 }
 
-func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*Record) *Sessions {
+func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*record.Record) *Sessions {
 	t.Helper()
 	c := NewCollector(h)
 	for _, r := range records {
@@ -101,19 +103,19 @@ func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
 }
 
 func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
-	var records []*Record
+	var records []*record.Record
 	for i := range 10 {
 		var waits []int
 		if i > 0 {
 			waits = []int{i - 1}
 		}
 		r := turn(0, i, 10, 1000*i, 10, 1000*i+10, 1000*i+10, 1000*i+20+i, 1000*i+500, waits...)
-		r.Cached, r.Session.Reusable = 50*i, 100*i
+		r.Tokens.Cached, r.Session.Reusable = 50*i, 100*i
 		records = append(records, r)
 	}
-	records[9].Class = Reset
+	records[9].Result.Class = record.Reset
 	s := sessionsOf(t, &Header{}, 10, records...)
-	if s.Broken[Reset] != 1 || s.Unsent != 0 || s.Completed != 0 || s.JobTime.Len() != 0 || s.BrokenAll() != 1 {
+	if s.Broken[record.Reset] != 1 || s.Unsent != 0 || s.Completed != 0 || s.JobTime.Len() != 0 || s.BrokenAll() != 1 {
 		t.Errorf("%+v", s)
 	}
 	var sent, completed, prompt []int
@@ -148,18 +150,18 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 
 // What a server says nothing about is unknown, unless it only leaves out a 0.
 func TestUnknownCachedTokensAreLeftOut(t *testing.T) {
-	unknown := &Turn{Reusable: -1}
-	told, zero, silent := &Record{In: 100, Cached: 40, Session: unknown}, &Record{In: 100, Uncached: true, Session: unknown}, &Record{In: 50, Session: unknown}
+	unknown := &record.Turn{Reusable: -1}
+	told, zero, silent := &record.Record{Tokens: record.Tokens{In: 100, Cached: 40}, Session: unknown}, &record.Record{Tokens: record.Tokens{In: 100, Uncached: true}, Session: unknown}, &record.Record{Tokens: record.Tokens{In: 50}, Session: unknown}
 	for _, c := range []struct {
 		name    string
-		records []*Record
+		records []*record.Record
 		want    float64
 	}{
-		{"a server that says nothing", []*Record{silent, silent}, math.NaN()},
-		{"one that leaves out a 0", []*Record{told, silent}, 40.0 / 150},
-		{"one that says so", []*Record{told, zero}, 40.0 / 200},
-		{"one that says so, and nothing in other answers", []*Record{told, zero, silent}, 40.0 / 200},
-		{"only 0", []*Record{zero}, 0},
+		{"a server that says nothing", []*record.Record{silent, silent}, math.NaN()},
+		{"one that leaves out a 0", []*record.Record{told, silent}, 40.0 / 150},
+		{"one that says so", []*record.Record{told, zero}, 40.0 / 200},
+		{"one that says so, and nothing in other answers", []*record.Record{told, zero, silent}, 40.0 / 200},
+		{"only 0", []*record.Record{zero}, 0},
 	} {
 		var u CacheUse
 		for _, r := range c.records {
@@ -201,7 +203,7 @@ func TestSessionsThatWereCutAreCensored(t *testing.T) {
 func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 	cut := turn(1, 0, 2, 0, 0, 0, 0, 100, 200)
 	inFlight := turn(2, 1, 2, 0, 0, 0, 0, 100, 4000, 0)
-	inFlight.Class, inFlight.Phase = Cancelled, Drain
+	inFlight.Result.Class, inFlight.Phase = record.Cancelled, record.Drain
 	h := &Header{Config: Config{Duration: 3}}
 	for seconds, want := range map[float64]float64{4: 3000, 2.5: 2500, 0.1: 200} {
 		if s := sessionsOf(t, h, seconds, cut); s.Cut != 1 || s.Unsent != 1 || s.CutAfter.Mean() != want {
@@ -218,7 +220,7 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 
 func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	first, second := turn(0, 0, 2, 0, 0, 0, 0, 100, 200), turn(0, 1, 2, 200, 1800, 2000, 2000, 2100, 2200, 0)
-	first.Phase, first.Session.Early, second.Session.Early = WarmUp, true, true
+	first.Phase, first.Session.Early, second.Session.Early = record.WarmUp, true, true
 	h := &Header{WarmUp: time.Second}
 	single := turn(0, 0, 1, 1500, 0, 1510, 1511, 1600, 1700) // the same index, in the measured part
 	s := sessionsOf(t, h, 2, first, single, second)
@@ -230,7 +232,7 @@ func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
 	}
 	single.Session = nil
-	if collected(h, []*Record{single}).Summary(2).Sessions != nil {
+	if collected(h, []*record.Record{single}).Summary(2).Sessions != nil {
 		t.Error("sessions without steps")
 	}
 }
@@ -246,14 +248,14 @@ func TestTurnsOutOfOrderAreFound(t *testing.T) {
 
 // job is a random session from some time on: a tree with joins. Its answers may fail or be cut,
 // which leaves turns unsent, and its first turns may be of a warm-up that lasts a second.
-func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
+func job(random *rand.Rand, index int, from time.Duration) (records []*record.Record) {
 	some := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
 	turns := 1 + random.IntN(6)
 	early := from < time.Second
 	ends := map[int]time.Duration{}
 	for i := range turns {
-		r := &Record{Index: index, Turn: i, In: 1 + random.IntN(900), InAsked: 1 + random.IntN(900), Cached: random.IntN(3) * 10, Out: 1 + random.IntN(5), OutAsked: random.IntN(5)}
-		r.Session = &Turn{Turns: turns, Early: early, Ready: from, SessionSlot: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
+		r := &record.Record{Index: index, Turn: i, Tokens: record.Tokens{In: 1 + random.IntN(900), InAsked: 1 + random.IntN(900), Cached: random.IntN(3) * 10, Out: 1 + random.IntN(5), OutAsked: random.IntN(5)}}
+		r.Session = &record.Turn{Turns: turns, Early: early, Ready: from, SessionSlot: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
 		for wait := range i {
 			if random.IntN(3) == 0 {
 				r.Session.Waits = append(r.Session.Waits, wait)
@@ -269,28 +271,28 @@ func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
 		if unsent {
 			continue
 		}
-		r.Due = r.Session.Ready + r.Session.Gap
-		r.Slot = r.Due + some(50*msec)*time.Duration(random.IntN(2))
-		r.Sent = r.Slot + some(2*msec)
-		at := r.Sent + some(300*msec)
-		for range r.Out {
-			r.Chunks.Append(at)
+		r.Times.Due = r.Session.Ready + r.Session.Gap
+		r.Times.Slot = r.Times.Due + some(50*msec)*time.Duration(random.IntN(2))
+		r.Times.Sent = r.Times.Slot + some(2*msec)
+		at := r.Times.Sent + some(300*msec)
+		for range r.Tokens.Out {
+			r.Answer.Chunks.Append(at)
 			at += some(20 * msec)
 		}
-		r.Last, r.FirstContent, r.End = r.Chunks.Last(), r.Chunks.First(), at
-		if early && r.Due < time.Second {
-			r.Phase = WarmUp
+		r.Times.Last, r.Times.FirstContent, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.First(), at
+		if early && r.Times.Due < time.Second {
+			r.Phase = record.WarmUp
 		}
 		if random.IntN(3) > 0 {
 			r.Session.At, r.Session.Took = new(from+time.Duration(i)*time.Second), some(time.Second)
 		}
 		switch random.IntN(25) {
 		case 0:
-			r.Class, r.Status = Status, 500
+			r.Result.Class, r.Result.Status = record.Status, 500
 		case 1:
-			r.Class, r.Phase = Cancelled, Drain
+			r.Result.Class, r.Phase = record.Cancelled, record.Drain
 		default:
-			ends[i] = r.End
+			ends[i] = r.Times.End
 		}
 		records = append(records, r)
 	}
@@ -306,7 +308,7 @@ var sameSessions = cmp.Options{
 	cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 }
 
-func collected(h *Header, records []*Record) *Collector {
+func collected(h *Header, records []*record.Record) *Collector {
 	c := NewCollector(h)
 	for _, r := range records {
 		c.Add(r)
@@ -323,17 +325,17 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	h := &Header{WarmUp: time.Second, Config: Config{Duration: 8, Goodput: []SLO{{JobSLO, 2000}, {"ttft", 290}}}}
 	for range 50 {
-		var records []*Record
+		var records []*record.Record
 		var jobs time.Duration // times of completed measured sessions
 		for i := range 40 {
 			all := job(random, i, time.Duration(random.Int64N(9e9)))
 			records = append(records, all...)
-			if len(all) == 0 || all[0].Session.Early || len(all) < all[0].Session.Turns || slices.ContainsFunc(all, func(r *Record) bool { return r.Class != OK }) {
+			if len(all) == 0 || all[0].Session.Early || len(all) < all[0].Session.Turns || slices.ContainsFunc(all, func(r *record.Record) bool { return r.Result.Class != record.OK }) {
 				continue
 			}
-			from, to := all[0].Due, all[0].End
+			from, to := all[0].Times.Due, all[0].Times.End
 			for _, r := range all {
-				from, to = min(from, r.Due), max(to, r.End)
+				from, to = min(from, r.Times.Due), max(to, r.Times.End)
 			}
 			jobs += to - from
 		}
@@ -368,7 +370,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	h := &Header{}
-	var whole []*Record
+	var whole []*record.Record
 	merged := NewCollector(h)
 	for shard := range 3 {
 		later := time.Duration(shard) * 700 * msec
@@ -391,8 +393,8 @@ func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 // The answers of a turn that came whole have no first token in its row, even next to streams.
 func TestTurnsWithWholeAnswersHaveNoTTFT(t *testing.T) {
 	whole := turn(0, 0, 1, 0, 0, 0, 0, 100, 200)
-	whole.Unstreamed, whole.Chunks, whole.FirstContent = true, Stamps{}, whole.End
-	whole.Chunks.Append(whole.End)
+	whole.Answer.Unstreamed, whole.Answer.Chunks, whole.Times.FirstContent = true, record.Stamps{}, whole.Times.End
+	whole.Answer.Chunks.Append(whole.Times.End)
 	rows := sessionsOf(t, &Header{}, 1, whole, turn(1, 0, 1, 0, 0, 0, 0, 100, 200)).Rows
 	if row := &rows[0]; row.Completed != 2 || row.TTFT.Len() != 1 || row.TTFT.Mean() != 100 || row.TPOT.Len() != 1 || row.E2EL.Len() != 2 {
 		t.Errorf("%d completed, %d TTFTs, %d TPOTs, %d E2ELs", row.Completed, row.TTFT.Len(), row.TPOT.Len(), row.E2EL.Len())

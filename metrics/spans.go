@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Span is one part of the time that a request took. The spans of a request follow one another, in
@@ -75,31 +77,31 @@ func (s *Spans) TTFT() time.Duration {
 	return s[SpanConnect] + s[SpanWrite] + s[SpanServerQueue] + s[SpanPrefill] + s[SpanNetwork] + s[SpanFirstOutput]
 }
 
-// Spans are the spans of a completed request; false for any other. Of a request that was sent more
+// SpansOf are the spans of a completed request; false for any other. Of a request that was sent more
 // than once they have the connection and the answer of the last attempt. If the write is unknown,
 // FirstOutput or Network begins with it. An answer that came whole has a Generation only if the
 // server reports one.
-func (r *Record) Spans() (s Spans, completed bool) {
-	if r.Class != OK || r.Chunks.Len() == 0 || r.impossible() {
+func SpansOf(r *record.Record) (s Spans, completed bool) {
+	if r.Result.Class != record.OK || r.Answer.Chunks.Len() == 0 || r.Impossible() {
 		return s, false
 	}
-	ready := max(r.Due, r.Slot)
-	s[SpanSlot], s[SpanLag] = ready-r.Due, r.Sent-ready
+	ready := max(r.Times.Due, r.Times.Slot)
+	s[SpanSlot], s[SpanLag] = ready-r.Times.Due, r.Times.Sent-ready
 	s[SpanConnect] = r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS
-	written := r.Sent + s[SpanConnect]
-	if r.Wrote > 0 {
+	written := r.Times.Sent + s[SpanConnect]
+	if r.Times.Wrote > 0 {
 		// The write may return after the answer has begun, if we get no core.
-		end := r.Wrote
-		if r.FirstByte > 0 {
-			end = min(end, r.FirstByte)
+		end := r.Times.Wrote
+		if r.Times.FirstByte > 0 {
+			end = min(end, r.Times.FirstByte)
 		}
 		s[SpanWrite], written = end-written, end
 	}
-	first := r.Chunks.First()
-	last := max(r.Last, first)
-	s[SpanGeneration], s[SpanRead] = last-first, r.End-last
+	first := r.Answer.Chunks.First()
+	last := max(r.Times.Last, first)
+	s[SpanGeneration], s[SpanRead] = last-first, r.Times.End-last
 	s[SpanFirstOutput] = first - written
-	if queue, prefill, generation, told := r.told(); told {
+	if queue, prefill, generation, told := told(r); told {
 		s[SpanServerQueue], s[SpanPrefill] = queue, prefill
 		s[SpanNetwork], s[SpanFirstOutput] = s[SpanFirstOutput]-queue-prefill-generation, 0
 		s[SpanGeneration] += generation
@@ -109,14 +111,14 @@ func (r *Record) Spans() (s Spans, completed bool) {
 
 // told are the times that divide the time until the first chunk, by the server; false unless all of
 // them are known. generation is the part of an answer that came whole, 0 for a stream.
-func (r *Record) told() (queue, prefill, generation time.Duration, told bool) {
+func told(r *record.Record) (queue, prefill, generation time.Duration, told bool) {
 	if r.Server == nil {
 		return 0, 0, 0, false
 	}
 	queue, one := span(r.Server.QueueMS)
 	prefill, two := span(r.Server.TTFTMS)
 	generation, three := span(r.Server.GenerationMS)
-	if !r.Unstreamed {
+	if !r.Answer.Unstreamed {
 		generation, three = 0, true
 	}
 	return queue, prefill, generation, one && two && three
@@ -165,11 +167,11 @@ func (s *Summary) EachSpan() []Distribution {
 	all := make([]Distribution, spanCount)
 	there := make([]bool, spanCount)
 	for r := range s.Measured() {
-		spans, completed := r.Spans()
+		spans, completed := SpansOf(r)
 		if !completed {
 			continue
 		}
-		_, _, _, told := r.told()
+		_, _, _, told := told(r)
 		for span, took := range spans.All() {
 			switch span {
 			case SpanServerQueue, SpanPrefill, SpanNetwork:
@@ -276,13 +278,13 @@ func (w *Waterfall) Mean(s Span) float64 {
 }
 
 // Add adds a request, if it completed.
-func (w *Waterfall) Add(r *Record) {
-	s, completed := r.Spans()
+func (w *Waterfall) Add(r *record.Record) {
+	s, completed := SpansOf(r)
 	if !completed {
 		return
 	}
 	w.Requests++
-	if _, _, _, told := r.told(); told {
+	if _, _, _, told := told(r); told {
 		w.Divided++
 	}
 	if s[SpanNetwork] < 0 {

@@ -5,85 +5,87 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // waterfallRecord is a request that took 5 ms for its slot, 1 for our lag, 3 to connect, 2 to write,
 // 40 until its first chunk, 60 until its last and 4 until its end.
-func waterfallRecord() *Record {
-	r := &Record{
-		Due: 100 * msec, Slot: 105 * msec, Sent: 106 * msec, Wrote: 111 * msec, Last: 211 * msec, End: 215 * msec, Out: 3,
-		Conn: Conn{New: true, DNS: msec, Connect: msec, TLS: msec},
+func waterfallRecord() *record.Record {
+	r := &record.Record{
+		Times: record.Times{Due: 100 * msec, Slot: 105 * msec, Sent: 106 * msec, Wrote: 111 * msec, Last: 211 * msec, End: 215 * msec}, Tokens: record.Tokens{Out: 3},
+		Conn: record.Conn{New: true, DNS: msec, Connect: msec, TLS: msec},
 	}
 	for _, at := range []time.Duration{151 * msec, 180 * msec, 211 * msec} {
-		r.Chunks.Append(at)
+		r.Answer.Chunks.Append(at)
 	}
 	return r
 }
 
 func TestTheSpansOfARequest(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Record)
+		change func(*record.Record)
 		want   Spans
 	}{
-		"undivided": {func(*Record) {}, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}},
+		"undivided": {func(*record.Record) {}, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}},
 		"divided by the server": {
-			func(r *Record) {
-				r.Server = &ServerTimes{QueueMS: new(10.5), TTFTMS: new(20.0), GenerationMS: new(59.0)}
+			func(r *record.Record) {
+				r.Server = &record.ServerTimes{QueueMS: new(10.5), TTFTMS: new(20.0), GenerationMS: new(59.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10500 * time.Microsecond, 20 * msec, 9500 * time.Microsecond, 0, 60 * msec, 4 * msec},
 		},
 		"its server claims more than we waited": {
-			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(30.0), TTFTMS: new(20.0)} },
+			func(r *record.Record) { r.Server = &record.ServerTimes{QueueMS: new(30.0), TTFTMS: new(20.0)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 30 * msec, 20 * msec, -10 * msec, 0, 60 * msec, 4 * msec},
 		},
 		"without the queue": {
-			func(r *Record) { r.Server = &ServerTimes{TTFTMS: new(20.0)} },
+			func(r *record.Record) { r.Server = &record.ServerTimes{TTFTMS: new(20.0)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
 		},
 		"with times that no request takes": {
-			func(r *Record) { r.Server = &ServerTimes{QueueMS: new(-1.0), TTFTMS: new(1e300)} },
+			func(r *record.Record) { r.Server = &record.ServerTimes{QueueMS: new(-1.0), TTFTMS: new(1e300)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
 		},
 		"with a slot before it was due": {
-			func(r *Record) { r.Slot = 90 * msec },
+			func(r *record.Record) { r.Times.Slot = 90 * msec },
 			Spans{0, 6 * msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec},
 		},
 		"with an unknown write": {
-			func(r *Record) { r.Wrote = 0 },
+			func(r *record.Record) { r.Times.Wrote = 0 },
 			Spans{5 * msec, msec, 3 * msec, 0, 0, 0, 0, 42 * msec, 60 * msec, 4 * msec},
 		},
 		"whose write returned late": {
-			func(r *Record) { r.Wrote, r.FirstByte = 160*msec, 112*msec },
+			func(r *record.Record) { r.Times.Wrote, r.Times.FirstByte = 160*msec, 112*msec },
 			Spans{5 * msec, msec, 3 * msec, 3 * msec, 0, 0, 0, 39 * msec, 60 * msec, 4 * msec},
 		},
 		"whole": {
-			func(r *Record) {
-				r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
-				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0)}
+			func(r *record.Record) {
+				r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
+				r.Server = &record.ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec},
 		},
 		"whole, and its server reports all": {
-			func(r *Record) {
-				r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
-				r.Server = &ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0), GenerationMS: new(60.0)}
+			func(r *record.Record) {
+				r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
+				r.Server = &record.ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0), GenerationMS: new(60.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 20 * msec, 10 * msec, 0, 60 * msec, 4 * msec},
 		},
 	} {
 		r := waterfallRecord()
 		c.change(r)
-		got, completed := r.Spans()
+		got, completed := SpansOf(r)
 		if !completed || got != c.want {
 			t.Errorf("a request %s: %v, %v; want %v", name, got, completed, c.want)
 		}
-		if got.Total() != r.End-r.Due || got.TTFT() != r.TTFT() && !r.Unstreamed {
+		if got.Total() != r.Times.End-r.Times.Due || got.TTFT() != r.TTFT() && !r.Answer.Unstreamed {
 			t.Errorf("a request %s: %v in all, TTFT %v", name, got.Total(), got.TTFT())
 		}
 	}
 	failed := waterfallRecord()
-	failed.Class = Truncated
-	if _, completed := failed.Spans(); completed {
+	failed.Result.Class = record.Truncated
+	if _, completed := SpansOf(failed); completed {
 		t.Error("a failed request has spans")
 	}
 }
@@ -96,23 +98,23 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 	completed := 0
 	for i := range 1000 {
 		ns := func() time.Duration { return time.Duration(rng.Int64N(int64(time.Second))) }
-		r := &Record{Index: i, Due: ns(), Conn: Conn{Connect: ns() / 1000}, Out: 2}
-		r.Slot = r.Due + ns()
-		r.Sent = r.Slot + ns()
-		r.Wrote = r.Sent + ns()
-		r.Chunks.Append(r.Wrote + ns())
-		r.Chunks.Append(r.Chunks.Last() + ns())
-		r.Last = r.Chunks.Last()
-		r.End = r.Last + ns()
+		r := &record.Record{Index: i, Conn: record.Conn{Connect: ns() / 1000}, Times: record.Times{Due: ns()}, Tokens: record.Tokens{Out: 2}}
+		r.Times.Slot = r.Times.Due + ns()
+		r.Times.Sent = r.Times.Slot + ns()
+		r.Times.Wrote = r.Times.Sent + ns()
+		r.Answer.Chunks.Append(r.Times.Wrote + ns())
+		r.Answer.Chunks.Append(r.Answer.Chunks.Last() + ns())
+		r.Times.Last = r.Answer.Chunks.Last()
+		r.Times.End = r.Times.Last + ns()
 		switch i % 4 {
 		case 1:
-			r.Server = &ServerTimes{QueueMS: new(rng.Float64() * 1000), TTFTMS: new(rng.Float64() * 300)}
+			r.Server = &record.ServerTimes{QueueMS: new(rng.Float64() * 1000), TTFTMS: new(rng.Float64() * 300)}
 		case 2:
-			r.Class = Reset
+			r.Result.Class = record.Reset
 		}
-		if r.Class == OK {
+		if r.Result.Class == record.OK {
 			completed++
-			total += r.End - r.Due
+			total += r.Times.End - r.Times.Due
 			first += r.TTFT()
 		}
 		whole.Add(r)
@@ -139,11 +141,11 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 }
 
 func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
-	summary := func(times *ServerTotals, change func(*Record)) *Waterfall {
+	summary := func(times *ServerTotals, change func(*record.Record)) *Waterfall {
 		c := NewCollector(&Header{})
 		for range 4 {
 			r := waterfallRecord()
-			if change(r); r.Unstreamed {
+			if change(r); r.Answer.Unstreamed {
 				c.header.Config.Whole = true
 			}
 			c.Add(r)
@@ -153,12 +155,12 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		return s.Waterfall()
 	}
 	counted := &ServerTotals{Queue: TimeTotal{0.050, 5}, Prefill: TimeTotal{0.150, 5}, Generation: TimeTotal{0.250, 5}}
-	streamed, answered := func(*Record) {}, func(r *Record) {
-		r.Chunks, r.Unstreamed = Stamps{first: 211 * msec, last: 211 * msec, n: 1}, true
+	streamed, answered := func(*record.Record) {}, func(r *record.Record) {
+		r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
 	}
 	for name, c := range map[string]struct {
 		times   *ServerTotals
-		change  func(*Record)
+		change  func(*record.Record)
 		want    Spans // of one request
 		counted int64
 	}{
@@ -168,7 +170,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		"of few of them":       {&ServerTotals{Queue: TimeTotal{0.05, 3}, Prefill: TimeTotal{0.15, 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
 		"without a generation": {&ServerTotals{Queue: TimeTotal{0.05, 4}, Prefill: TimeTotal{0.15, 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
 		"times of each request": {
-			counted, func(r *Record) { r.Server = &ServerTimes{QueueMS: new(0.0), TTFTMS: new(25.0)} },
+			counted, func(r *record.Record) { r.Server = &record.ServerTimes{QueueMS: new(0.0), TTFTMS: new(25.0)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 25 * msec, 15 * msec, 0, 60 * msec, 4 * msec}, 0,
 		},
 	} {

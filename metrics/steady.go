@@ -25,8 +25,8 @@ func (s *Summary) Steady() (Window, bool) {
 	var sent extent
 	var starts, ends []time.Duration
 	for r := range s.Measured() {
-		sent.add(r.Sent)
-		starts, ends = append(starts, r.Sent), append(ends, r.End)
+		sent.add(r.Times.Sent)
+		starts, ends = append(starts, r.Times.Sent), append(ends, r.Times.End)
 	}
 	w := Window{sent.first, sent.last}
 	samples := min(len(starts), mostSamples) / batch * batch

@@ -1,3 +1,27 @@
+// Package metrics turns the records of single requests into the numbers of a run.
+//
+// A record.Record says what one request did. A Collector takes Records and returns a Summary at any time:
+// the numbers that vLLM's serving benchmark defines, the Truth that those leave out, and the
+// Evidence of how good the measurement was. With a Trace, a Summary can be cut into windows and
+// slices.
+//
+// A latency is a Distribution: exact values up to a limit, and an HDR histogram of all values.
+// Values go in as seconds and come out as milliseconds, as in vLLM's client. Times are offsets from
+// the start of the run.
+//
+// A Summary can also be read from the output of other tools. It then quotes what is printed there:
+// unknown numbers are NaN, unknown counts are -1.
+//
+// This package imports only metrics/record, metrics/cost and metrics/gpu of servebench. The other packages below it
+// import only those above them in this list:
+//
+//	metrics
+//	metrics/pyjson   JSON as Python writes it
+//	metrics/scrape   servers' metrics in Prometheus' format
+//	metrics/trust    whether to believe a Summary
+//	metrics/vllm     vLLM's result block and result file, both ways
+//	metrics/stream   Records in a file, written and read
+//	metrics/compare  statistics between runs
 package metrics
 
 import (
@@ -9,6 +33,7 @@ import (
 
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Summary is the result of a run, by the definitions of vLLM's serving benchmark client. When
@@ -44,9 +69,9 @@ type Summary struct {
 	OutputThroughput float64 // tokens a second
 	// PeakOutput is the most chunks that arrived in one second; tokens, if answers are not streamed.
 	PeakOutput      float64
-	PeakConcurrent  int     // most requests that touched one second
-	TotalThroughput float64 // input and output tokens a second
-	Carried         Payload // what completed requests carried together
+	PeakConcurrent  int            // most requests that touched one second
+	TotalThroughput float64        // input and output tokens a second
+	Carried         record.Payload // what completed requests carried together
 	// RTFx is the seconds of sound that completed transcriptions carried, a second; 0 for other APIs.
 	RTFx float64
 
@@ -55,9 +80,9 @@ type Summary struct {
 	QueuedE2EL            Distribution // Queue and E2EL together
 	Lag                   Distribution // every measured request
 
-	Classes map[Class]int      // failed requests by class, including cancelled ones
-	Failing map[Class]*Failing // how requests of each class failed
-	Errors  map[string]int     // failed requests by message
+	Classes map[record.Class]int      // failed requests by class, including cancelled ones
+	Failing map[record.Class]*Failing // how requests of each class failed
+	Errors  map[string]int            // failed requests by message
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
 
@@ -293,7 +318,7 @@ type Resent struct {
 	Reconnects int // requests that used a second connection: see Record
 }
 
-func (n *Resent) add(r *Record) {
+func (n *Resent) add(r *record.Record) {
 	if again := r.Attempts - r.Reconnects - 1; again > 0 {
 		n.Requests++
 		n.Times += again

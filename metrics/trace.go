@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"time"
 	"unsafe"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // merge adds another trace, whose clock began that much later. The other must not be used
 // afterwards.
 func (t *Trace) merge(other *Trace, later time.Duration) {
-	t.Records.merge(&other.Records, later)
+	t.Records.Merge(&other.Records, later)
 	for _, s := range other.Samples {
 		s.At += later
 	}
@@ -21,7 +23,7 @@ func (t *Trace) merge(other *Trace, later time.Duration) {
 type Trace struct {
 	// Records are in the order in which they ended, one shard after the other. They include the
 	// warm-up.
-	Records Records
+	Records record.Packed
 	// Samples are in the order in which they were taken.
 	Samples []*Sample
 }

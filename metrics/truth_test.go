@@ -10,39 +10,41 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const msec = time.Millisecond
 
 // arrived is a completed request whose chunks came at these milliseconds after
 // the start of the run.
-func arrived(r Record, chunks ...float64) *Record {
+func arrived(r record.Record, chunks ...float64) *record.Record {
 	for _, at := range chunks {
-		r.Chunks.Append(time.Duration(at * float64(msec)))
+		r.Answer.Chunks.Append(time.Duration(at * float64(msec)))
 	}
-	r.Last = max(r.Last, r.Chunks.Last())
-	r.End = max(r.End, r.Last)
-	if r.FirstContent == 0 {
-		r.FirstContent = r.Chunks.First()
+	r.Times.Last = max(r.Times.Last, r.Answer.Chunks.Last())
+	r.Times.End = max(r.Times.End, r.Times.Last)
+	if r.Times.FirstContent == 0 {
+		r.Times.FirstContent = r.Answer.Chunks.First()
 	}
 	return &r
 }
 
 // three are a chat whose chunks hold several tokens, a completion that waited for
 // a slot, and a failure beside them.
-func three() []*Record {
-	return []*Record{
-		arrived(Record{
-			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, Last: 101 * msec, End: 111 * msec,
-			Conn: Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec},
-			Out:  6, TokensPerChunk: []int{0, 1, 2, 3, 0},
+func three() []*record.Record {
+	return []*record.Record{
+		arrived(record.Record{
+			Index: 0,
+			Conn:  record.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec}, Times: record.Times{Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, Last: 101 * msec, End: 111 * msec},
+			Tokens: record.Tokens{Out: 6, PerChunk: []int{0, 1, 2, 3, 0}},
 		}, 50, 60, 70, 100, 100),
-		arrived(Record{Index: 1, Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond, Out: 3}, 81, 91, 101),
-		{Index: 2, Due: 30 * msec, Slot: 30 * msec, Sent: 32 * msec, End: 40 * msec, Class: Status, Error: "no"},
+		arrived(record.Record{Index: 1, Times: record.Times{Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond}, Tokens: record.Tokens{Out: 3}}, 81, 91, 101),
+		{Index: 2, Times: record.Times{Due: 30 * msec, Slot: 30 * msec, Sent: 32 * msec, End: 40 * msec}, Result: record.Result{Class: record.Status, Error: "no"}},
 	}
 }
 
-func truthOf(c Config, records ...*Record) *Truth {
+func truthOf(c Config, records ...*record.Record) *Truth {
 	collector := NewCollector(&Header{Config: c})
 	for _, r := range records {
 		collector.Add(r)
@@ -89,11 +91,11 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 }
 
 func TestTheRampIsThatOfRequestsWithoutAQueue(t *testing.T) {
-	burst := []*Record{
-		{Sent: 3 * msec, End: 9 * msec}, {Sent: 7 * msec, End: 9 * msec},
-		{Slot: 9 * msec, Sent: 40 * msec, End: 50 * msec},                                            // waited for a slot
-		{Turn: 1, Due: 9 * msec, Slot: 9 * msec, Sent: 60 * msec, End: 70 * msec},                    // a later turn
-		{Phase: WarmUp, Sent: 80 * msec, End: 90 * msec}, {Phase: Drain, Sent: 90 * msec, End: 1e12}, // not measured, stopped
+	burst := []*record.Record{
+		{Times: record.Times{Sent: 3 * msec, End: 9 * msec}}, {Times: record.Times{Sent: 7 * msec, End: 9 * msec}},
+		{Times: record.Times{Slot: 9 * msec, Sent: 40 * msec, End: 50 * msec}},                                                                               // waited for a slot
+		{Turn: 1, Times: record.Times{Due: 9 * msec, Slot: 9 * msec, Sent: 60 * msec, End: 70 * msec}},                                                       // a later turn
+		{Phase: record.WarmUp, Times: record.Times{Sent: 80 * msec, End: 90 * msec}}, {Phase: record.Drain, Times: record.Times{Sent: 90 * msec, End: 1e12}}, // not measured, stopped
 	}
 	truth := truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...)
 	if want := (Ramp{Requests: 2, Took: 7 * msec}); truth.Ramp != want || truth.Pace != (Pace{}) {
@@ -105,16 +107,16 @@ func TestTheRampIsThatOfRequestsWithoutAQueue(t *testing.T) {
 		t.Errorf("ramp %+v, pace %+v", truth.Ramp, truth.Pace)
 	}
 	// In a closed loop each is due when there is a slot.
-	burst = append(burst, &Record{Due: 9 * msec, Slot: 9 * msec, Sent: 10 * msec, End: 20 * msec})
+	burst = append(burst, &record.Record{Times: record.Times{Due: 9 * msec, Slot: 9 * msec, Sent: 10 * msec, End: 20 * msec}})
 	if truth = truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...); truth.Ramp != (Ramp{}) {
 		t.Errorf("ramp %+v of a closed loop", truth.Ramp)
 	}
 }
 
 func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {
-	role := Record{FirstContent: 2 * msec}
+	role := record.Record{Times: record.Times{FirstContent: 2 * msec}}
 	for name, c := range map[string]struct {
-		record Record
+		record record.Record
 		out    int
 		each   []int
 		chunks []float64
@@ -133,7 +135,7 @@ func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {
 		"counted in part":           {out: 5, each: []int{2, 0, 0}, chunks: []float64{1, 2, 7}, want: ChunkTokens{Bundled: 1, Chunks: 3, Tokens: 5}},
 		"miscounted":                {out: 1, each: []int{-1, 1, 1}, chunks: []float64{1, 2, 7}, want: ChunkTokens{Fewer: 1}},
 	} {
-		c.record.Out, c.record.TokensPerChunk = c.out, c.each
+		c.record.Tokens.Out, c.record.Tokens.PerChunk = c.out, c.each
 		truth := truthOf(Config{}, arrived(c.record, c.chunks...))
 		if truth.Tokens != c.want {
 			t.Errorf("%s: %+v, want %+v", name, truth.Tokens, c.want)
@@ -153,9 +155,9 @@ func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {
 
 func TestAFewBundledRequestsAreLeftOut(t *testing.T) {
 	for requests, kept := range map[int]bool{100: true, 99: false} {
-		records := []*Record{arrived(Record{Out: 9}, 10, 30, 90)}
+		records := []*record.Record{arrived(record.Record{Tokens: record.Tokens{Out: 9}}, 10, 30, 90)}
 		for i := range requests - 1 {
-			records = append(records, arrived(Record{Index: 1 + i, Out: 2}, 10, 15))
+			records = append(records, arrived(record.Record{Index: 1 + i, Tokens: record.Tokens{Out: 2}}, 10, 15))
 		}
 		truth := truthOf(Config{}, records...)
 		if kept && (truth.ITL.Len() != requests-1 || !near(truth.MeanITL, 5)) || !kept && truth.ITL.Len() != 0 || truth.Tokens.Differ() == kept {
@@ -165,9 +167,9 @@ func TestAFewBundledRequestsAreLeftOut(t *testing.T) {
 }
 
 func TestAgeAfterTheLastChunkMayBeOurs(t *testing.T) {
-	late := func(age time.Duration) *Record {
-		r := arrived(Record{Out: 2, MaxAge: age}, 10, 20)
-		r.End = 26 * msec
+	late := func(age time.Duration) *record.Record {
+		r := arrived(record.Record{Tokens: record.Tokens{Out: 2}, Answer: record.Answer{MaxAge: age}}, 10, 20)
+		r.Times.End = 26 * msec
 		return r
 	}
 	truth := truthOf(Config{}, late(4*msec), late(time.Second))
@@ -178,7 +180,7 @@ func TestAgeAfterTheLastChunkMayBeOurs(t *testing.T) {
 
 func TestTheMeanITLFollowsFromTheCountAlone(t *testing.T) {
 	// Two chunks of about 4 tokens, 20 ms apart: 4 tokens in 20 ms.
-	truth := truthOf(Config{}, arrived(Record{Out: 8}, 10, 30), arrived(Record{Out: 2}, 10, 15))
+	truth := truthOf(Config{}, arrived(record.Record{Tokens: record.Tokens{Out: 8}}, 10, 30), arrived(record.Record{Tokens: record.Tokens{Out: 2}}, 10, 15))
 	if truth.ITL.Len() != 0 || !near(truth.MeanITL, 25.0/5) {
 		t.Errorf("%d values, mean %v, want none and 5", truth.ITL.Len(), truth.MeanITL)
 	}
@@ -188,8 +190,8 @@ func TestTheMeanITLFollowsFromTheCountAlone(t *testing.T) {
 // block, so the rows beside it have them, too: a latency from when a request was due is
 // never less than that from when it was sent.
 func TestLatenciesFromDueHaveWhatDrained(t *testing.T) {
-	quick := arrived(Record{Sent: 1 * msec, Out: 2}, 11, 21)
-	slow := arrived(Record{Phase: Drain, Sent: 5 * msec, Out: 2}, 905, 915)
+	quick := arrived(record.Record{Times: record.Times{Sent: 1 * msec}, Tokens: record.Tokens{Out: 2}}, 11, 21)
+	slow := arrived(record.Record{Phase: record.Drain, Times: record.Times{Sent: 5 * msec}, Tokens: record.Tokens{Out: 2}}, 905, 915)
 	truth := truthOf(Config{}, quick, slow)
 	if !near(truth.ScheduledTTFT.Mean(), (11+905)/2.0) || !near(truth.ScheduledE2EL.Mean(), (21+915)/2.0) {
 		t.Errorf("from when they were due TTFT is %v and E2EL %v, want 458 and 468", truth.ScheduledTTFT.Mean(), truth.ScheduledE2EL.Mean())
@@ -206,33 +208,33 @@ func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 }
 
 // answered is a completed request of so many tokens, of which so many were asked for.
-func answered(out, asked int, finish string) *Record {
-	return &Record{Out: out, OutAsked: asked, Finish: finish}
+func answered(out, asked int, finish string) *record.Record {
+	return &record.Record{Tokens: record.Tokens{Out: out, OutAsked: asked}, Answer: record.Answer{Finish: finish}}
 }
 
 // uncounted is a completed request whose tokens the server did not count, in so many chunks.
-func uncounted(out, chunks, asked int) *Record {
-	r := &Record{Out: out, OutAsked: asked, Finish: "length", Uncounted: true}
+func uncounted(out, chunks, asked int) *record.Record {
+	r := &record.Record{Tokens: record.Tokens{Out: out, OutAsked: asked, Uncounted: true}, Answer: record.Answer{Finish: "length"}}
 	for i := range chunks {
-		r.Chunks.Append(time.Duration(i+1) * msec)
+		r.Answer.Chunks.Append(time.Duration(i+1) * msec)
 	}
 	return r
 }
 
 func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
-	records := []*Record{
+	records := []*record.Record{
 		answered(128, 128, "length"), answered(100, 128, "stop"), answered(1, 9, "stop"), answered(5, 9, "length"), answered(5, 9, ""),
 		answered(130, 128, "length"), answered(12, 9, "stop"),
 		answered(7, 0, "stop"), // of a dataset that asks for no length
-		{Out: 3, OutAsked: 9, Finish: "stop", Uncounted: true},
-		uncounted(50, 50, 16),                                   // 48 chunks may carry tokens
-		uncounted(50, 12, 16),                                   // which is another tokenizer than the server's
-		uncounted(1, 50, 16),                                    // nobody counted them, and chunks may be empty
-		uncounted(17, 18, 16),                                   // with a role and a finish reason
-		{Out: 8, OutAsked: 9, Finish: "length"},                 // a token less is no cut
-		{Out: 5, OutAsked: 9, OutReasoned: 2, Finish: "length"}, // its reasoning may not count
-		{OutAsked: 9, Finish: "error", Class: Unfinished},
-		{Out: 3, OutAsked: 9, Finish: "stop", Phase: WarmUp},
+		{Tokens: record.Tokens{Out: 3, OutAsked: 9, Uncounted: true}, Answer: record.Answer{Finish: "stop"}},
+		uncounted(50, 50, 16), // 48 chunks may carry tokens
+		uncounted(50, 12, 16), // which is another tokenizer than the server's
+		uncounted(1, 50, 16),  // nobody counted them, and chunks may be empty
+		uncounted(17, 18, 16), // with a role and a finish reason
+		{Tokens: record.Tokens{Out: 8, OutAsked: 9}, Answer: record.Answer{Finish: "length"}},                 // a token less is no cut
+		{Tokens: record.Tokens{Out: 5, OutAsked: 9, OutReasoned: 2}, Answer: record.Answer{Finish: "length"}}, // its reasoning may not count
+		{Tokens: record.Tokens{OutAsked: 9}, Answer: record.Answer{Finish: "error"}, Result: record.Result{Class: record.Unfinished}},
+		{Tokens: record.Tokens{Out: 3, OutAsked: 9}, Answer: record.Answer{Finish: "stop"}, Phase: record.WarmUp},
 	}
 	want := Lengths{
 		Of: 10, Short: 6, Missing: 28 + 8 + 4 + 4 + 1 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
@@ -260,7 +262,7 @@ func TestCountsAreInOneOrder(t *testing.T) {
 }
 
 func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
-	var records []*Record
+	var records []*record.Record
 	for i := range 25 {
 		records = append(records, answered(1, 1, fmt.Sprintf("reason %02d", i)))
 	}
@@ -280,31 +282,31 @@ func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
 
 // replied is a request of 500 ms with so many tokens, of which the first came after
 // so long and the others evenly up to the end.
-func replied(tokens int, first time.Duration) *Record {
-	r := &Record{Sent: time.Second, Out: tokens}
+func replied(tokens int, first time.Duration) *record.Record {
+	r := &record.Record{Times: record.Times{Sent: time.Second}, Tokens: record.Tokens{Out: tokens}}
 	for i := range tokens {
-		r.Chunks.Append(r.Sent + first + (500*msec-first)*time.Duration(i)/time.Duration(max(tokens-1, 1)))
+		r.Answer.Chunks.Append(r.Times.Sent + first + (500*msec-first)*time.Duration(i)/time.Duration(max(tokens-1, 1)))
 	}
-	r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Sent+500*msec, r.Sent+500*msec
+	r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Times.Sent+500*msec, r.Times.Sent+500*msec
 	return r
 }
 
 func TestAnswersAllAtOnce(t *testing.T) {
 	bundled := replied(1, 500*msec)
-	bundled.Out = 40
+	bundled.Tokens.Out = 40
 	role := replied(40, 500*msec)
-	role.Chunks = Stamps{}
-	role.Chunks.Append(role.Sent + msec)
+	role.Answer.Chunks = record.Stamps{}
+	role.Answer.Chunks.Append(role.Times.Sent + msec)
 	for range 40 {
-		role.Chunks.Append(role.Last)
+		role.Answer.Chunks.Append(role.Times.Last)
 	}
 	hidden := replied(20, 420*msec) // after a thousand tokens of which nothing came
-	hidden.Out = 1020
-	hidden.Last, hidden.End = hidden.Last+time.Second, hidden.End+time.Second
+	hidden.Tokens.Out = 1020
+	hidden.Times.Last, hidden.Times.End = hidden.Times.Last+time.Second, hidden.Times.End+time.Second
 	uncounted := replied(40, 499*msec)
-	uncounted.Out, uncounted.Uncounted = 1, true
+	uncounted.Tokens.Out, uncounted.Tokens.Uncounted = 1, true
 	for name, c := range map[string]struct {
-		r          *Record
+		r          *record.Record
 		of, atOnce int
 	}{
 		"a stream":                     {replied(40, 50*msec), 1, 0},
@@ -327,18 +329,18 @@ func TestAnswersAllAtOnce(t *testing.T) {
 
 func TestWhoCountedTokens(t *testing.T) {
 	for name, c := range map[string]struct {
-		r         Record
+		r         record.Record
 		tokenizer string
 		want      Counts
 	}{
-		"the server":                    {Record{Out: 1, OutAsked: 9}, "", Counts{Of: 1}},
-		"the tokenizer":                 {Record{Out: 7, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
-		"the tokenizer, one":            {Record{Out: 1, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
-		"a tokenizer that has no name":  {Record{Out: 7, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Tokenizer: 1}},
-		"no prompt tokens":              {Record{Out: 1, OutAsked: 9, InAsked: 30}, "", Counts{Of: 1, NoInput: 1, Lost: 30}},
-		"nobody":                        {Record{Out: 1, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
-		"nobody, of unknown length":     {Record{Out: 1, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
-		"nobody, and there is only one": {Record{Out: 1, OutAsked: 1, Uncounted: true}, "", Counts{Of: 1}},
+		"the server":                    {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9}}, "", Counts{Of: 1}},
+		"the tokenizer":                 {record.Record{Tokens: record.Tokens{Out: 7, OutAsked: 9, Uncounted: true}}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
+		"the tokenizer, one":            {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, Uncounted: true}}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
+		"a tokenizer that has no name":  {record.Record{Tokens: record.Tokens{Out: 7, OutAsked: 9, Uncounted: true}}, "", Counts{Of: 1, Tokenizer: 1}},
+		"no prompt tokens":              {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, InAsked: 30}}, "", Counts{Of: 1, NoInput: 1, Lost: 30}},
+		"nobody":                        {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, Uncounted: true}}, "", Counts{Of: 1, Nobody: 1}},
+		"nobody, of unknown length":     {record.Record{Tokens: record.Tokens{Out: 1, Uncounted: true}}, "", Counts{Of: 1, Nobody: 1}},
+		"nobody, and there is only one": {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 1, Uncounted: true}}, "", Counts{Of: 1}},
 	} {
 		var n Counts
 		if n.add(&c.r); n.by(c.tokenizer) != c.want {

@@ -2,113 +2,11 @@ package metrics
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
-
-// A Turn says where a request stands in its session. Times are offsets from the start of the run.
-type Turn struct {
-	// ID is the id of the session, empty if the dataset has none. The Record's Index and Early
-	// distinguish sessions in any case.
-	ID string `json:"session,omitempty"`
-	// Turns is how many requests the whole session has.
-	Turns int `json:"turns"`
-	// Agent is who sent it, empty if the session has one agent.
-	Agent string `json:"agent,omitempty"`
-	// Waits are the turns that it waited for.
-	Waits []int `json:"waits,omitempty"`
-	// Early says that its session began in the warm-up. Sessions of the warm-up have indexes of their
-	// part, as measured ones have.
-	Early bool `json:"early,omitempty"`
-	// Tool says that its Gap is a tool's, not a person's.
-	Tool bool `json:"tool,omitempty"`
-
-	// Ready is when the last byte of the last of the answers that it waited for arrived. It is the
-	// start of the session for a request that waits for nothing.
-	Ready time.Duration `json:"ready,omitempty"`
-	// Gap is how long it was to wait then.
-	Gap time.Duration `json:"gap,omitempty"`
-	// At is when the recording had it sent, on the run's clock; nil if that is not known.
-	At *time.Duration `json:"at,omitempty"`
-	// Took is how long the recorded answer took, at the speed of the run; 0 if that is not known.
-	Took time.Duration `json:"took,omitempty"`
-	// SessionSlot is when its session got a session slot; without a limit on them, the Due
-	// of the session's first request.
-	SessionSlot time.Duration `json:"place,omitempty"`
-
-	// History is how many tokens of its prompt earlier requests of the session had, by the dataset's
-	// count.
-	History int `json:"history,omitempty"`
-	// Reusable is how many tokens of its prompt a prefix cache without limit would have had; −1 if
-	// that is not known.
-	Reusable int `json:"reusable,omitempty"`
-	// Answered is how many tokens the recorded answer of the turn before it has that is in its
-	// history; 0 if that is not known. Live answers may have other lengths.
-	Answered int `json:"answered,omitempty"`
-}
-
-// shifted is s with all times moved by d; nil for nil. It shares the rest with s.
-func (s *Turn) shifted(d time.Duration) *Turn {
-	if s == nil {
-		return nil
-	}
-	moved := *s
-	moved.Ready += d
-	moved.SessionSlot += d
-	if s.At != nil {
-		moved.At = new(*s.At + d)
-	}
-	return &moved
-}
-
-// pack appends s, whose record has that Due.
-func (s *Turn) pack(b []byte, p *Records, due time.Duration) []byte {
-	b = append(binary.AppendUvarint(b, uint64(len(s.ID))), s.ID...)
-	b = binary.AppendUvarint(b, uint64(p.name(s.Agent)))
-	flags := uint64(len(s.Waits)) << 3
-	if s.Tool {
-		flags |= 1
-	}
-	if s.At != nil {
-		flags |= 2
-	}
-	if s.Early {
-		flags |= 4
-	}
-	b = binary.AppendUvarint(b, flags)
-	for _, turn := range s.Waits {
-		b = binary.AppendVarint(b, int64(turn))
-	}
-	if s.At != nil {
-		b = binary.AppendVarint(b, int64(*s.At-due))
-	}
-	for _, n := range [...]int64{
-		int64(s.Turns), int64(s.Gap), int64(s.Ready + s.Gap - due), int64(s.Took), int64(s.SessionSlot - due),
-		int64(s.History), int64(s.Reusable), int64(s.Answered),
-	} {
-		b = binary.AppendVarint(b, n)
-	}
-	return b
-}
-
-// step reads what pack appends.
-func (u *unpacker) step(p *Records, due time.Duration) *Turn {
-	s := &Turn{ID: string(u.bytes()), Agent: p.names[u.uint()]}
-	flags := u.uint()
-	s.Tool, s.Early = flags&1 != 0, flags&4 != 0
-	for range flags >> 3 {
-		s.Waits = append(s.Waits, int(u.int()))
-	}
-	if flags&2 != 0 {
-		s.At = new(due + time.Duration(u.int()))
-	}
-	s.Turns, s.Gap = int(u.int()), time.Duration(u.int())
-	s.Ready = due - s.Gap + time.Duration(u.int())
-	s.Took, s.SessionSlot = time.Duration(u.int()), due+time.Duration(u.int())
-	s.History, s.Reusable, s.Answered = int(u.int()), int(u.int()), int(u.int())
-	return s
-}
 
 // A sessionKey names a session within a run.
 type sessionKey struct {
@@ -132,7 +30,7 @@ type session struct {
 	legs        []byte        // the turns seen, packed
 	due, begun  time.Duration // of the first turn that was due, and that was sent
 	ended       time.Duration // of the last turn that ended
-	broke       Class         // of the first turn that failed; OK if none did
+	broke       record.Class  // of the first turn that failed; OK if none did
 	brokeAt     time.Duration // its End
 	cut         bool          // a turn was cut
 	bad         bool          // a turn did not keep an SLO
@@ -152,18 +50,19 @@ type asked struct {
 }
 
 // add adds a record with a Session. good says that it kept all SLOs.
-func (c *sessionCollector) add(r *Record, good bool, a *asked) {
+func (c *sessionCollector) add(r *record.Record, good bool, a *asked) {
 	step := r.Session
 	c.any = true
-	if r.Phase != WarmUp {
+	if r.Phase != record.WarmUp {
 		c.addTurn(r, a)
 	}
 	one := session{
-		turns: max(step.Turns, 1), seen: 1, due: r.Due, begun: r.Sent, ended: r.End, cut: r.Class.Cut(), bad: !good,
-		early: step.Early, measured: r.Phase != WarmUp, untimed: step.At == nil || step.Took <= 0,
+		turns: max(step.Turns, 1), seen: 1, due: r.Times.Due, begun: r.Times.Sent, ended: r.Times.End,
+		cut: r.Result.Class.Cut(), bad: !good,
+		early: step.Early, measured: r.Phase != record.WarmUp, untimed: step.At == nil || step.Took <= 0,
 	}
-	if r.Class != OK && !one.cut {
-		one.broke, one.brokeAt = r.Class, r.End
+	if r.Result.Class != record.OK && !one.cut {
+		one.broke, one.brokeAt = r.Result.Class, r.Times.End
 	}
 	if !one.untimed {
 		one.from, one.to = *step.At, *step.At+step.Took
@@ -191,27 +90,27 @@ func (c *sessionCollector) add(r *Record, good bool, a *asked) {
 }
 
 // addTurn adds a measured turn.
-func (c *sessionCollector) addTurn(r *Record, a *asked) {
+func (c *sessionCollector) addTurn(r *record.Record, a *asked) {
 	put := func(d *Distribution, seconds float64) {
 		d.limit = a.most
 		d.Add(seconds)
 	}
 	row := c.sums.row(rowOf(r.Turn))
 	row.Sent++
-	if r.Class == OK && r.Chunks.Len() > 0 {
+	if r.Result.Class == record.OK && r.Answer.Chunks.Len() > 0 {
 		row.Completed++
-		row.Prompt += r.In
+		row.Prompt += r.Tokens.In
 		row.Cache.add(r)
 		c.sums.Cache.add(r)
-		if !r.Unstreamed {
+		if !r.Answer.Unstreamed {
 			put(&row.TTFT, r.TTFT().Seconds())
 		}
 		put(&row.E2EL, r.E2EL().Seconds())
-		put(&row.ScheduledE2EL, (r.Sent + r.E2EL() - r.Due).Seconds())
-		if r.Out > 1 && !r.Unstreamed {
+		put(&row.ScheduledE2EL, (r.Times.Sent + r.E2EL() - r.Times.Due).Seconds())
+		if r.Tokens.Out > 1 && !r.Answer.Unstreamed {
 			put(&row.TPOT, r.TPOT().Seconds())
 		}
-		for gap := range r.Chunks.Gaps() {
+		for gap := range r.Answer.Chunks.Gaps() {
 			row.ITL.addRepeated(gap, 1)
 		}
 	}
@@ -226,24 +125,24 @@ func (c *sessionCollector) addTurn(r *Record, a *asked) {
 	}
 	if step.Gap > 0 {
 		later.Gaps++
-		if r.Due <= step.Ready {
+		if r.Times.Due <= step.Ready {
 			later.Vanished++
 		}
 	}
-	if r.Sent < step.Ready {
+	if r.Times.Sent < step.Ready {
 		later.Disordered++
 	}
 	if step.At != nil {
-		put(&later.Drift, (r.Due - *step.At).Seconds())
+		put(&later.Drift, (r.Times.Due - *step.At).Seconds())
 	}
-	if r.Class != OK || r.Uncounted {
+	if r.Result.Class != record.OK || r.Tokens.Uncounted {
 		return
 	}
-	if r.OutAsked > 0 {
-		put(&later.OutDrift, apart(r.Out, r.OutAsked))
+	if r.Tokens.OutAsked > 0 {
+		put(&later.OutDrift, apart(r.Tokens.Out, r.Tokens.OutAsked))
 	}
-	if r.InAsked > 0 {
-		put(&later.InDrift, apart(r.In, r.InAsked))
+	if r.Tokens.InAsked > 0 {
+		put(&later.InDrift, apart(r.Tokens.In, r.Tokens.InAsked))
 	}
 }
 
@@ -256,7 +155,7 @@ func (s *session) merge(other *session) {
 	s.turns = max(s.turns, other.turns)
 	s.seen += other.seen
 	s.due, s.begun, s.ended = min(s.due, other.due), min(s.begun, other.begun), max(s.ended, other.ended)
-	if other.broke != OK && (s.broke == OK || cmp.Or(cmp.Compare(other.brokeAt, s.brokeAt),
+	if other.broke != record.OK && (s.broke == record.OK || cmp.Or(cmp.Compare(other.brokeAt, s.brokeAt),
 		cmp.Compare(other.broke, s.broke)) < 0) {
 		s.broke, s.brokeAt = other.broke, other.brokeAt
 	}
@@ -281,7 +180,7 @@ func (all *Sessions) close(s *session, flights *inFlight, a *asked) {
 	all.Sent += s.seen
 	all.Unsent += max(0, s.turns-s.seen)
 	switch {
-	case s.broke != OK:
+	case s.broke != record.OK:
 		all.broke(s.broke, 1)
 	case s.cut:
 		all.cutOff(s.ended-s.due, a)

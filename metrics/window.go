@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Window is a part of a run, from one offset of its clock to another, both included.
@@ -40,8 +42,8 @@ func (s *Summary) Loaded() (Window, bool) {
 	var sent, ended extent
 	burst := !s.Header.Config.Paced() && math.IsInf(s.Header.Config.RequestRate, 1)
 	for r := range s.Measured() {
-		sent.add(r.Sent)
-		ended.add(r.End)
+		sent.add(r.Times.Sent)
+		ended.add(r.Times.End)
 		burst = burst && r.Turn == 0 && r.Queue() == 0
 	}
 	w := Window{sent.first, sent.last}
@@ -52,25 +54,25 @@ func (s *Summary) Loaded() (Window, bool) {
 }
 
 // Measured yields the Records of the Trace without the warm-up. Each is valid until the next.
-func (s *Summary) Measured() iter.Seq[*Record] {
-	return func(yield func(*Record) bool) {
+func (s *Summary) Measured() iter.Seq[*record.Record] {
+	return func(yield func(*record.Record) bool) {
 		if s.Trace == nil {
 			return
 		}
-		for r := range s.Trace.Records.all() {
-			if r.Phase != WarmUp && !yield(r) {
+		for r := range s.Trace.Records.All() {
+			if r.Phase != record.WarmUp && !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// done is when r's last chunk came, or when it failed.
-func (r *Record) done() time.Duration {
-	if r.Class != OK {
-		return r.End
+// doneAt is when r's last chunk came, or when it failed.
+func doneAt(r *record.Record) time.Duration {
+	if r.Result.Class != record.OK {
+		return r.Times.End
 	}
-	return cmp.Or(r.Last, r.End)
+	return cmp.Or(r.Times.Last, r.Times.End)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // traced sums up a run of so many seconds, and keeps its Trace.
-func traced(c Config, seconds float64, records ...*Record) *Summary {
+func traced(c Config, seconds float64, records ...*record.Record) *Summary {
 	collector := NewCollector(&Header{Config: c})
 	collector.KeepTrace = true
 	for _, r := range records {
@@ -18,23 +20,23 @@ func traced(c Config, seconds float64, records ...*Record) *Summary {
 }
 
 // refused is a request from when it is sent to when it fails, in milliseconds.
-func refused(sent, end float64) *Record {
+func refused(sent, end float64) *record.Record {
 	at := func(ms float64) time.Duration { return time.Duration(ms * float64(msec)) }
-	return &Record{Due: at(sent), Slot: at(sent), Sent: at(sent), End: at(end), Class: Status, Error: "no"}
+	return &record.Record{Times: record.Times{Due: at(sent), Slot: at(sent), Sent: at(sent), End: at(end)}, Result: record.Result{Class: record.Status, Error: "no"}}
 }
 
 // sentAt is a request sent, due and given its slot at so many milliseconds, with
 // one token a chunk.
-func sentAt(sent float64, chunks ...float64) *Record {
+func sentAt(sent float64, chunks ...float64) *record.Record {
 	at := time.Duration(sent * float64(msec))
-	return arrived(Record{Due: at, Slot: at, Sent: at, In: 10, Out: len(chunks)}, chunks...)
+	return arrived(record.Record{Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 10, Out: len(chunks)}}, chunks...)
 }
 
 // edges are requests about a window from 1 to 2 s.
-func edges() []*Record {
+func edges() []*record.Record {
 	warm := sentAt(1100, 1200, 1300)
-	warm.Phase = WarmUp
-	return []*Record{
+	warm.Phase = record.WarmUp
+	return []*record.Record{
 		warm,
 		sentAt(100, 500, 999),          // before
 		sentAt(900, 1000, 1100),        // in at its start
@@ -92,14 +94,14 @@ func TestAWindowHasTheThroughputOfWhatCameInside(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
 	}
-	if s.PeakConcurrent != 6 || s.Errors["no"] != 2 || s.Classes[Status] != 2 || len(s.FirstErrors) != 2 {
+	if s.PeakConcurrent != 6 || s.Errors["no"] != 2 || s.Classes[record.Status] != 2 || len(s.FirstErrors) != 2 {
 		t.Errorf("peak concurrent %d, errors %v, %v, %v", s.PeakConcurrent, s.Errors, s.Classes, s.FirstErrors)
 	}
 }
 
 func TestAWindowHasTheFailuresThatHappenedInside(t *testing.T) {
 	part := traced(Config{}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
-	if f := part.Failing[Status]; f.Requests != 2 || f.Messages["no"] != 2 || part.Failures() != 2 {
+	if f := part.Failing[record.Status]; f.Requests != 2 || f.Messages["no"] != 2 || part.Failures() != 2 {
 		t.Errorf("%+v, %d failures", f, part.Failures())
 	}
 }
@@ -107,7 +109,7 @@ func TestAWindowHasTheFailuresThatHappenedInside(t *testing.T) {
 func TestTheWindowOfAllIsTheRun(t *testing.T) {
 	records := requests(300)
 	for _, r := range records {
-		r.In = 7
+		r.Tokens.In = 7
 	}
 	run := traced(Config{RequestRate: 5, Goodput: []SLO{{"ttft", 500}}}, 15, records...)
 	part := run.Within(run.Whole())
@@ -143,7 +145,7 @@ func TestAnEmptyWindowIsEmpty(t *testing.T) {
 
 func TestAWindowWithoutChunkTimesHasNoITL(t *testing.T) {
 	r := sentAt(0, 100, 200, 300, 400)
-	r.Chunks.deltas = nil
+	r.Answer.Chunks = r.Answer.Chunks.Ends()
 	run := traced(Config{}, 1, r, sentAt(0, 100, 200))
 	// Of the first, whose chunks are spread evenly, two came by then.
 	if s := run.Within(Window{0, 250 * msec}); s.OutputThroughput != 16 || s.ITL.Len() != 1 {
@@ -156,14 +158,16 @@ func TestAWindowWithoutChunkTimesHasNoITL(t *testing.T) {
 
 func TestLoadIsOnFromTheFirstSentToTheLast(t *testing.T) {
 	inf := math.Inf(1)
-	burst := func() []*Record { return []*Record{sentAt(10, 500, 900), refused(20, 700), sentAt(30, 100)} }
+	burst := func() []*record.Record {
+		return []*record.Record{sentAt(10, 500, 900), refused(20, 700), sentAt(30, 100)}
+	}
 	waited := append(burst(), sentAt(100, 200, 950))
-	waited[3].Due, waited[3].Slot = 0, 100*msec
+	waited[3].Times.Due, waited[3].Times.Slot = 0, 100*msec
 	warm := sentAt(0, 5000)
-	warm.Phase = WarmUp
+	warm.Phase = record.WarmUp
 	for name, c := range map[string]struct {
 		config  Config
-		records []*Record
+		records []*record.Record
 		want    Window
 		ok      bool
 	}{
@@ -171,7 +175,7 @@ func TestLoadIsOnFromTheFirstSentToTheLast(t *testing.T) {
 		"all at once":   {Config{RequestRate: inf}, append(burst(), warm), Window{10 * msec, 900 * msec}, true},
 		"by slots":      {Config{RequestRate: inf, MaxConcurrency: 3}, waited, Window{10 * msec, 100 * msec}, true},
 		"of one alone":  {Config{RequestRate: 5}, burst()[:1], Window{10 * msec, 10 * msec}, false},
-		"only warm-ups": {Config{RequestRate: inf}, []*Record{warm}, Window{}, false},
+		"only warm-ups": {Config{RequestRate: inf}, []*record.Record{warm}, Window{}, false},
 	} {
 		if got, ok := traced(c.config, 1, c.records...).Loaded(); got != c.want || ok != c.ok {
 			t.Errorf("%s: %v, %v; want %v, %v", name, got, ok, c.want, c.ok)
@@ -227,11 +231,11 @@ func TestTruncationMinimizesTheErrorOfTheMean(t *testing.T) {
 
 // closed are requests of 100 ms one after the other in so many slots, which are
 // filled one by one, each after as long.
-func closed(slots, each int, after time.Duration) (records []*Record) {
+func closed(slots, each int, after time.Duration) (records []*record.Record) {
 	for slot := range slots {
 		at := time.Duration(slot) * after
 		for range each {
-			records = append(records, &Record{Sent: at, End: at + 100*msec})
+			records = append(records, &record.Record{Times: record.Times{Sent: at, End: at + 100*msec}})
 			at += 100 * msec
 		}
 	}
@@ -245,14 +249,14 @@ func TestASteadyStateBeginsWhereTheLoadIsFull(t *testing.T) {
 	}
 	// The last of 4 slots is filled after 300 ms; samples are 33 ms apart.
 	ramped := closed(4, 25, 100*msec)
-	warm := &Record{Phase: WarmUp, Sent: 0, End: time.Hour}
+	warm := &record.Record{Phase: record.WarmUp, Times: record.Times{Sent: 0, End: time.Hour}}
 	if w, ok := traced(Config{}, 1, append(ramped, warm)...).Steady(); !ok || w.From < 250*msec || w.From > 350*msec || w.To != 2700*msec {
 		t.Errorf("ramped: %v, %v", w, ok)
 	}
 	// Each second brings one request more than the last: there is no steady state.
-	var rising []*Record
+	var rising []*record.Record
 	for i := range 100 {
-		rising = append(rising, &Record{Sent: time.Duration(i) * time.Second, End: time.Hour})
+		rising = append(rising, &record.Record{Times: record.Times{Sent: time.Duration(i) * time.Second, End: time.Hour}})
 	}
 	if w, ok := traced(Config{}, 1, rising...).Steady(); ok {
 		t.Errorf("rising: %v", w)
@@ -273,8 +277,8 @@ var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 // Each answer that is not streamed has one chunk, whatever its length.
 func TestThePeakOfAnswersInOnePieceIsOfTheirTokens(t *testing.T) {
-	whole := func(end float64, out int) *Record {
-		return arrived(Record{Sent: 100 * time.Millisecond, Out: out, Unstreamed: true}, end)
+	whole := func(end float64, out int) *record.Record {
+		return arrived(record.Record{Times: record.Times{Sent: 100 * time.Millisecond}, Tokens: record.Tokens{Out: out}, Answer: record.Answer{Unstreamed: true}}, end)
 	}
 	run := traced(Config{Whole: true, RequestRate: math.Inf(1)}, 4, whole(1100, 20), whole(1300, 30), whole(3500, 5))
 	if run.PeakOutput != 50 {

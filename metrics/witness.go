@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 56 bytes for each request, up to
@@ -24,40 +26,40 @@ type witness struct {
 }
 
 // add adds a measured record; most is how many values of a kind are kept.
-func (w *witness) add(r *Record, most int) {
+func (w *witness) add(r *record.Record, most int) {
 	if w.inFlight.starts == nil && w.inFlight.folded == nil {
 		w.inFlight.starts, w.inFlight.ends = make([]time.Duration, 0, w.expected), make([]time.Duration, 0, w.expected)
 	}
-	w.inFlight.add(r.Sent, r.End, most)
+	w.inFlight.add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
-	countReason(&w.truth.FinishReasons, r.Finish, 1)
-	countReason((*map[string]int)(&w.truth.Differing), r.Differs, 1)
-	if r.Phase == Main && r.Turn == 0 {
+	countReason(&w.truth.FinishReasons, r.Answer.Finish, 1)
+	countReason((*map[string]int)(&w.truth.Differing), r.Result.Differs, 1)
+	if r.Phase == record.Main && r.Turn == 0 {
 		w.addStart(r)
 	}
-	if r.Class == OK && r.Chunks.Len() > 0 {
+	if r.Result.Class == record.OK && r.Answer.Chunks.Len() > 0 {
 		w.truth.Counts.add(r)
 		w.truth.Prompts.add(r)
-		if !r.Unstreamed {
+		if !r.Answer.Unstreamed {
 			w.truth.Delivery.add(r)
 		}
 		w.truth.Waterfall.Add(r)
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
-		if r.Out > 0 || !r.Unstreamed { // an embedding has no tokens
+		if r.Tokens.Out > 0 || !r.Answer.Unstreamed { // an embedding has no tokens
 			w.addTokens(r)
 		}
 	}
 }
 
-func (w *witness) addStart(r *Record) {
+func (w *witness) addStart(r *record.Record) {
 	p := &w.truth.Pace
 	p.Requests++
 	p.Queue += r.Queue()
 	p.Lag += r.Lag()
-	w.due.add(r.Due)
-	w.sent.add(r.Sent)
+	w.due.add(r.Times.Due)
+	w.sent.add(r.Times.Sent)
 	w.spaced = w.spaced || w.due.last > w.due.first
 	if r.Queue() == 0 {
 		w.truth.Ramp.Requests++
@@ -65,9 +67,9 @@ func (w *witness) addStart(r *Record) {
 	}
 }
 
-func (w *witness) addLatencies(r *Record, most int) {
+func (w *witness) addLatencies(r *record.Record, most int) {
 	t := &w.truth
-	first := r.Chunks.First()
+	first := r.Answer.Chunks.First()
 	put := func(d *Distribution, latency time.Duration) {
 		d.limit, d.expected = most, w.expected
 		d.Add(latency.Seconds())
@@ -76,20 +78,20 @@ func (w *witness) addLatencies(r *Record, most int) {
 	if ttfo, there := r.TTFO(); there && t.Reasoning.Answers > 0 {
 		put(&t.TTFO, ttfo)
 	}
-	if r.FirstContent > 0 && !r.Unstreamed {
-		put(&t.ContentTTFT, r.FirstContent-r.Sent)
-		if r.Out > 1 {
-			put(&t.ContentTPOT, (r.E2EL()-(r.FirstContent-r.Sent))/time.Duration(r.Out-1))
+	if r.Times.FirstContent > 0 && !r.Answer.Unstreamed {
+		put(&t.ContentTTFT, r.Times.FirstContent-r.Times.Sent)
+		if r.Tokens.Out > 1 {
+			put(&t.ContentTPOT, (r.E2EL()-(r.Times.FirstContent-r.Times.Sent))/time.Duration(r.Tokens.Out-1))
 		}
 	}
-	if r.Wrote > 0 && !r.Unstreamed {
-		put(&t.WrittenTTFT, first-r.Wrote)
-		put(&t.UndelayedTTFT, max(0, first-r.Sent-r.sendDelay()))
+	if r.Times.Wrote > 0 && !r.Answer.Unstreamed {
+		put(&t.WrittenTTFT, first-r.Times.Wrote)
+		put(&t.UndelayedTTFT, max(0, first-r.Times.Sent-r.SendDelay()))
 	}
-	if !r.Unstreamed {
-		put(&t.ScheduledTTFT, first-r.Due)
+	if !r.Answer.Unstreamed {
+		put(&t.ScheduledTTFT, first-r.Times.Due)
 	}
-	put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)
+	put(&t.ScheduledE2EL, r.Times.Sent+r.E2EL()-r.Times.Due)
 	t.Connecting.Of++
 	if r.Conn.New {
 		t.Connecting.Requests++
@@ -98,25 +100,25 @@ func (w *witness) addLatencies(r *Record, most int) {
 		t.Connecting.Proxy += r.Conn.Proxy
 		t.Connecting.TLS += r.Conn.TLS
 	}
-	if last := r.final(); r.End >= last && last > 0 {
-		w.held += r.End - last
-		w.unread += min(r.End-last, r.MaxAge)
+	if last := r.Final(); r.Times.End >= last && last > 0 {
+		w.held += r.Times.End - last
+		w.unread += min(r.Times.End-last, r.Answer.MaxAge)
 		w.e2el += r.E2EL()
 	}
 }
 
 // addTokens counts the tokens of a completed request by their chunks. It spreads them evenly if
 // single chunk times are unknown.
-func (w *witness) addTokens(r *Record) {
-	a := r.attribute()
+func (w *witness) addTokens(r *record.Record) {
+	a := attribute(r)
 	w.truth.Tokens = w.truth.Tokens.plus(a.counts())
 	if a.kind != fewer && a.tokens > 1 {
-		w.afterFirst += r.Chunks.Last() - r.Chunks.First()
+		w.afterFirst += r.Answer.Chunks.Last() - r.Answer.Chunks.First()
 		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
 	}
-	single := a.kind == known && !r.Chunks.Gapless()
+	single := a.kind == known && !r.Answer.Chunks.Gapless()
 	last, begun := time.Duration(0), false
-	for at, n := range r.arrivals(&a) {
+	for at, n := range arrivals(r, &a) {
 		if n == 0 {
 			continue
 		}

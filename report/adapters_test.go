@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -19,13 +20,13 @@ func lora(slos ...metrics.SLO) *metrics.Summary {
 	c.KeepTrace = true
 	for i := range 40 {
 		slow := i % 4 / 3
-		r := &metrics.Record{Index: i, Adapter: []string{"chat", "sql", "chat", "an/adapter/with-a-long-name"}[i%4], Out: 3, Sent: time.Duration(i) * 10 * ms}
+		r := &record.Record{Index: i, Adapter: []string{"chat", "sql", "chat", "an/adapter/with-a-long-name"}[i%4], Tokens: record.Tokens{Out: 3}, Times: record.Times{Sent: time.Duration(i) * 10 * ms}}
 		for j := range 3 {
-			r.Chunks.Append(r.Sent + time.Duration(20+i%5+100*slow+8*j)*ms)
+			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(20+i%5+100*slow+8*j)*ms)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		if slow == 1 && i > 30 {
-			r.Class, r.Status, r.Error, r.Chunks, r.Last = metrics.Status, 404, "no", metrics.Stamps{}, 0
+			r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Chunks, r.Times.Last = record.Status, 404, "no", record.Stamps{}, 0
 		}
 		c.Add(r)
 	}

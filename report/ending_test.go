@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -123,7 +124,7 @@ func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
 		"one request":    {1, []float64{99}, "P99 of 1 sample: fewer than 1 beyond it (TTFT, TPOT, E2EL); P99 of 9 samples: fewer than 1 beyond it (ITL)"},
 		"enough samples": {1000, []float64{50, 99, 100}, ""},
 	} {
-		s := measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *metrics.Record) {})
+		s := measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *record.Record) {})
 		if got := fewSamples(s); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -243,7 +244,7 @@ func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 }
 
 // payloadFacts say what the completed requests carried apart from text.
-func payloadFacts(o *pyjson.Object, p metrics.Payload) {
+func payloadFacts(o *pyjson.Object, p record.Payload) {
 	setSome(o, "carried_images", p.Images)
 	setSome(o, "carried_videos", p.Videos)
 	if p.Audio > 0 {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -43,24 +44,24 @@ func Causes(w io.Writer, s *metrics.Summary, width int) error {
 }
 
 // counted is how many requests failed in a class, for HTTP by their statuses: HTTP 404 ×3.
-func counted(s *metrics.Summary, class metrics.Class) string {
-	if f := s.Failing[class]; class == metrics.Status && f != nil && len(f.Statuses) > 0 {
+func counted(s *metrics.Summary, class record.Class) string {
+	if f := s.Failing[class]; class == record.Status && f != nil && len(f.Statuses) > 0 {
 		return "HTTP " + strings.Join(statuses(f), ", HTTP ")
 	}
 	return fmt.Sprintf("%d %s", s.Classes[class], named(class))
 }
 
 // named is a class in a sentence.
-func named(class metrics.Class) string {
-	if class == metrics.Status {
+func named(class record.Class) string {
+	if class == record.Status {
 		return "HTTP"
 	}
 	return string(class)
 }
 
 // failing are the classes of s's failed requests.
-func failing(s *metrics.Summary) []metrics.Class {
-	return slices.DeleteFunc(slices.Clone(metrics.Classes), func(c metrics.Class) bool { return s.Classes[c] == 0 })
+func failing(s *metrics.Summary) []record.Class {
+	return slices.DeleteFunc(slices.Clone(record.Classes), func(c record.Class) bool { return s.Classes[c] == 0 })
 }
 
 // cause says how the requests of a class failed: their statuses, and their commonest

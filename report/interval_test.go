@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestIntervalsSayHowFarAPercentileMayBeOff(t *testing.T) {
@@ -36,11 +37,11 @@ func TestIntervalsOfGapsInAHistogramAreNotKnown(t *testing.T) {
 	c := metrics.NewCollector(s.Header)
 	c.Cap = 100
 	for i := range 30 {
-		r := &metrics.Record{Index: i, Out: 10}
+		r := &record.Record{Index: i, Tokens: record.Tokens{Out: 10}}
 		for j := range 10 {
-			r.Chunks.Append(time.Duration(10+20*j) * ms)
+			r.Answer.Chunks.Append(time.Duration(10+20*j) * ms)
 		}
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	var b bytes.Buffer

@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // gridTable is a sweep over two arms and two rates, twice each. The last run is SUSPECT.
 func gridTable() (t Table) {
 	for i := range 8 {
-		s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *metrics.Record) {})
+		s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *record.Record) {})
 		s.Header.Run, s.Trust = fmt.Sprint("r", i), &metrics.Trust{Verdict: metrics.Valid}
 		if i >= 6 { // of two reasons the weightier one is enough
 			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -24,13 +25,13 @@ func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 	c.KeepTrace = true
 	var end time.Duration
 	for i := range n {
-		r := &metrics.Record{Index: i, Due: h.Delay + time.Duration(i)*gap, In: 100, Out: 10}
-		r.Slot, r.Sent = r.Due, r.Due
+		r := &record.Record{Index: i, Times: record.Times{Due: h.Delay + time.Duration(i)*gap}, Tokens: record.Tokens{In: 100, Out: 10}}
+		r.Times.Slot, r.Times.Sent = r.Times.Due, r.Times.Due
 		for j := range 10 {
-			r.Chunks.Append(r.Sent + time.Duration(3+j)*step + time.Duration(i%5)*ms)
+			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(3+j)*step + time.Duration(i%5)*ms)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
-		end = max(end, r.End)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+		end = max(end, r.Times.End)
 		c.Add(r)
 	}
 	s := c.Summary((end - h.Delay).Seconds())
@@ -69,7 +70,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 	apart := two(true)
 	apart.Shared[1] = loaded(metrics.Header{Target: "b", Group: "g", Delay: time.Hour, Config: metrics.Config{RequestRate: 1}}, 3, ms, ms)
 	failed := two(true)
-	failed.Shared[1] = summed(failed.Shared[1], func(r *metrics.Record) { r.Class, r.Error = metrics.Status, "no" })
+	failed.Shared[1] = summed(failed.Shared[1], func(r *record.Record) { r.Result.Class, r.Result.Error = record.Status, "no" })
 	for name, g := range map[string]*compare.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
 		var b bytes.Buffer
 		if err := Group(&b, g); err != nil {
@@ -89,7 +90,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 }
 
 // summed sums the records of s up again, after a change to each.
-func summed(s *metrics.Summary, change func(*metrics.Record)) *metrics.Summary {
+func summed(s *metrics.Summary, change func(*record.Record)) *metrics.Summary {
 	c := metrics.NewCollector(s.Header)
 	c.KeepTrace = true
 	for r := range s.Measured() {

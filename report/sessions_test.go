@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -31,26 +32,26 @@ func talks() *metrics.Summary {
 		ready := due
 		for turn := range turns {
 			gap := time.Duration(turn%3) * 500 * ms
-			r := &metrics.Record{Index: i, Turn: turn, Due: ready + gap, In: 100 * (turn + 1), InAsked: 100 * (turn + 1), Out: 10, OutAsked: 10,
-				Session: &metrics.Turn{ID: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, SessionSlot: place,
-					At: new(due + time.Duration(turn)*400*ms), Took: 100 * ms, History: 100 * turn, Reusable: 96 * turn}}
-			r.Slot = max(r.Due, place) + 5*ms
-			r.Sent = r.Slot + time.Duration(i%7)*50*time.Microsecond
-			r.Cached, r.Uncached = 80*turn, turn == 0
+			r := &record.Record{Index: i, Turn: turn,
+				Session: &record.Turn{ID: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, SessionSlot: place,
+					At: new(due + time.Duration(turn)*400*ms), Took: 100 * ms, History: 100 * turn, Reusable: 96 * turn}, Times: record.Times{Due: ready + gap}, Tokens: record.Tokens{In: 100 * (turn + 1), InAsked: 100 * (turn + 1), Out: 10, OutAsked: 10}}
+			r.Times.Slot = max(r.Times.Due, place) + 5*ms
+			r.Times.Sent = r.Times.Slot + time.Duration(i%7)*50*time.Microsecond
+			r.Tokens.Cached, r.Tokens.Uncached = 80*turn, turn == 0
 			if turn > 0 {
 				r.Session.Waits = []int{turn - 1}
 			}
 			for j := range 10 {
-				r.Chunks.Append(r.Sent + time.Duration(40+10*turn+i%11+12*j)*ms)
+				r.Answer.Chunks.Append(r.Times.Sent + time.Duration(40+10*turn+i%11+12*j)*ms)
 			}
-			r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
-			ready = r.End
+			r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+			ready = r.Times.End
 			broke := i == 7 && turn == 1
 			if broke {
-				r.Class, r.Status, r.Error, r.Chunks, r.Last, r.Cached = metrics.Status, 500, "no room", metrics.Stamps{}, 0, 0
+				r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Chunks, r.Times.Last, r.Tokens.Cached = record.Status, 500, "no room", record.Stamps{}, 0, 0
 			}
 			c.Add(r)
-			if end = max(end, r.End); broke || i >= 38 && turn == 1 {
+			if end = max(end, r.Times.End); broke || i >= 38 && turn == 1 {
 				break
 			}
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -29,24 +30,24 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const ms = time.Millisecond
 
 // measured is a run of so many requests, each changed a little by vary.
-func measured(c metrics.Config, n int, vary func(i int, r *metrics.Record)) *metrics.Summary {
+func measured(c metrics.Config, n int, vary func(i int, r *record.Record)) *metrics.Summary {
 	c.Metrics, c.Dataset = []string{"ttft", "tpot", "itl", "e2el"}, "random"
 	collector := metrics.NewCollector(&metrics.Header{Config: c})
 	for i := range n {
-		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * ms, In: 100, Out: 10}
+		r := &record.Record{Index: i, Times: record.Times{Due: time.Duration(i) * 10 * ms}, Tokens: record.Tokens{In: 100, Out: 10}}
 		if math.IsInf(c.RequestRate, 1) {
-			r.Due = 0
+			r.Times.Due = 0
 		}
-		r.Slot = r.Due
+		r.Times.Slot = r.Times.Due
 		if c.MaxConcurrency > 0 && i >= c.MaxConcurrency {
-			r.Slot += 500 * ms
+			r.Times.Slot += 500 * ms
 		}
-		r.Sent = r.Slot + time.Duration(i%7)*50*time.Microsecond
-		r.Wrote = r.Sent + 200*time.Microsecond
+		r.Times.Sent = r.Times.Slot + time.Duration(i%7)*50*time.Microsecond
+		r.Times.Wrote = r.Times.Sent + 200*time.Microsecond
 		for j := range 10 {
-			r.Chunks.Append(r.Sent + time.Duration(40+i%11+12*j)*ms)
+			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(40+i%11+12*j)*ms)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+100*time.Microsecond
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()+100*time.Microsecond
 		vary(i, r)
 		collector.Add(r)
 	}
@@ -55,7 +56,7 @@ func measured(c metrics.Config, n int, vary func(i int, r *metrics.Record)) *met
 
 // fair is a run at a rate that nothing is to be said against.
 func fair() *metrics.Summary {
-	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *metrics.Record) {})
+	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *record.Record) {})
 	s.Evidence = &metrics.Evidence{
 		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, Machine: 4, OthersCPU: 500 * ms, GCs: 1, GCPaused: 30 * time.Microsecond,
 		PrefixQueries: 15000, PrefixHits: 480,
@@ -67,16 +68,16 @@ func fair() *metrics.Summary {
 // proxy, by a program that stood still.
 func foul() *metrics.Summary {
 	c := metrics.Config{RequestRate: math.Inf(1), MaxConcurrency: 60, Percentiles: []float64{50, 90, 95, 99, 99.9, 99.99}}
-	s := measured(c, 80, func(i int, r *metrics.Record) {
-		r.Out, r.TokensPerChunk = 18, []int{0, 2, 2, 2, 2, 2, 2, 2, 4, 0}
-		r.FirstContent = r.Chunks.First() + 12*ms
-		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
-		r.End += 20 * ms
+	s := measured(c, 80, func(i int, r *record.Record) {
+		r.Tokens.Out, r.Tokens.PerChunk = 18, []int{0, 2, 2, 2, 2, 2, 2, 2, 4, 0}
+		r.Times.FirstContent = r.Answer.Chunks.First() + 12*ms
+		r.Conn = record.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
+		r.Times.End += 20 * ms
 		if i%2 == 0 {
-			r.Late.Add(5, 11*ms)
+			r.Answer.Late.Add(5, 11*ms)
 		}
 		if i == 79 {
-			r.Class, r.Error, r.Attempts, r.Reconnects = metrics.Status, "no room", 5, 1
+			r.Result.Class, r.Result.Error, r.Attempts, r.Reconnects = record.Status, "no room", 5, 1
 		}
 	})
 	s.Evidence = &metrics.Evidence{
@@ -98,24 +99,24 @@ func sharded(shards *metrics.Shards) *metrics.Summary {
 // are not as long as was asked for.
 func faulty() *metrics.Summary {
 	page := "502 Bad Gateway: <html>\r\n<head><title>" + strings.Repeat("x", 70) + "</title></head>\x1b[31m\r\n" + strings.Repeat("too much ", 60)
-	failures := map[int]metrics.Record{
-		2: {Class: metrics.Refused, Error: "connection refused"}, 90: {Class: metrics.Cancelled, Error: "cut"},
-		20: {Class: metrics.Status, Status: 429, Error: "429 Too Many Requests"}, 21: {Class: metrics.Status, Status: 429, Error: "429 Too Many Requests"},
-		22: {Class: metrics.Status, Status: 502, Error: page}, 23: {Class: metrics.InStream, Status: 200},
-		50: {Class: metrics.Truncated, Error: page}, 51: {Class: metrics.Unfinished, Status: 200, Finish: "error", Error: "finish reason error"},
+	failures := map[int]record.Record{
+		2: {Result: record.Result{Class: record.Refused, Error: "connection refused"}}, 90: {Result: record.Result{Class: record.Cancelled, Error: "cut"}},
+		20: {Result: record.Result{Class: record.Status, Status: 429, Error: "429 Too Many Requests"}}, 21: {Result: record.Result{Class: record.Status, Status: 429, Error: "429 Too Many Requests"}},
+		22: {Result: record.Result{Class: record.Status, Status: 502, Error: page}}, 23: {Result: record.Result{Class: record.InStream, Status: 200}},
+		50: {Result: record.Result{Class: record.Truncated, Error: page}}, 51: {Result: record.Result{Class: record.Unfinished, Status: 200, Error: "finish reason error"}, Answer: record.Answer{Finish: "error"}},
 	}
 	c := metrics.Config{RequestRate: 100, IgnoreEOS: true, Percentiles: []float64{50, 90, 99}}
-	s := measured(c, 100, func(i int, r *metrics.Record) {
+	s := measured(c, 100, func(i int, r *record.Record) {
 		f := failures[i]
-		r.Class, r.Status, r.Error, r.Finish, r.OutAsked = f.Class, f.Status, f.Error, f.Finish, 10
+		r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Finish, r.Tokens.OutAsked = f.Result.Class, f.Result.Status, f.Result.Error, f.Answer.Finish, 10
 		switch {
-		case f.Class != metrics.OK:
+		case f.Result.Class != record.OK:
 		case i < 2:
-			r.OutAsked, r.Finish = 12, "stop"
+			r.Tokens.OutAsked, r.Answer.Finish = 12, "stop"
 		case i < 4:
-			r.OutAsked, r.Finish = 9, "length"
+			r.Tokens.OutAsked, r.Answer.Finish = 9, "length"
 		default:
-			r.Finish = "length"
+			r.Answer.Finish = "length"
 		}
 	})
 	s.Interrupted, s.StoppedBy = true, "--abort-on-failures 5%: 7 of 99 requests failed"
@@ -123,13 +124,13 @@ func faulty() *metrics.Summary {
 }
 
 func runs() map[string]*metrics.Summary {
-	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
-	thoughtful := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 60, func(i int, r *metrics.Record) {
+	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *record.Record) { r.Tokens.Out = 30 })
+	thoughtful := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 60, func(i int, r *record.Record) {
 		if i%2 == 0 {
-			r.Reasoned, r.FirstOutput, r.OutReasoned = true, r.Sent+100*ms, 5
+			r.Answer.Reasoned, r.Times.FirstOutput, r.Tokens.OutReasoned = true, r.Times.Sent+100*ms, 5
 		}
 		if i%10 == 0 {
-			r.FirstOutput, r.OutReasoned = 0, 10
+			r.Times.FirstOutput, r.Tokens.OutReasoned = 0, 10
 		}
 	})
 	all := map[string]*metrics.Summary{
@@ -259,7 +260,7 @@ func TestCausesFitAHundredColumns(t *testing.T) {
 }
 
 func TestWhereAllFailedNoLatencyIsCompared(t *testing.T) {
-	s := measured(metrics.Config{RequestRate: 100}, 3, func(_ int, r *metrics.Record) { r.Class = metrics.Reset })
+	s := measured(metrics.Config{RequestRate: 100}, 3, func(_ int, r *record.Record) { r.Result.Class = record.Reset })
 	var b bytes.Buffer
 	if err := Truth(&b, s); err != nil || strings.Contains(b.String(), "inf") {
 		t.Errorf("%v\n%s", err, &b)
@@ -294,16 +295,16 @@ func TestWithoutTruthNothingIsWritten(t *testing.T) {
 func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
 	c := metrics.Config{RequestRate: 100, Percentiles: []float64{99}}
 	for _, test := range []struct {
-		carried *metrics.Payload
+		carried *record.Payload
 		want    string
 		keys    []string
 	}{
 		{nil, "", nil},
-		{&metrics.Payload{Bytes: 2661, Audio: 0.125}, "Media in requests                0.2 s of sound, 0.01 MB of bodies\n", []string{"carried_sound_s", "carried_bytes"}},
-		{&metrics.Payload{Bytes: 2661, Inputs: 3}, "", []string{"carried_bytes"}},
-		{&metrics.Payload{Bytes: 500_000, Images: 1, Videos: 2}, "Media in requests                2 images, 4 videos, 1.00 MB of bodies\n", []string{"carried_images", "carried_videos", "carried_bytes"}},
+		{&record.Payload{Bytes: 2661, Audio: 0.125}, "Media in requests                0.2 s of sound, 0.01 MB of bodies\n", []string{"carried_sound_s", "carried_bytes"}},
+		{&record.Payload{Bytes: 2661, Inputs: 3}, "", []string{"carried_bytes"}},
+		{&record.Payload{Bytes: 500_000, Images: 1, Videos: 2}, "Media in requests                2 images, 4 videos, 1.00 MB of bodies\n", []string{"carried_images", "carried_videos", "carried_bytes"}},
 	} {
-		s := measured(c, 2, func(_ int, r *metrics.Record) { r.Payload = test.carried })
+		s := measured(c, 2, func(_ int, r *record.Record) { r.Payload = test.carried })
 		var text bytes.Buffer
 		if err := Truth(&text, s); err != nil {
 			t.Fatal(err)

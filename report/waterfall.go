@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -189,9 +190,9 @@ func requestWaterfalls(w io.Writer, s *metrics.Summary, id string) error {
 	return err
 }
 
-func requestWaterfall(b *bytes.Buffer, r *metrics.Record) {
+func requestWaterfall(b *bytes.Buffer, r *record.Record) {
 	fmt.Fprintf(b, "\nWaterfall of request %s\n", screen.Clean(cmp.Or(r.ID, strconv.Itoa(r.Index))))
-	spans, completed := r.Spans()
+	spans, completed := metrics.SpansOf(r)
 	g := fallingGrid("from", "took")
 	at, bar := time.Duration(0), bars{whole: metrics.Milliseconds(spans.Total())}
 	for span, took := range spans.All() {
@@ -201,10 +202,10 @@ func requestWaterfall(b *bytes.Buffer, r *metrics.Record) {
 		at += took
 	}
 	if !completed {
-		g.add("until it was sent", inMilliseconds(0), inMilliseconds(r.Sent-r.Due), "")
-		g.add("until it failed", inMilliseconds(r.Sent-r.Due), inMilliseconds(r.End-r.Sent), "")
+		g.add("until it was sent", inMilliseconds(0), inMilliseconds(r.Times.Sent-r.Times.Due), "")
+		g.add("until it failed", inMilliseconds(r.Times.Sent-r.Times.Due), inMilliseconds(r.Times.End-r.Times.Sent), "")
 	}
-	g.add("= from due to the end", "", inMilliseconds(r.End-r.Due), "")
+	g.add("= from due to the end", "", inMilliseconds(r.Times.End-r.Times.Due), "")
 	g.text(b)
 	for _, fact := range requestFacts(r) {
 		b.WriteString("-")
@@ -214,12 +215,12 @@ func requestWaterfall(b *bytes.Buffer, r *metrics.Record) {
 
 // requestFacts are what a waterfall of a request leaves out. Times count from when it was due, as in
 // the waterfall.
-func requestFacts(r *metrics.Record) (facts []string) {
+func requestFacts(r *record.Record) (facts []string) {
 	add := func(format string, values ...any) { facts = append(facts, fmt.Sprintf(format, values...)) }
-	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, decimal(r.Due.Seconds()))
-	outcome := fmt.Sprintf("%s, %s", metrics.Counted(r.In, "prompt token"), metrics.Counted(r.Out, "output token"))
-	if r.Class != metrics.OK {
-		outcome = fmt.Sprintf("failed (%s): %s", r.Class, screen.Clean(r.Error))
+	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, decimal(r.Times.Due.Seconds()))
+	outcome := metrics.Counted(r.Tokens.In, "prompt token") + ", " + metrics.Counted(r.Tokens.Out, "output token")
+	if r.Result.Class != record.OK {
+		outcome = fmt.Sprintf("failed (%s): %s", r.Result.Class, screen.Clean(r.Result.Error))
 	}
 	add("%s", outcome)
 	if r.Attempts > 1 {
@@ -229,16 +230,16 @@ func requestFacts(r *metrics.Record) (facts []string) {
 	for _, m := range []struct {
 		name string
 		at   time.Duration
-	}{{"first byte", r.FirstByte}, {"first chunk", r.Chunks.First()}, {"first content", r.FirstContent},
-		{"first output after reasoning", r.FirstOutput}} {
+	}{{"first byte", r.Times.FirstByte}, {"first chunk", r.Answer.Chunks.First()}, {"first content", r.Times.FirstContent},
+		{"first output after reasoning", r.Times.FirstOutput}} {
 		if m.at > 0 {
-			moments = append(moments, fmt.Sprintf("%s at %s ms", m.name, inMilliseconds(m.at-r.Due)))
+			moments = append(moments, fmt.Sprintf("%s at %s ms", m.name, inMilliseconds(m.at-r.Times.Due)))
 		}
 	}
 	if moments != nil {
 		add("%s", strings.Join(moments, ", "))
 	}
-	gaps := slices.Collect(r.Chunks.Gaps())
+	gaps := slices.Collect(r.Answer.Chunks.Gaps())
 	if len(gaps) > 0 {
 		longest := slices.Max(gaps)
 		number := slices.Index(gaps, longest) + 2

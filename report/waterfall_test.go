@@ -12,25 +12,26 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // fallen is a run of 40 requests, one each second, of 5 ms until a slot, 1 ms lag, 1 ms to connect, 1 ms
 // to write, 42 to 46 ms to the first of three chunks, 50 ms to the last, and 2 ms to the end. tell
 // changes each before it is counted.
-func fallen(t *testing.T, times *metrics.ServerTotals, tell func(i int, r *metrics.Record)) *metrics.Summary {
+func fallen(t *testing.T, times *metrics.ServerTotals, tell func(i int, r *record.Record)) *metrics.Summary {
 	t.Helper()
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Percentiles: []float64{99}}})
 	c.KeepTrace = true
 	for i := range 40 {
 		due := time.Duration(i) * time.Second
-		r := &metrics.Record{
-			ID: fmt.Sprintf("bench-%d", i), Index: i, Due: due, Slot: due + 5*ms, Sent: due + 6*ms, Wrote: due + 8*ms, FirstByte: due + 9*ms,
-			Conn: metrics.Conn{New: true, Connect: ms}, In: 100, Out: 3,
+		r := &record.Record{
+			ID: fmt.Sprintf("bench-%d", i), Index: i,
+			Conn: record.Conn{New: true, Connect: ms}, Times: record.Times{Due: due, Slot: due + 5*ms, Sent: due + 6*ms, Wrote: due + 8*ms, FirstByte: due + 9*ms}, Tokens: record.Tokens{In: 100, Out: 3},
 		}
 		for _, after := range []time.Duration{50 + time.Duration(i%5), 70, 100} {
-			r.Chunks.Append(due + after*ms)
+			r.Answer.Chunks.Append(due + after*ms)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), due+102*ms
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), due+102*ms
 		tell(i, r)
 		c.Add(r)
 	}
@@ -39,8 +40,8 @@ func fallen(t *testing.T, times *metrics.ServerTotals, tell func(i int, r *metri
 	return s
 }
 
-func told(_ int, r *metrics.Record) {
-	r.Server = &metrics.ServerTimes{QueueMS: new(10.0), TTFTMS: new(30.0), GenerationMS: new(48.0), MeanITLMS: new(24.0)}
+func told(_ int, r *record.Record) {
+	r.Server = &record.ServerTimes{QueueMS: new(10.0), TTFTMS: new(30.0), GenerationMS: new(48.0), MeanITLMS: new(24.0)}
 }
 
 func TestAWaterfallSaysWhereTheTimeWent(t *testing.T) {
@@ -64,7 +65,7 @@ read                     2.00    2.00   2.00*                           █
 = from due to the end  102.00
 * fewer than 10 values beyond this percentile: too few to decide anything by it
 `},
-		"by none": {fallen(t, nil, func(i int, r *metrics.Record) { r.Conn, r.Attempts = metrics.Conn{}, 1+i%2 }), `
+		"by none": {fallen(t, nil, func(i int, r *record.Record) { r.Conn, r.Attempts = record.Conn{}, 1+i%2 }), `
 Waterfall of 40 completed requests
 ms                        mean  median     P99
 wait for a slot           5.00    5.00   5.00*  █
@@ -82,7 +83,7 @@ Note: 20 requests were sent again; the time of earlier attempts is in "write"
 `},
 		"by histograms": {fallen(t, &metrics.ServerTotals{
 			Queue: metrics.TimeTotal{Seconds: 0.42, Requests: 42}, Prefill: metrics.TimeTotal{Seconds: 1.26, Requests: 42}, TTFT: metrics.TimeTotal{Seconds: 1.764, Requests: 42},
-		}, func(int, *metrics.Record) {}), `
+		}, func(int, *record.Record) {}), `
 Waterfall of 40 completed requests
 ms                          mean  median     P99
 wait for a slot             5.00    5.00   5.00*  █
@@ -104,7 +105,7 @@ Note: server queue and prefill are means of the 42 requests that the server's
 Note: by its /metrics the server had the first token 42.00 ms after the request
       arrived, on average
 `},
-		"of some, and too long": {fallen(t, nil, func(i int, r *metrics.Record) {
+		"of some, and too long": {fallen(t, nil, func(i int, r *record.Record) {
 			if told(i, r); i == 0 {
 				r.Server.QueueMS = new(52.0)
 			}
@@ -148,9 +149,9 @@ Note: network and front end are below 0 in 1 request: there the server's queue
 }
 
 func TestTheWaterfallOfARequest(t *testing.T) {
-	s := fallen(t, nil, func(i int, r *metrics.Record) {
+	s := fallen(t, nil, func(i int, r *record.Record) {
 		if told(i, r); i == 1 {
-			r.Class, r.Error, r.Attempts = metrics.Truncated, "the stream ended", 2
+			r.Result.Class, r.Result.Error, r.Attempts = record.Truncated, "the stream ended", 2
 		}
 	})
 	for id, want := range map[string]string{
@@ -242,7 +243,7 @@ func TestAWaterfallOfSeveralAnswers(t *testing.T) {
 			"server queue and prefill are means of the 80 answers, 2 to a request, that the server's /metrics counted"},
 		{nil, "vLLM does with --enable-per-request-metrics, but not for requests with several answers"},
 	} {
-		s := fallen(t, c.times, func(int, *metrics.Record) {})
+		s := fallen(t, c.times, func(int, *record.Record) {})
 		s.Header.Config.Answers = 2
 		if notes := strings.Join(waterfallNotes(s, s.Waterfall()), "\n"); !strings.Contains(notes, c.says) {
 			t.Errorf("notes %q, want %q", notes, c.says)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -143,13 +144,13 @@ func (c *console) announceRate(out io.Writer, load *metrics.Config) {
 // unaligned says why /tokenize cannot be used, as vLLM's client does, with our error instead of
 // Python's exception.
 func (c *console) unaligned(s loadgen.Event) string {
-	f, _ := errors.AsType[*metrics.Failure](s.Err)
+	f, _ := errors.AsType[*record.Failure](s.Err)
 	switch {
 	case !c.version.Since(33, 0):
 		return "/tokenize unavailable"
 	case loadgen.IsDown(s.Err):
 		return fmt.Sprintf("%s unreachable (%v)", s.Plan.Server.BaseURL, s.Err)
-	case f == nil || f.Class != metrics.Status:
+	case f == nil || f.Class != record.Status:
 		return fmt.Sprintf("/tokenize probe failed (%v)", s.Err)
 	case f.Status == http.StatusNotFound:
 		return fmt.Sprintf("/tokenize unavailable (404 Not Found: either this server has no /tokenize route, or it does "+

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -205,13 +205,13 @@ func readStreamFile(t *testing.T, name string) recordStream {
 		rec := entry.Record
 		switch {
 		case rec == nil:
-		case rec.Class != metrics.OK:
+		case rec.Result.Class != record.OK:
 			sum.failed++
 		default:
 			sum.completed++
-			sum.input += rec.In
-			sum.output += rec.Out
-			sum.chunks += rec.Chunks.Len()
+			sum.input += rec.Tokens.In
+			sum.output += rec.Tokens.Out
+			sum.chunks += rec.Answer.Chunks.Len()
 		}
 	}
 	return sum

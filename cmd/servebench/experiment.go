@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
@@ -206,7 +207,7 @@ func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 }
 
 // Record updates the exporter.
-func (e *experiment) Record(rec *metrics.Record) { e.series[rec.Run].Take(rec) }
+func (e *experiment) Record(rec *record.Record) { e.series[rec.Run].Take(rec) }
 
 // Done writes the files of a run, then prints its block and remarks about it.
 func (e *experiment) Done(r *loadgen.Result) {

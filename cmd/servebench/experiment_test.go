@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // watchedSim is a simulated server, whose requests see gets to see first.
@@ -142,7 +143,7 @@ func TestTargetsWhoseRequestsWereDroppedAreNotCompared(t *testing.T) {
 			if !kept {
 				c.MaxKept = 1
 			}
-			c.Add(&metrics.Record{Out: 1, Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second})
+			c.Add(&record.Record{Tokens: record.Tokens{Out: 1}, Times: record.Times{Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second}})
 			e.done = append(e.done, &loadgen.Result{Summary: c.Summary(3)})
 		}
 		e.Event(loadgen.Event{Kind: loadgen.RepeatDone, Count: len(e.done)})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // HdrHistogram's own Java tools find in an interval log what servebench prints as the
@@ -36,7 +36,7 @@ func TestLiveHdrHistogramReadsWhatIsLogged(t *testing.T) {
 	_, list, _ := strings.Cut(command(t, "java", "-cp", jar, "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-listtags"), ":")
 	tags := strings.Fields(list)
 	var want []string
-	for _, name := range metrics.LatencyNames {
+	for _, name := range record.LatencyNames {
 		want = append(want, "a."+name, "b."+name)
 		out := filepath.Join(dir, name)
 		command(t, "java", "-cp", jar, "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-tag", "b."+name, "-outputValueUnitRatio", "1000000", "-o", out)

@@ -176,7 +176,7 @@ func recorded(t *testing.T, name string) (ended map[string]time.Time, targets ma
 		case e.Header != nil:
 			epoch, targets[e.Header.Target] = e.Header.Epoch, true
 		case e.Record != nil:
-			ended[e.Record.Target+"/"+e.Record.ID] = epoch.Add(e.Record.End)
+			ended[e.Record.Target+"/"+e.Record.ID] = epoch.Add(e.Record.Times.End)
 		}
 	}
 	return ended, targets

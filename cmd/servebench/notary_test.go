@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -89,7 +89,7 @@ func (n *notary) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the server was asked for.
 func (n *notary) seen(t *testing.T, text string) []workloadLine {
 	t.Helper()
-	var records []*metrics.Record
+	var records []*record.Record
 	for entry, err := range stream.NewReader(strings.NewReader(text)).Entries() {
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func (n *notary) seen(t *testing.T, text string) []workloadLine {
 			records = append(records, entry.Record)
 		}
 	}
-	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	slices.SortFunc(records, func(a, b *record.Record) int { return a.Index - b.Index })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var sent []workloadLine
@@ -107,7 +107,7 @@ func (n *notary) seen(t *testing.T, text string) []workloadLine {
 			t.Fatalf("the record in place %d has index %d", i, r.Index)
 		}
 		b := n.asked[r.ID]
-		sent = append(sent, workloadLine{r.ID, b.Prompt, r.InAsked, b.MaxTokens, r.Due})
+		sent = append(sent, workloadLine{r.ID, b.Prompt, r.Tokens.InAsked, b.MaxTokens, r.Times.Due})
 	}
 	return sent
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -51,7 +52,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 			r.Run = run
 			err = errors.Join(err, sw.Write(r))
 			c.Add(r)
-			took = max(took, r.End)
+			took = max(took, r.Times.End)
 		}
 		s := c.Summary(took.Seconds())
 		s.Evidence = &metrics.Evidence{}
@@ -61,25 +62,25 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 	}
 }
 
-func (q queued) records() (records []*metrics.Record) {
+func (q queued) records() (records []*record.Record) {
 	const takes = 40 * time.Millisecond
 	var ends []time.Duration
 	free := time.Duration(0)
 	for i := range 10 * q.rate {
-		r := &metrics.Record{Index: i, Due: time.Duration(i) * time.Second / time.Duration(q.rate), In: 8, Out: 2, Status: 200}
-		r.Slot = r.Due
+		r := &record.Record{Index: i, Times: record.Times{Due: time.Duration(i) * time.Second / time.Duration(q.rate)}, Tokens: record.Tokens{In: 8, Out: 2}, Result: record.Result{Status: 200}}
+		r.Times.Slot = r.Times.Due
 		if q.slots > 0 && i >= q.slots {
-			r.Slot = max(r.Due, ends[i-q.slots])
+			r.Times.Slot = max(r.Times.Due, ends[i-q.slots])
 		}
-		r.Sent, r.Wrote = r.Slot, r.Slot
-		free = max(free, r.Sent) + takes
-		r.Chunks.Append(free - takes/2)
-		r.Chunks.Append(free)
-		r.FirstByte, r.FirstContent, r.Last, r.End = free-takes/2, free-takes/2, free, free
+		r.Times.Sent, r.Times.Wrote = r.Times.Slot, r.Times.Slot
+		free = max(free, r.Times.Sent) + takes
+		r.Answer.Chunks.Append(free - takes/2)
+		r.Answer.Chunks.Append(free)
+		r.Times.FirstByte, r.Times.FirstContent, r.Times.Last, r.Times.End = free-takes/2, free-takes/2, free, free
 		if q.failing > 0 && i%q.failing == 0 {
-			r.Class, r.Error, r.Status = metrics.Status, "busy", 503
+			r.Result.Class, r.Result.Error, r.Result.Status = record.Status, "busy", 503
 		}
-		ends = append(ends, r.End)
+		ends = append(ends, r.Times.End)
 		records = append(records, r)
 	}
 	return records

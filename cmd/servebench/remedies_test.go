@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -156,7 +157,7 @@ var commandLines = []string{
 
 // meetings are what runs met, so that every check about flags fails, and every note about them is there.
 var meetings = map[string]func(s *metrics.Summary){
-	"an overflow": func(s *metrics.Summary) { s.Failed, s.Classes = 100, map[metrics.Class]int{metrics.Overflow: 100} },
+	"an overflow": func(s *metrics.Summary) { s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100} },
 	"vanished gaps": func(s *metrics.Summary) {
 		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Later: metrics.LaterTurns{Gaps: 10, Vanished: 10}}
 	},
@@ -164,7 +165,7 @@ var meetings = map[string]func(s *metrics.Summary){
 		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9}
 		s.Sessions.Later.InDrift.Add(0.9)
 		s.Truth.LaterTurns = true
-		s.Failed, s.Classes = 100, map[metrics.Class]int{metrics.Overflow: 100}
+		s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100}
 	},
 	"no places": func(s *metrics.Summary) {
 		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Parts: metrics.JobParts{SessionSlots: time.Hour}}
@@ -206,10 +207,10 @@ func undelay(s *metrics.Summary) {
 func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
 	c := metrics.NewCollector(&metrics.Header{Config: o.Plan.Config(), Flags: o.Flags})
 	for i := range 100 {
-		r := &metrics.Record{Index: i, Sent: time.Duration(i) * 10 * time.Millisecond, Out: 2, FirstContent: 1}
-		r.Chunks.Append(r.Sent + 50*time.Millisecond)
-		r.Chunks.Append(r.Sent + 60*time.Millisecond)
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		r := &record.Record{Index: i, Times: record.Times{Sent: time.Duration(i) * 10 * time.Millisecond, FirstContent: 1}, Tokens: record.Tokens{Out: 2}}
+		r.Answer.Chunks.Append(r.Times.Sent + 50*time.Millisecond)
+		r.Answer.Chunks.Append(r.Times.Sent + 60*time.Millisecond)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s := c.Summary(2)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -97,7 +98,7 @@ func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
 	for _, h := range []metrics.Header{{Run: "b", Shard: 0, Shards: 2}, {Run: "a"}, {Run: "b", Shard: 1, Shards: 2}} {
 		w := stream.NewWriter(&text)
 		c := metrics.NewCollector(&h)
-		r := &metrics.Record{Run: h.Run, In: 10 * len(h.Run), Out: 1}
+		r := &record.Record{Run: h.Run, Tokens: record.Tokens{In: 10 * len(h.Run), Out: 1}}
 		c.Add(r)
 		if err := errors.Join(w.Begin(&h), w.Write(r), w.End(c.Summary(2))); err != nil {
 			t.Fatal(err)
@@ -157,7 +158,7 @@ func TestReportDoesNotWaitForATerminal(t *testing.T) {
 
 // A recording that was cut before a request had ended has an answer of its own.
 func TestReportOfNoRequestIsNoSuccess(t *testing.T) {
-	const head = `{"v":2,"k":"run","run":"a","epoch":"2026-11-22T20:53:36Z","version":"devel","definitions":"0.33.0","config":{"model":"m","num_prompts":5}}` + "\n"
+	const head = `{"v":3,"k":"run","run":"a","epoch":"2026-11-22T20:53:36Z","version":"devel","definitions":"0.33.0","config":{"model":"m","num_prompts":5}}` + "\n"
 	_, _, err := reportOf(head, "-")
 	var exit exitError
 	if !errors.As(err, &exit) || exit.code != exitNo || !strings.Contains(err.Error(), "no request is recorded") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -30,8 +31,8 @@ func writeStream(t *testing.T, name string, h metrics.Header) string {
 	err := w.Begin(&h)
 	for i := range 4 {
 		sent := time.Duration(i) * time.Second / 7
-		r := &metrics.Record{Run: h.Run, Index: 4*h.Shard + i, In: 10, Out: 1, Due: sent, Slot: sent, Sent: sent, Last: sent + 5e6, End: sent + 5e6}
-		r.Chunks.Append(r.Last)
+		r := &record.Record{Run: h.Run, Index: 4*h.Shard + i, Tokens: record.Tokens{In: 10, Out: 1}, Times: record.Times{Due: sent, Slot: sent, Sent: sent, Last: sent + 5e6, End: sent + 5e6}}
+		r.Answer.Chunks.Append(r.Times.Last)
 		c.Add(r)
 		err = errors.Join(err, w.Write(r))
 	}

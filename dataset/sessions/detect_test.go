@@ -29,7 +29,7 @@ func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
 		{`{"id":"a","prompt":"x","prompt_len":1,"output_len":1,"due":0.5}`, "file", `the first object has "output_len" and "prompt_len"`},
 		{`{"prompt":"x","output_len":1}`, "file", `the first object has "output_len" and "prompt". custom reads such a file, too, but not its "output_len"`},
 		{`{"session":"a","turn":1,"prompt":"x"}`, "file", `the first object has "session" and "turn"`},
-		{`{"v":2,"k":"run","run":"r"}`, "file", `the first object has "v", "k" and "run". It is the record stream of a run`},
+		{`{"v":3,"k":"run","run":"r"}`, "file", `the first object has "v", "k" and "run". It is the record stream of a run`},
 		{`{"category":"math","turns":["x"]}`, "spec_bench", `the first object has "category" and "turns"`},
 		{"Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n", "burstgpt", `it has the columns "Model", "Request tokens" and "Response tokens"`},
 	} {

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -120,7 +121,7 @@ func (t *trial) run(ctx context.Context, servers Servers) ([]*metrics.Summary, e
 			return nil, err
 		}
 		rec := recordOf(&r, t.headers[r.Load])
-		ends[r.Load] = max(ends[r.Load], rec.End)
+		ends[r.Load] = max(ends[r.Load], rec.Times.End)
 		collectors[r.Load].Add(rec)
 		write(func() error { return streams[r.Load].Write(rec) })
 	}
@@ -200,19 +201,21 @@ func delayed(source dataset.Source, by time.Duration) dataset.Source {
 }
 
 // recordOf is what a request of a dry run did.
-func recordOf(r *sim.SimulatedRequest, h *metrics.Header) *metrics.Record {
-	rec := &metrics.Record{
-		Run: h.Run, Target: h.Target, Index: r.Session, Attempts: 1, Due: r.Due, Slot: r.Sent, Sent: r.Sent, Wrote: r.Sent,
-		FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End, In: r.Prompt, Out: r.Out,
-		Status: 200,
+func recordOf(r *sim.SimulatedRequest, h *metrics.Header) *record.Record {
+	rec := &record.Record{
+		Run: h.Run, Target: h.Target, Index: r.Session, Attempts: 1,
+		Times: record.Times{Due: r.Due, Slot: r.Sent, Sent: r.Sent, Wrote: r.Sent,
+			FirstByte: r.First, FirstContent: r.First, Last: r.End, LastByte: r.End, End: r.End},
+		Tokens: record.Tokens{In: r.Prompt, Out: r.Out},
+		Result: record.Result{Status: 200},
 	}
 	if r.Refused {
-		rec.Class, rec.Status, rec.Error, rec.Out = metrics.Overflow, 400,
+		rec.Result.Class, rec.Result.Status, rec.Result.Error, rec.Tokens.Out = record.Overflow, 400,
 			"the prompt and its answer are too long for the model", 0
 		return rec
 	}
 	for _, c := range r.Chunks {
-		rec.Chunks.Append(c.At)
+		rec.Answer.Chunks.Append(c.At)
 	}
 	return rec
 }

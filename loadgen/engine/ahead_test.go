@@ -72,8 +72,8 @@ func TestAheadHoldsNothingUp(t *testing.T) {
 		})
 		start := time.Now()
 		for i, rec := range collect(t, r) {
-			if want := time.Duration(i) * 10 * time.Second; rec.Sent != want {
-				t.Errorf("request %d was sent at %v, want %v", i, rec.Sent, want)
+			if want := time.Duration(i) * 10 * time.Second; rec.Times.Sent != want {
+				t.Errorf("request %d was sent at %v, want %v", i, rec.Times.Sent, want)
 			}
 		}
 		if took := time.Since(start); took != 21*time.Second {

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // taking is a Sender whose answers take so long, unless they are cut.
 func taking(long time.Duration) Sender {
-	return func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 		return func(yield func(Chunk, error) bool) {
 			if Sleep(ctx, time.Now().Add(long)) != nil {
-				yield(Chunk{}, metrics.Ended(ctx))
+				yield(Chunk{}, record.Ended(ctx))
 				return
 			}
 			yield(Chunk{At: time.Now(), Content: true}, nil)
@@ -36,7 +36,7 @@ func outcomes(ctx context.Context, r *Run) (got []string, failed error) {
 			failed = err
 			continue
 		}
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s%d.%d %v %s", rec.Run, rec.Index, rec.Turn, rec.End, rec.Class)))
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s%d.%d %v %s", rec.Run, rec.Index, rec.Turn, rec.Times.End, rec.Result.Class)))
 	}
 	slices.Sort(got)
 	return got, failed
@@ -113,11 +113,11 @@ func TestTheRunEndsAtItsDeadline(t *testing.T) {
 				load, start := test.load, time.Now()
 				load.Target = Target{Encode: encodeID, Send: taking(long)}
 				got, err := outcomes(t.Context(), &Run{Wait: Sleep, Loads: []Load{load}, Deadline: test.deadline})
-				f, _ := errors.AsType[*metrics.Failure](err)
+				f, _ := errors.AsType[*record.Failure](err)
 				if !slices.Equal(got, test.want) || (f != nil) != test.cut {
 					t.Errorf("got %q, %v; want %q", got, err, test.want)
 				}
-				if f != nil && (f.Class != metrics.Deadline || f.Error() != "cut at the run's deadline of "+test.deadline.String() || time.Since(start) != test.deadline) {
+				if f != nil && (f.Class != record.Deadline || f.Error() != "cut at the run's deadline of "+test.deadline.String() || time.Since(start) != test.deadline) {
 					t.Errorf("%s: %v after %v", f.Class, f, time.Since(start))
 				}
 			})
@@ -140,7 +140,7 @@ func TestTheDeadlineHoldsForARunThatIsInterrupted(t *testing.T) {
 func TestAnErrorOfTheSourceIsNoDeadline(t *testing.T) {
 	// The server that a source asks for tokens fails by classes, too.
 	synctest.Test(t, func(t *testing.T) {
-		lost := metrics.Failf(metrics.Refused, "refused")
+		lost := record.Failf(record.Refused, "refused")
 		source := func(yield func(*dataset.Conversation, error) bool) {
 			for c := range talks(maxReady+10_000, 1) {
 				if !yield(c, nil) {

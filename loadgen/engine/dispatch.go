@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A dispatcher starts one load's conversations, first in, first out: it waits until one is due,
@@ -26,7 +26,7 @@ type dispatcher struct {
 	epoch        time.Time
 	inFlight     context.Context         // ends when requests are cut
 	cut          context.CancelCauseFunc // ends it
-	records      chan<- *metrics.Record
+	records      chan<- *record.Record
 	crew         *crew // runs the conversations
 
 	freed        [2]time.Duration // when a slot that was not free was last taken, by rank
@@ -81,7 +81,7 @@ func (d *dispatcher) limitDrain(ctx context.Context) {
 		return
 	}
 	timer := time.AfterFunc(limit, func() {
-		d.cut(metrics.Failf(metrics.Overdue, "not finished %v after the last request was sent", limit))
+		d.cut(record.Failf(record.Overdue, "not finished %v after the last request was sent", limit))
 	})
 	context.AfterFunc(d.inFlight, func() { timer.Stop() })
 }
@@ -202,9 +202,10 @@ type start struct {
 
 // only runs a conversation of one turn.
 func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
-	rec := d.send(ctx, p.first, &metrics.Record{
-		Index: p.index, Phase: at.stage.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen,
-		OutAsked: p.Turns[0].OutputLen,
+	rec := d.send(ctx, p.first, &record.Record{
+		Index: p.index, Phase: at.stage.phase, Times: record.Times{Due: p.due, Slot: at.slot},
+		Tokens: record.Tokens{InAsked: p.Turns[0].PromptLen,
+			OutAsked: p.Turns[0].OutputLen},
 	})
 	d.live.over(at.stage.phase)
 	d.records <- rec
@@ -214,13 +215,13 @@ func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 }
 
 // send sends a request and completes its record.
-func (d *dispatcher) send(ctx context.Context, req *Request, rec *metrics.Record) *metrics.Record {
+func (d *dispatcher) send(ctx context.Context, req *Request, rec *record.Record) *record.Record {
 	rec.Run, rec.Target, rec.ID = d.load.Run, d.load.Target.Name, req.ID
 	req.Once = d.load.Target.Retry.Times <= 0
 	d.live.Sent.Add(1)
 	d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec: rec, live: d.live, going: ctx})
-	if ctx.Err() != nil && rec.Phase == metrics.Main {
-		rec.Phase = metrics.Drain
+	if ctx.Err() != nil && rec.Phase == record.Main {
+		rec.Phase = record.Drain
 	}
 	d.live.end(rec)
 	return rec

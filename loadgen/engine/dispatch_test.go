@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestScheduleIgnoresSlowServer(t *testing.T) {
@@ -19,9 +19,9 @@ func TestScheduleIgnoresSlowServer(t *testing.T) {
 		r := oneLoad(Load{Source: prompts(50), Schedule: every(10 * time.Millisecond), Target: Target{Send: answer(time.Hour, 0, 1)}})
 		for i, rec := range collect(t, r) {
 			due := time.Duration(i) * 10 * time.Millisecond
-			if rec.Due != due || rec.Sent != due || rec.TTFT() != time.Hour || rec.Queue() != 0 || rec.Lag() != 0 {
+			if rec.Times.Due != due || rec.Times.Sent != due || rec.TTFT() != time.Hour || rec.Queue() != 0 || rec.Lag() != 0 {
 				t.Errorf("request %d: due %v, sent %v, TTFT %v, queue %v, lag %v; want %v, the same, 1h, 0, 0",
-					i, rec.Due, rec.Sent, rec.TTFT(), rec.Queue(), rec.Lag(), due)
+					i, rec.Times.Due, rec.Times.Sent, rec.TTFT(), rec.Queue(), rec.Lag(), due)
 			}
 		}
 	})
@@ -31,8 +31,8 @@ func TestQueueIsTheWaitForASlotInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneLoad(Load{Source: prompts(9), Schedule: every(0), Concurrency: 3, Target: Target{Send: answer(time.Second, 0, 1)}})
 		for i, rec := range collect(t, r) {
-			if want := time.Duration(i/3) * time.Second; rec.Queue() != want || rec.Slot != want || rec.Sent != want {
-				t.Errorf("request %d: queue %v, slot %v, sent %v; want %v each", i, rec.Queue(), rec.Slot, rec.Sent, want)
+			if want := time.Duration(i/3) * time.Second; rec.Queue() != want || rec.Times.Slot != want || rec.Times.Sent != want {
+				t.Errorf("request %d: queue %v, slot %v, sent %v; want %v each", i, rec.Queue(), rec.Times.Slot, rec.Times.Sent, want)
 			}
 		}
 	})
@@ -42,8 +42,8 @@ func TestWithoutScheduleARequestIsDueWhenASlotIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneLoad(Load{Source: prompts(6), Concurrency: 2, Delay: time.Second, Target: Target{Send: answer(time.Second, 0, 1)}})
 		for i, rec := range collect(t, r) {
-			if want := time.Duration(1+i/2) * time.Second; rec.Due != want || rec.Queue() != 0 {
-				t.Errorf("request %d: due %v, queue %v; want %v, 0", i, rec.Due, rec.Queue(), want)
+			if want := time.Duration(1+i/2) * time.Second; rec.Times.Due != want || rec.Queue() != 0 {
+				t.Errorf("request %d: due %v, queue %v; want %v, 0", i, rec.Times.Due, rec.Queue(), want)
 			}
 		}
 	})
@@ -54,13 +54,13 @@ func TestRecordHoldsWhatTheSenderYielded(t *testing.T) {
 		r := oneLoad(Load{Source: prompts(1), Target: Target{Name: "a", Send: answer(50*time.Millisecond, 7*time.Millisecond, 4)}})
 		r.Loads[0].Target.Count = func(string) int { return 4 }
 		rec := collect(t, r)[0]
-		if rec.Run != "r" || rec.Target != "a" || rec.ID != "0" || rec.In != 3 || rec.OutAsked != 2 || rec.Out != 4 || !rec.Uncounted {
+		if rec.Run != "r" || rec.Target != "a" || rec.ID != "0" || rec.Tokens.In != 3 || rec.Tokens.OutAsked != 2 || rec.Tokens.Out != 4 || !rec.Tokens.Uncounted {
 			t.Errorf("got %+v", rec)
 		}
-		if rec.TTFT() != 50*time.Millisecond || rec.E2EL() != 71*time.Millisecond || rec.TPOT() != 7*time.Millisecond || rec.FirstContent != rec.TTFT() {
+		if rec.TTFT() != 50*time.Millisecond || rec.E2EL() != 71*time.Millisecond || rec.TPOT() != 7*time.Millisecond || rec.Times.FirstContent != rec.TTFT() {
 			t.Errorf("TTFT %v, E2EL %v, TPOT %v", rec.TTFT(), rec.E2EL(), rec.TPOT())
 		}
-		if gaps := slices.Collect(rec.Chunks.Gaps()); !slices.Equal(gaps, []time.Duration{7e6, 7e6, 7e6}) {
+		if gaps := slices.Collect(rec.Answer.Chunks.Gaps()); !slices.Equal(gaps, []time.Duration{7e6, 7e6, 7e6}) {
 			t.Errorf("gaps %v", gaps)
 		}
 	})
@@ -72,13 +72,13 @@ func TestLaterTurnsWaitForTheAnswer(t *testing.T) {
 			yield(&dataset.Conversation{ID: "c", Turns: make([]dataset.Turn, 3)}, nil)
 		}
 		r := oneLoad(Load{Source: source, Target: Target{Send: answer(time.Second, 0, 1)}})
-		var all []*metrics.Record
+		var all []*record.Record
 		for rec := range r.Records(t.Context()) {
 			all = append(all, rec)
 		}
 		for i, rec := range all {
-			if want := time.Duration(i) * time.Second; rec.Turn != i || rec.Sent != want || rec.Lag() != 0 {
-				t.Errorf("turn %d sent at %v, want %v", rec.Turn, rec.Sent, want)
+			if want := time.Duration(i) * time.Second; rec.Turn != i || rec.Times.Sent != want || rec.Lag() != 0 {
+				t.Errorf("turn %d sent at %v, want %v", rec.Turn, rec.Times.Sent, want)
 			}
 		}
 		if len(all) != 3 {
@@ -125,8 +125,8 @@ func TestLongBodiesInFlightLeaveRoomToOthers(t *testing.T) {
 		}}
 		r := oneLoad(Load{Source: prompts(200), Schedule: every(0), Target: target})
 		for _, rec := range collect(t, r) {
-			if rec.Sent != 0 {
-				t.Fatalf("request %d sent at %v, want 0", rec.Index, rec.Sent)
+			if rec.Times.Sent != 0 {
+				t.Fatalf("request %d sent at %v, want 0", rec.Index, rec.Times.Sent)
 			}
 		}
 	})
@@ -172,11 +172,11 @@ func TestCancelStopsLaterTurns(t *testing.T) {
 		defer cancel()
 		r := oneLoad(Load{Source: source, Target: Target{Send: answer(time.Second, 0, 1)}})
 		r.Drain = time.Hour
-		var phases []metrics.Phase
+		var phases []record.Phase
 		for rec := range r.Records(ctx) {
 			phases = append(phases, rec.Phase)
 		}
-		if !slices.Equal(phases, []metrics.Phase{metrics.Main, metrics.Drain}) {
+		if !slices.Equal(phases, []record.Phase{record.Main, record.Drain}) {
 			t.Errorf("turns sent, by phase: %q", phases)
 		}
 	})
@@ -193,19 +193,19 @@ func TestConversationsBringTheirOwnTimes(t *testing.T) {
 		}
 		r := oneLoad(Load{Source: source, Target: Target{Send: answer(time.Hour, 0, 1)}})
 		for i, rec := range collect(t, r) {
-			if want := []time.Duration{5e8, 5e8, 225e7}[i]; rec.Due != want || rec.Sent != want {
-				t.Errorf("request %d: due %v, sent %v, want %v", i, rec.Due, rec.Sent, want)
+			if want := []time.Duration{5e8, 5e8, 225e7}[i]; rec.Times.Due != want || rec.Times.Sent != want {
+				t.Errorf("request %d: due %v, sent %v, want %v", i, rec.Times.Due, rec.Times.Sent, want)
 			}
 		}
 	})
 }
 
 func TestAnAnswerThatBeganIsNotAskedForAgain(t *testing.T) {
-	rec := &metrics.Record{Class: metrics.Empty}
+	rec := &record.Record{Result: record.Result{Class: record.Empty}}
 	if !mayPass(rec) {
 		t.Error("an empty answer is not sent again")
 	}
-	if rec.Blank.Append(time.Second); mayPass(rec) {
+	if rec.Answer.Blank.Append(time.Second); mayPass(rec) {
 		t.Error("an answer of a role alone is sent again")
 	}
 }
@@ -215,13 +215,13 @@ func TestARequestThatMayBeRetriedKeepsItsBody(t *testing.T) {
 	for _, times := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			target := Target{Retry: Retry{Times: times}}
-			target.Send = func(_ context.Context, _ time.Time, req *Request, _ *metrics.Record) iter.Seq2[Chunk, error] {
+			target.Send = func(_ context.Context, _ time.Time, req *Request, _ *record.Record) iter.Seq2[Chunk, error] {
 				if req.Once != (times == 0) {
 					t.Errorf("%d retries: it is sent once: %t", times, req.Once)
 				}
-				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Refused, "no")) }
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, record.Failf(record.Refused, "no")) }
 			}
-			if rec := collect(t, oneLoad(Load{Source: prompts(1), Target: target}))[0]; rec.Class != metrics.Refused {
+			if rec := collect(t, oneLoad(Load{Source: prompts(1), Target: target}))[0]; rec.Result.Class != record.Refused {
 				t.Errorf("%+v", rec)
 			}
 		})

@@ -9,19 +9,19 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Three requests, one at a time, to a server that answers each with two words.
 func Example() {
-	send := func(_ context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	send := func(_ context.Context, epoch time.Time, req *engine.Request, rec *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			for _, word := range []string{"hello", "again"} {
 				if !yield(engine.Chunk{At: time.Now(), Text: []byte(word), Content: true}, nil) {
 					return
 				}
 			}
-			rec.Out = 2
+			rec.Tokens.Out = 2
 		}
 	}
 	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
@@ -42,7 +42,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(rec.ID, rec.Chunks.Len(), "chunks,", rec.Out, "tokens")
+		fmt.Println(rec.ID, rec.Answer.Chunks.Len(), "chunks,", rec.Tokens.Out, "tokens")
 	}
 	// Output:
 	// a 2 chunks, 2 tokens

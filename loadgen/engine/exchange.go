@@ -6,12 +6,12 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An exchange collects the parts of an answer.
 type exchange struct {
-	rec    *metrics.Record
+	rec    *record.Record
 	live   *Live
 	going  context.Context // the request may be sent again until this ends; nil: never
 	tokens tokenCount
@@ -20,15 +20,15 @@ type exchange struct {
 // exchange sends req, several times if the Retry allows it, and records the result in x.rec.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
-	rec.In, rec.Asked, rec.Adapter, rec.Payload = rec.InAsked, req.Asked, req.Adapter, req.Payload
-	rec.Sent = time.Since(epoch)
+	rec.Tokens.In, rec.Asked, rec.Adapter, rec.Payload = rec.Tokens.InAsked, req.Asked, req.Adapter, req.Payload
+	rec.Times.Sent = time.Since(epoch)
 	if x.going == nil || t.Retry.Times <= 0 {
 		_ = t.attempt(ctx, epoch, req, &x) // the record has the error
 	} else {
 		t.retry(ctx, epoch, req, &x)
 	}
-	rec.End = time.Since(epoch)
-	rec.TokensPerChunk = x.tokens.each(rec)
+	rec.Times.End = time.Since(epoch)
+	rec.Tokens.PerChunk = x.tokens.each(rec)
 	t.count(req, rec)
 }
 
@@ -37,32 +37,32 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 	rec := x.rec
 	for chunk, err := range t.Send(ctx, epoch, req, rec) {
 		if err != nil {
-			rec.Class, rec.Error = metrics.Classify(err)
+			rec.Result.Class, rec.Result.Error = record.Classify(err)
 			return err
 		}
 		at := chunk.At.Sub(epoch)
-		if chunk.Content && rec.FirstContent == 0 && !invisible(chunk.Text) {
-			rec.FirstContent, rec.Reasoned = at, chunk.Reasoning
+		if chunk.Content && rec.Times.FirstContent == 0 && !invisible(chunk.Text) {
+			rec.Times.FirstContent, rec.Answer.Reasoned = at, chunk.Reasoning
 		}
-		if chunk.Content && rec.Reasoned && !chunk.Reasoning && rec.FirstOutput == 0 {
-			rec.FirstOutput = at
+		if chunk.Content && rec.Answer.Reasoned && !chunk.Reasoning && rec.Times.FirstOutput == 0 {
+			rec.Times.FirstOutput = at
 		}
 		if chunk.Blank {
-			rec.Blank.Append(at)
+			rec.Answer.Blank.Append(at)
 			continue
 		}
-		if rec.Chunks.Len() == 0 {
-			x.live.first(at - rec.Sent)
+		if rec.Answer.Chunks.Len() == 0 {
+			x.live.first(at - rec.Times.Sent)
 		}
 		if chunk.Late > 0 {
-			rec.Late.Add(rec.Chunks.Len(), chunk.Late)
+			rec.Answer.Late.Add(rec.Answer.Chunks.Len(), chunk.Late)
 		}
-		rec.Chunks.Append(at)
+		rec.Answer.Chunks.Append(at)
 		x.live.Chunks.Add(1)
 		x.tokens.add(chunk.Tokens, chunk.Content)
 	}
-	if rec.Unstreamed {
-		rec.Chunks.Append(rec.Last)
+	if rec.Answer.Unstreamed {
+		rec.Answer.Chunks.Append(rec.Times.Last)
 		x.live.Chunks.Add(1)
 	}
 	rec.TakeBlank()
@@ -77,29 +77,29 @@ func invisible(text []byte) bool {
 }
 
 // count fills in token counts that the server did not send.
-func (t *Target) count(req *Request, rec *metrics.Record) {
-	if rec.Class == metrics.OK && !t.Pooling {
-		rec.Uncounted = rec.Out == 0 && (rec.WithOutput == nil || t.counts(rec))
-		t.recount(rec, &rec.In, &rec.Out)
-		if older := rec.Until032; older != nil {
+func (t *Target) count(req *Request, rec *record.Record) {
+	if rec.Result.Class == record.OK && !t.Pooling {
+		rec.Tokens.Uncounted = rec.Tokens.Out == 0 && (rec.Tokens.WithOutput == nil || t.counts(rec))
+		t.recount(rec, &rec.Tokens.In, &rec.Tokens.Out)
+		if older := rec.Tokens.Until032; older != nil {
 			t.recount(rec, &older.In, &older.Out)
 		}
 	}
 	if !req.KeepText && !req.KeepAnswer {
-		rec.Text = ""
+		rec.Answer.Text = ""
 	}
 }
 
 // recount replaces the counts of an answer in which vLLM's client finds no counts: like that
 // client, it uses the tokenizer. Without a tokenizer, counts from elsewhere in the answer are
 // better than the 1 that vLLM's client takes, and better than asking the server during a load.
-func (t *Target) recount(rec *metrics.Record, in, out *int) {
+func (t *Target) recount(rec *record.Record, in, out *int) {
 	switch {
 	case *out > 0:
 	case t.counts(rec):
-		*out = t.Count(rec.Text)
-	case rec.WithOutput != nil:
-		*in, *out = rec.WithOutput.In, rec.WithOutput.Out
+		*out = t.Count(rec.Answer.Text)
+	case rec.Tokens.WithOutput != nil:
+		*in, *out = rec.Tokens.WithOutput.In, rec.Tokens.WithOutput.Out
 	default:
 		*out = 1
 	}
@@ -107,14 +107,14 @@ func (t *Target) recount(rec *metrics.Record, in, out *int) {
 
 // counts reports whether to count an answer with the tokenizer because vLLM's client finds no count
 // in it.
-func (t *Target) counts(rec *metrics.Record) bool {
-	return t.Count != nil && !(t.CountAsks && rec.WithOutput != nil)
+func (t *Target) counts(rec *record.Record) bool {
+	return t.Count != nil && !(t.CountAsks && rec.Tokens.WithOutput != nil)
 }
 
 // Once sends one request outside any load: a ready check or a warm-up. The Record's times count
 // from the call.
-func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
-	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
+func (t *Target) Once(ctx context.Context, req *Request) *record.Record {
+	rec := &record.Record{ID: req.ID, Phase: record.WarmUp}
 	t.exchange(ctx, time.Now(), req, exchange{rec: rec, live: new(Live)})
 	return rec
 }
@@ -162,10 +162,10 @@ func (c *tokenCount) add(total int, content bool) {
 // each is the number of tokens of each chunk of rec, if it must be stored. The usual pattern needs
 // no list: one token a chunk, then one chunk that finishes, or two from gateways that send a choice
 // with the usage.
-func (c *tokenCount) each(rec *metrics.Record) []int {
-	out := rec.Out
-	if rec.WithOutput != nil {
-		out = rec.WithOutput.Out
+func (c *tokenCount) each(rec *record.Record) []int {
+	out := rec.Tokens.Out
+	if rec.Tokens.WithOutput != nil {
+		out = rec.Tokens.WithOutput.Out
 	}
 	if c.perChunk != nil || c.tail < 2 || c.content != out || c.lead+c.content+c.tail != c.chunks {
 		return c.perChunk

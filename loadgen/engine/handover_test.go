@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // uneven is a Sender whose answers take from 1 to 400 ms, by the request.
 func uneven(seed uint64) Sender {
-	return func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 		took := rand.New(rand.NewPCG(seed, uint64(len(rec.Phase)*1000+rec.Index))).IntN(400) + 1
 		return answer(time.Duration(took)*time.Millisecond, 0, 1)(ctx, epoch, req, rec)
 	}
@@ -41,11 +41,11 @@ func randomLoad(rng *rand.Rand, n int) Load {
 }
 
 // crowded says whether a load had more in flight than it may have, warm-up included.
-func crowded(records []*metrics.Record, most int) bool {
+func crowded(records []*record.Record, most int) bool {
 	for _, at := range records {
 		n := 0
 		for _, r := range records {
-			if r.Sent <= at.Sent && at.Sent < r.End {
+			if r.Times.Sent <= at.Times.Sent && at.Times.Sent < r.Times.End {
 				n++
 			}
 		}
@@ -62,7 +62,7 @@ func TestNoRequestIsLostDoubledOrOvertakenAtTheHandover(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			run := &Run{Wait: Sleep, Loads: []Load{randomLoad(rng, n), randomLoad(rng, n)}}
-			all := map[string][]*metrics.Record{}
+			all := map[string][]*record.Record{}
 			for i := range run.Loads {
 				run.Loads[i].Run = fmt.Sprint(i)
 			}
@@ -74,16 +74,16 @@ func TestNoRequestIsLostDoubledOrOvertakenAtTheHandover(t *testing.T) {
 				handover := load.Delay + load.WarmUp.Lasts
 				next, sent := 0, time.Duration(0)
 				for _, rec := range all[load.Run] {
-					if rec.Phase == metrics.WarmUp {
-						if rec.Sent < load.Delay || rec.Sent >= handover {
-							t.Errorf("seed %d: a request of the warm-up was sent at %v, the handover is at %v", seed, rec.Sent, handover)
+					if rec.Phase == record.WarmUp {
+						if rec.Times.Sent < load.Delay || rec.Times.Sent >= handover {
+							t.Errorf("seed %d: a request of the warm-up was sent at %v, the handover is at %v", seed, rec.Times.Sent, handover)
 						}
 						continue
 					}
-					if rec.Index != next || rec.Sent < max(sent, handover) {
-						t.Errorf("seed %d: request %d was sent at %v, where request %d was expected from %v on", seed, rec.Index, rec.Sent, next, max(sent, handover))
+					if rec.Index != next || rec.Times.Sent < max(sent, handover) {
+						t.Errorf("seed %d: request %d was sent at %v, where request %d was expected from %v on", seed, rec.Index, rec.Times.Sent, next, max(sent, handover))
 					}
-					next, sent = next+1, rec.Sent
+					next, sent = next+1, rec.Times.Sent
 				}
 				if next != n || crowded(all[load.Run], load.Concurrency) {
 					t.Errorf("seed %d: %d of %d requests, %d at once at most", seed, next, n, load.Concurrency)

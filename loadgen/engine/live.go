@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Live counts what a load is doing, for display. All methods and fields are safe for concurrent
@@ -83,8 +83,8 @@ func (c Count) MeanTTFT() time.Duration {
 }
 
 // over counts a conversation that began in a phase and is over.
-func (l *Live) over(began metrics.Phase) {
-	if began == metrics.WarmUp {
+func (l *Live) over(began record.Phase) {
+	if began == record.WarmUp {
 		l.SessionsWarmed.Add(1)
 	}
 	l.SessionsOver.Add(1)
@@ -95,14 +95,14 @@ func (l *Live) first(ttft time.Duration) {
 	l.answered.Add(1)
 }
 
-func (l *Live) end(rec *metrics.Record) {
-	if rec.Chunks.Len() == 0 || rec.Unstreamed {
+func (l *Live) end(rec *record.Record) {
+	if rec.Answer.Chunks.Len() == 0 || rec.Answer.Unstreamed {
 		l.silent.Add(1)
 	}
 	switch {
-	case rec.Phase == metrics.WarmUp:
+	case rec.Phase == record.WarmUp:
 		l.Warmed.Add(1)
-	case rec.Class != metrics.OK:
+	case rec.Result.Class != record.OK:
 		l.Failed.Add(1)
 	}
 	l.Ended.Add(1)

@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestFailuresOfAWarmUpAreNoFailuresOfTheRun(t *testing.T) {
 	var l Live
-	for _, rec := range []metrics.Record{{}, {Class: metrics.Status}, {Phase: metrics.WarmUp}, {Phase: metrics.WarmUp, Class: metrics.Status}} {
+	for _, rec := range []record.Record{{}, {Result: record.Result{Class: record.Status}}, {Phase: record.WarmUp}, {Phase: record.WarmUp, Result: record.Result{Class: record.Status}}} {
 		l.end(&rec)
 	}
 	if l.Ended.Load() != 4 || l.Warmed.Load() != 2 || l.Failed.Load() != 1 {
@@ -23,10 +23,10 @@ func TestFailuresOfAWarmUpAreNoFailuresOfTheRun(t *testing.T) {
 // A request whose answer comes whole waits for its first token until it ends, and no longer.
 func TestWholeAnswersThatEndedDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		send := func(_ context.Context, epoch time.Time, _ *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		send := func(_ context.Context, epoch time.Time, _ *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			return func(func(Chunk, error) bool) {
 				time.Sleep(time.Second)
-				rec.Unstreamed, rec.Last = true, time.Since(epoch)
+				rec.Answer.Unstreamed, rec.Times.Last = true, time.Since(epoch)
 			}
 		}
 		var live Live

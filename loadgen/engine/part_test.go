@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // sent are the instants at which a run sent something, with how often, in two
 // phases.
 func sent(t *testing.T, r *Run) (warm, main []string) {
 	t.Helper()
-	at := map[metrics.Phase]map[time.Duration]int{metrics.WarmUp: {}, metrics.Main: {}}
+	at := map[record.Phase]map[time.Duration]int{record.WarmUp: {}, record.Main: {}}
 	for _, rec := range collect(t, r) {
-		at[rec.Phase][rec.Sent]++
+		at[rec.Phase][rec.Times.Sent]++
 	}
-	list := func(phase metrics.Phase) (list []string) {
+	list := func(phase record.Phase) (list []string) {
 		var times []time.Duration
 		for sent := range at[phase] {
 			times = append(times, sent)
@@ -32,7 +32,7 @@ func sent(t *testing.T, r *Run) (warm, main []string) {
 		}
 		return list
 	}
-	return list(metrics.WarmUp), list(metrics.Main)
+	return list(record.WarmUp), list(record.Main)
 }
 
 // endless is a source of more prompts than any queue holds.
@@ -120,8 +120,8 @@ func TestSlowSourceDoesNotHoldUpTheHandover(t *testing.T) {
 			WarmUp: WarmUp{Lasts: 20 * time.Second, Source: slow, Schedule: every(100 * time.Microsecond)},
 		})
 		for rec := range r.Records(t.Context()) {
-			if rec.Phase == metrics.Main {
-				ended = rec.Sent
+			if rec.Phase == record.Main {
+				ended = rec.Times.Sent
 			}
 		}
 		if ended != 20*time.Second {
@@ -169,11 +169,11 @@ func TestMeasuredRequestsAreDueFromTheHandoverOn(t *testing.T) {
 		})
 		r.Loads[0].Live = live
 		for _, rec := range collect(t, r) {
-			if rec.Phase != metrics.Main {
+			if rec.Phase != record.Main {
 				continue
 			}
-			if want := 500*time.Millisecond + time.Duration(rec.Index/2)*time.Second; rec.Due != 2500*time.Millisecond || rec.Queue() != want || rec.Lag() != 0 {
-				t.Errorf("request %d: due %v, queue %v, lag %v; want 2.5s, %v, 0", rec.Index, rec.Due, rec.Queue(), rec.Lag(), want)
+			if want := 500*time.Millisecond + time.Duration(rec.Index/2)*time.Second; rec.Times.Due != 2500*time.Millisecond || rec.Queue() != want || rec.Lag() != 0 {
+				t.Errorf("request %d: due %v, queue %v, lag %v; want 2.5s, %v, 0", rec.Index, rec.Times.Due, rec.Queue(), rec.Lag(), want)
 			}
 		}
 		if live.Sent.Load() != 10 || live.Ended.Load() != 10 || live.Warmed.Load() != 6 {
@@ -190,12 +190,12 @@ func TestScheduleIgnoresSlowServerBehindAWarmUp(t *testing.T) {
 		})
 		n := 0
 		for _, rec := range collect(t, r) {
-			if rec.Phase == metrics.WarmUp {
+			if rec.Phase == record.WarmUp {
 				continue
 			}
 			n++
-			if due := time.Second + time.Duration(rec.Index)*10*time.Millisecond; rec.Due != due || rec.Sent != due {
-				t.Errorf("request %d: due %v, sent %v; want %v", rec.Index, rec.Due, rec.Sent, due)
+			if due := time.Second + time.Duration(rec.Index)*10*time.Millisecond; rec.Times.Due != due || rec.Times.Sent != due {
+				t.Errorf("request %d: due %v, sent %v; want %v", rec.Index, rec.Times.Due, rec.Times.Sent, due)
 			}
 		}
 		if n != 50 {
@@ -217,7 +217,7 @@ func TestInterruptedWarmUpIsStillNotMeasured(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n++; rec.Phase != metrics.WarmUp {
+			if n++; rec.Phase != record.WarmUp {
 				t.Errorf("a request of the warm-up is of phase %q", rec.Phase)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Prober repeats a small request during a load, one at a time and outside any limit on
@@ -32,7 +33,7 @@ func (p *Prober) Probe(ctx context.Context, done <-chan struct{}) *metrics.Probe
 		switch {
 		case ctx.Err() != nil:
 			return probes(took, failed)
-		case rec.Class == metrics.OK:
+		case rec.Result.Class == record.OK:
 			took = append(took, rec.E2EL())
 		default:
 			failed++

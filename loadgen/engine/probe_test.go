@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // slower is a Sender that takes a second longer each time, and fails at the third.
 func slower() Sender {
 	n := 0
-	return func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 		n++
 		if n == 3 {
 			return func(yield func(Chunk, error) bool) {
-				yield(Chunk{}, &metrics.Failure{Class: metrics.Connect, Err: errors.New("refused")})
+				yield(Chunk{}, &record.Failure{Class: record.Connect, Err: errors.New("refused")})
 			}
 		}
 		return answer(time.Duration(n)*time.Second, 0, 1)(ctx, epoch, req, rec)

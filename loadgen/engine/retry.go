@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
@@ -30,9 +30,9 @@ type Retry struct {
 // passing has the classes of failures that may pass, and passingStatus the statuses. Limits on the
 // answer are not among them: the server may still be working on it.
 var (
-	passing = []metrics.Class{
-		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated,
-		metrics.Empty,
+	passing = []record.Class{
+		record.DNS, record.Refused, record.Connect, record.ConnectTimeout, record.Reset, record.Truncated,
+		record.Empty,
 	}
 	passingStatus = []int{
 		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
@@ -41,19 +41,19 @@ var (
 )
 
 // mayPass reports whether it is worth sending a request again that ended like this.
-func mayPass(rec *metrics.Record) bool {
+func mayPass(rec *record.Record) bool {
 	switch {
-	case rec.Chunks.Len()+rec.Blank.Len() > 0:
+	case rec.Answer.Chunks.Len()+rec.Answer.Blank.Len() > 0:
 		return false
-	case rec.Class == metrics.Status:
-		return slices.Contains(passingStatus, rec.Status)
+	case rec.Result.Class == record.Status:
+		return slices.Contains(passingStatus, rec.Result.Status)
 	}
-	return slices.Contains(passing, rec.Class)
+	return slices.Contains(passing, rec.Result.Class)
 }
 
 // pause is how long to wait after so many attempts. err is the error of the last attempt.
 func pause(tries int, err error) time.Duration {
-	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.RetryAfter > 0 {
+	if f, ok := errors.AsType[*record.Failure](err); ok && f.RetryAfter > 0 {
 		return min(f.RetryAfter, longestAsked)
 	}
 	return min(firstPause<<min(tries-1, 10), longestPause)
@@ -64,7 +64,7 @@ func pause(tries int, err error) time.Duration {
 func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
 	if limit := t.Retry.Total; limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, metrics.Failf(metrics.Timeout, "not finished within %v", limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, record.Failf(record.Timeout, "not finished within %v", limit))
 		defer cancel()
 	}
 	blank, reconnects, again := *x.rec, 0, *req
@@ -91,12 +91,12 @@ func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 	case <-x.going.Done():
 	}
-	f := metrics.Ended(ctx)
+	f := record.Ended(ctx)
 	if f == nil {
 		f = overtime(x.going)
 	}
 	if f != nil {
-		x.rec.Class, x.rec.Error = f.Class, f.Error()+", in a pause after: "+x.rec.Error
+		x.rec.Result.Class, x.rec.Result.Error = f.Class, f.Error()+", in a pause after: "+x.rec.Result.Error
 		return false
 	}
 	return x.going.Err() == nil

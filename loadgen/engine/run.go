@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Run sends its Loads to their targets, all on one clock. Records must not be called while
@@ -52,8 +52,8 @@ type Run struct {
 // source, a schedule or a body was wrong, or, as a *metrics.Failure, the Deadline cut the run
 // short. A failed request is a Record, not an error. Breaking out of the loop cuts the requests in
 // flight. Records leaves no goroutine behind.
-func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
-	return func(yield func(*metrics.Record, error) bool) {
+func (r *Run) Records(ctx context.Context) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		group, going := errgroup.WithContext(ctx)
@@ -80,7 +80,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		if r.Started != nil {
 			r.Started(epoch)
 		}
-		records := make(chan *metrics.Record, recordsAhead)
+		records := make(chan *record.Record, recordsAhead)
 		for i := range r.Loads {
 			d := r.dispatcher(&r.Loads[i], queues[i])
 			d.epoch, d.records, d.crew = epoch, records, newCrew(group)
@@ -151,16 +151,16 @@ func (r *Run) limit(epoch time.Time, stop, cut func(cause error)) (callOff func(
 	if r.Deadline <= 0 {
 		return func() {}
 	}
-	over := metrics.Failf(metrics.Deadline, "cut at the run's deadline of %v", r.Deadline)
+	over := record.Failf(record.Deadline, "cut at the run's deadline of %v", r.Deadline)
 	// Stop sending first, so that nothing follows what is cut.
 	timer := time.AfterFunc(time.Until(epoch.Add(r.Deadline)), func() { stop(over); cut(over) })
 	return func() { timer.Stop() }
 }
 
 // overtime is the Failure that ended ctx, if a deadline did.
-func overtime(ctx context.Context) *metrics.Failure {
-	f, ok := errors.AsType[*metrics.Failure](context.Cause(ctx))
-	if !ok || f.Class != metrics.Deadline {
+func overtime(ctx context.Context) *record.Failure {
+	f, ok := errors.AsType[*record.Failure](context.Cause(ctx))
+	if !ok || f.Class != record.Deadline {
 		return nil
 	}
 	return f

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // prompts yields n conversations of one turn.
@@ -44,16 +44,16 @@ func encodeID(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request,
 // answer is a Sender that takes ttft to the first of n chunks and itl between
 // chunks.
 func answer(ttft, itl time.Duration, n int) Sender {
-	return func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+	return func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 		return func(yield func(Chunk, error) bool) {
 			pause := ttft
 			for range n {
 				if err := Sleep(ctx, time.Now().Add(pause)); err != nil {
-					yield(Chunk{}, &metrics.Failure{Class: metrics.Cancelled, Err: err})
+					yield(Chunk{}, &record.Failure{Class: record.Cancelled, Err: err})
 					return
 				}
 				now := time.Now()
-				rec.Last = now.Sub(epoch)
+				rec.Times.Last = now.Sub(epoch)
 				if !yield(Chunk{At: now, Content: true}, nil) {
 					return
 				}
@@ -71,22 +71,22 @@ func oneLoad(load Load) *Run {
 	return &Run{Loads: []Load{load}, Wait: Sleep}
 }
 
-func collect(t *testing.T, r *Run) []*metrics.Record {
+func collect(t *testing.T, r *Run) []*record.Record {
 	t.Helper()
-	var all []*metrics.Record
+	var all []*record.Record
 	for rec, err := range r.Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, rec)
 	}
-	slices.SortFunc(all, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	slices.SortFunc(all, func(a, b *record.Record) int { return a.Index - b.Index })
 	return all
 }
 
 func TestCancelDrainsThenCuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			ttft := 3 * time.Second
 			if req.ID == "1" {
 				ttft = time.Hour
@@ -103,7 +103,7 @@ func TestCancelDrainsThenCuts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got[fmt.Sprint(rec.Index, rec.Class)]++
+			got[fmt.Sprint(rec.Index, rec.Result.Class)]++
 		}
 		if len(got) != 3 || got["0"] != 1 || got["1cancelled"] != 1 || got["2"] != 1 {
 			t.Errorf("got %v; want 0 and 2 done, 1 cancelled, nothing else sent", got)
@@ -139,7 +139,7 @@ func TestSourceErrorEndsTheRun(t *testing.T) {
 			r.Started = func(time.Time) { started = true }
 			var last error
 			for rec, err := range r.Records(t.Context()) {
-				if last = err; err == nil && rec.Class == metrics.OK {
+				if last = err; err == nil && rec.Result.Class == record.OK {
 					ok++
 				}
 			}
@@ -247,8 +247,8 @@ func TestReadyComesBetweenTheFirstBodyAndTheClock(t *testing.T) {
 			}
 		}
 		for _, rec := range collect(t, r) {
-			if rec.Sent != 0 || rec.TTFT() != time.Second {
-				t.Errorf("sent at %v, TTFT %v", rec.Sent, rec.TTFT())
+			if rec.Times.Sent != 0 || rec.TTFT() != time.Second {
+				t.Errorf("sent at %v, TTFT %v", rec.Times.Sent, rec.TTFT())
 			}
 		}
 	})
@@ -326,7 +326,7 @@ func TestConsumerDoesNotStretchTheRun(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				last = max(last, rec.End)
+				last = max(last, rec.Times.End)
 				time.Sleep(time.Minute)
 			}
 			if took := ended.Sub(epoch); took != last || took == 0 {

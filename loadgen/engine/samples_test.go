@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Traces are sent when it was worked out by hand that they are due, to the nanosecond, if each
@@ -100,7 +100,7 @@ func dues(t *testing.T, source dataset.Source, absolute bool) map[string]time.Du
 	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		return new(engine.Request), nil
 	}
-	send := func(ctx context.Context, epoch time.Time, _ *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	send := func(ctx context.Context, epoch time.Time, _ *engine.Request, rec *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			time.Sleep(time.Second)
 			yield(engine.Chunk{At: time.Now(), Content: true}, nil)
@@ -113,10 +113,10 @@ func dues(t *testing.T, source dataset.Source, absolute bool) map[string]time.Du
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Sent != rec.Due {
-			t.Errorf("due at %v, sent at %v", rec.Due, rec.Sent)
+		if rec.Times.Sent != rec.Times.Due {
+			t.Errorf("due at %v, sent at %v", rec.Times.Due, rec.Times.Sent)
 		}
-		due[mine[rec.Index][rec.Turn]] = rec.Due
+		due[mine[rec.Index][rec.Turn]] = rec.Times.Due
 	}
 	return due
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A liveSession is a conversation that has begun.
@@ -162,10 +162,10 @@ func (s *liveSession) left(last bool) (over bool) {
 }
 
 // step is the place of a turn in its session.
-func (s *liveSession) step(turn int) *metrics.Turn {
+func (s *liveSession) step(turn int) *record.Turn {
 	t := &s.Turns[turn]
-	step := &metrics.Turn{
-		ID: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.stage.phase == metrics.WarmUp,
+	step := &record.Turn{
+		ID: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.stage.phase == record.WarmUp,
 		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn),
 		Took: dataset.Seconds(t.Took), SessionSlot: s.sessionSlot, Reusable: -1,
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // these is a Source of conversations with ids from a.
@@ -61,15 +61,15 @@ func told(t *testing.T, load Load) string {
 		load.Target.Encode = encodeTurn
 	}
 	all := collect(t, oneLoad(load))
-	slices.SortFunc(all, func(a, b *metrics.Record) int {
-		return cmp.Or(cmp.Compare(a.Sent, b.Sent), strings.Compare(a.ID, b.ID))
+	slices.SortFunc(all, func(a, b *record.Record) int {
+		return cmp.Or(cmp.Compare(a.Times.Sent, b.Times.Sent), strings.Compare(a.ID, b.ID))
 	})
 	var lines []string
 	for _, rec := range all {
 		if rec.Lag() != 0 {
 			t.Errorf("%s: lag %v", rec.ID, rec.Lag())
 		}
-		line := fmt.Sprintf("%s %v", rec.ID, rec.Due.Seconds())
+		line := fmt.Sprintf("%s %v", rec.ID, rec.Times.Due.Seconds())
 		if rec.Queue() != 0 {
 			line += fmt.Sprintf("+%v", rec.Queue().Seconds())
 		}
@@ -152,7 +152,7 @@ func TestAStepSaysWhereARequestStands(t *testing.T) {
 		load := Load{Source: these(turns), Schedule: every(0), Delay: time.Second, Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1)}}
 		load.Reusable = func(_ *dataset.Conversation, turn int) int { asked = append(asked, turn); return 16 * turn }
 		ms := func(ms int) *time.Duration { return new(time.Duration(ms) * time.Millisecond) }
-		want := []metrics.Turn{
+		want := []record.Turn{
 			{ID: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), SessionSlot: *ms(1000)},
 			{ID: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), SessionSlot: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
 			{ID: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), SessionSlot: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
@@ -181,12 +181,12 @@ func asJSON(t *testing.T, v any) string {
 // What a turn waits for ends when its last byte arrives, not when this process has noticed.
 func TestATurnIsDueFromTheLastByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		noticing := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		noticing := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			return func(yield func(Chunk, error) bool) {
 				for c, err := range answer(time.Second, 0, 1)(ctx, epoch, req, rec) {
 					yield(c, err)
 				}
-				rec.LastByte = time.Since(epoch)
+				rec.Times.LastByte = time.Since(epoch)
 				time.Sleep(3 * time.Millisecond)
 			}
 		}
@@ -194,27 +194,27 @@ func TestATurnIsDueFromTheLastByte(t *testing.T) {
 		for i, rec := range all {
 			due := time.Duration(0)
 			if i > 0 {
-				due = all[i-1].Sent + 1001*time.Millisecond
+				due = all[i-1].Times.Sent + 1001*time.Millisecond
 			}
-			if rec.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Session.Ready != due-time.Millisecond) {
-				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Due, rec.Queue(), rec.Lag(), rec.Session.Ready)
+			if rec.Times.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Session.Ready != due-time.Millisecond) {
+				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Times.Due, rec.Queue(), rec.Lag(), rec.Session.Ready)
 			}
 		}
 		// A slot that others wait for is free from then on, too.
 		all = collect(t, oneLoad(Load{Source: these(chain(2, 0), chain(2, 0)), Concurrency: 1, Schedule: every(0), Target: Target{Send: noticing}}))
-		if first := all[2]; first.Index != 1 || first.Slot != all[1].Sent+time.Second || first.Lag() != 3*time.Millisecond {
-			t.Errorf("session %d got its slot at %v, lag %v", first.Index, first.Slot, first.Lag())
+		if first := all[2]; first.Index != 1 || first.Times.Slot != all[1].Times.Sent+time.Second || first.Lag() != 3*time.Millisecond {
+			t.Errorf("session %d got its slot at %v, lag %v", first.Index, first.Times.Slot, first.Lag())
 		}
 	})
 }
 
 func TestAFailedTurnEndsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			if req.ID == "a/1" {
 				return func(yield func(Chunk, error) bool) {
 					time.Sleep(time.Second)
-					yield(Chunk{}, metrics.Failf(metrics.Status, "no"))
+					yield(Chunk{}, record.Failf(record.Status, "no"))
 				}
 			}
 			return answer(3*time.Second, 0, 1)(ctx, epoch, req, rec)
@@ -235,7 +235,7 @@ func TestASessionOfTheWarmUpGoesOn(t *testing.T) {
 		})
 		var got []string
 		for rec := range r.Records(t.Context()) {
-			got = append(got, fmt.Sprintf("%s %v%v %v", rec.ID, rec.Phase, rec.Session.Early, rec.Due))
+			got = append(got, fmt.Sprintf("%s %v%v %v", rec.ID, rec.Phase, rec.Session.Early, rec.Times.Due))
 		}
 		slices.Sort(got)
 		want := []string{
@@ -262,7 +262,7 @@ func TestLiveAnswersGoIntoLaterPrompts(t *testing.T) {
 			}}
 			want := map[string]string{"a0": "null", "a1": "null", "a2": "null"}
 			if live {
-				target.Answer = func(rec *metrics.Record) json.RawMessage { return json.RawMessage(fmt.Sprint(10 + rec.Turn)) }
+				target.Answer = func(rec *record.Record) json.RawMessage { return json.RawMessage(fmt.Sprint(10 + rec.Turn)) }
 				want = map[string]string{"a0": "null", "a1": "[10,null,null]", "a2": "[10,11,null]"}
 			}
 			collect(t, oneLoad(Load{Source: these(chain(3, 0)), Target: target}))
@@ -297,7 +297,7 @@ func TestLaterTurnsAreEncodedAhead(t *testing.T) {
 				return encodeTurn(c, turn, nil)
 			}}
 			if row.live {
-				target.Answer = func(*metrics.Record) json.RawMessage { return json.RawMessage("0") }
+				target.Answer = func(*record.Record) json.RawMessage { return json.RawMessage("0") }
 			}
 			collect(t, oneLoad(Load{Source: these(chain(3, row.gap)), Target: target}))
 			if !slices.Equal(at, row.want) {
@@ -312,14 +312,14 @@ func TestAJoinIsDueFromTheLatestLastByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last := map[string]time.Duration{"a/0": 0, "a/1": 3 * time.Second, "a/2": 2 * time.Second, "a/3": 0}
 		noticed := map[string]time.Duration{"a/1": 3 * time.Second, "a/2": 4 * time.Second}
-		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
-			rec.LastByte = last[req.ID]
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
+			rec.Times.LastByte = last[req.ID]
 			return answer(noticed[req.ID]+1, 0, 1)(ctx, epoch, req, rec)
 		}
 		turns := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}, {Waits: order(1, 2), Gap: 2}}
 		for _, rec := range collect(t, oneLoad(Load{Source: these(turns), Target: Target{Send: send, Encode: encodeTurn}})) {
-			if rec.Turn == 3 && rec.Due != 5*time.Second {
-				t.Errorf("due at %v, want 2s after the answer at 3s", rec.Due)
+			if rec.Turn == 3 && rec.Times.Due != 5*time.Second {
+				t.Errorf("due at %v, want 2s after the answer at 3s", rec.Times.Due)
 			}
 		}
 	})
@@ -329,9 +329,9 @@ func TestAJoinIsDueFromTheLatestLastByte(t *testing.T) {
 func TestADroppedTurnGivesItsClaimBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fork := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}, {Waits: order(0), Gap: 5}}
-		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			if req.ID == "a/1" {
-				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Reset, "reset")) }
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, record.Failf(record.Reset, "reset")) }
 			}
 			return answer(time.Second, 0, 1)(ctx, epoch, req, rec)
 		}
@@ -376,18 +376,18 @@ func TestTheWarmUpLeavesPlacesAtTheHandover(t *testing.T) {
 			WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(1, 0), chain(2, 0))},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
-			if rec.Phase == metrics.Main && rec.Session.SessionSlot != 3*time.Second {
+			if rec.Phase == record.Main && rec.Session.SessionSlot != 3*time.Second {
 				t.Errorf("turn %d: session slot at %v, want 3s", rec.Turn, rec.Session.SessionSlot)
 			}
 		}
 		load = Load{Source: these(chain(1, 0)), Target: Target{Send: answer(time.Second, 0, 1)}, WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(3, 0.5))}}
-		var early []metrics.Phase
+		var early []record.Phase
 		for _, rec := range collect(t, oneLoad(load)) {
 			if rec.Session != nil {
 				early = append(early, rec.Phase)
 			}
 		}
-		if want := []metrics.Phase{metrics.WarmUp, metrics.WarmUp, metrics.Main}; !slices.Equal(early, want) {
+		if want := []record.Phase{record.WarmUp, record.WarmUp, record.Main}; !slices.Equal(early, want) {
 			t.Errorf("phases %q, want %q: the last turn is due at the hand-over", early, want)
 		}
 	})
@@ -438,9 +438,9 @@ func TestAFailedTurnFreesWhatWasEncodedAhead(t *testing.T) {
 		var mu sync.Mutex
 		at := map[string]time.Duration{}
 		start := time.Now()
-		fails := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+		fails := func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error] {
 			if req.ID == "a/0" {
-				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Reset, "reset")) }
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, record.Failf(record.Reset, "reset")) }
 			}
 			return answer(time.Second, 0, 1)(ctx, epoch, req, rec)
 		}
@@ -495,7 +495,7 @@ func TestStoppingEndsSessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, fmt.Sprintf("%s %v%v", rec.ID, rec.Sent, rec.Phase))
+			got = append(got, fmt.Sprintf("%s %v%v", rec.ID, rec.Times.Sent, rec.Phase))
 		}
 		if want := "[a/0 0s a/1 1m2.5s b/0 1m25s b/1 1m28sdrain]"; fmt.Sprint(got) != want {
 			t.Errorf("sent %v, want %v", got, want)
@@ -524,8 +524,8 @@ func TestManySessionsThink(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rec.Lag() != 0 || rec.Due != time.Duration(rec.Index)*10*time.Millisecond+time.Duration(rec.Turn)*601*time.Second {
-				t.Fatalf("session %d, turn %d: due %v, lag %v", rec.Index, rec.Turn, rec.Due, rec.Lag())
+			if rec.Lag() != 0 || rec.Times.Due != time.Duration(rec.Index)*10*time.Millisecond+time.Duration(rec.Turn)*601*time.Second {
+				t.Fatalf("session %d, turn %d: due %v, lag %v", rec.Index, rec.Turn, rec.Times.Due, rec.Lag())
 			}
 			if n++; n%1000 == 0 {
 				most = max(most, runtime.NumGoroutine())

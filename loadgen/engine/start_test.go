@@ -29,8 +29,8 @@ func TestClockStartsAtTheInstantGiven(t *testing.T) {
 				}
 			}
 			for i, rec := range collect(t, r) {
-				if want := time.Duration(i) * time.Second; rec.Due != want || rec.Sent != want {
-					t.Errorf("%s: request %d was due at %v and sent at %v, want %v", row.name, i, rec.Due, rec.Sent, want)
+				if want := time.Duration(i) * time.Second; rec.Times.Due != want || rec.Times.Sent != want {
+					t.Errorf("%s: request %d was due at %v and sent at %v, want %v", row.name, i, rec.Times.Due, rec.Times.Sent, want)
 				}
 			}
 			if want := begin.Add(row.want); !epoch.Equal(want) {
@@ -82,7 +82,7 @@ func TestNothingIsSentBeforeTheStart(t *testing.T) {
 			t.Errorf("the epoch is %v and it is %v, where the start is at %v", epoch, now, r.StartAt)
 		}
 	}
-	if rec := collect(t, r)[0]; rec.Sent < 0 {
-		t.Errorf("sent %v before the start", -rec.Sent)
+	if rec := collect(t, r)[0]; rec.Times.Sent < 0 {
+		t.Errorf("sent %v before the start", -rec.Times.Sent)
 	}
 }

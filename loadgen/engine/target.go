@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Request is one turn, ready to send. After it is made, only Body and Once change.
@@ -25,9 +25,9 @@ type Request struct {
 	// Record.Text and Record.Calls.
 	KeepAnswer bool
 
-	Asked   json.RawMessage  // goes into Record.Asked
-	Adapter string           // goes into Record.Adapter
-	Payload *metrics.Payload // goes into Record.Payload
+	Asked   json.RawMessage // goes into Record.Asked
+	Adapter string          // goes into Record.Adapter
+	Payload *record.Payload // goes into Record.Payload
 }
 
 // AttemptID is the x-request-id of this attempt: the request's own for the first, and ID-a2, ID-a3
@@ -67,7 +67,7 @@ type Chunk struct {
 // and Mangled, and Text if the request asks for it or the server reports no output count. Before
 // the call, In is InAsked; Out stays 0 if vLLM's client finds no count. Times in rec are offsets
 // from epoch. The last pair may be an error, as a *metrics.Failure.
-type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
+type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error]
 
 // A Target is a server under test, and says how to speak to it.
 type Target struct {
@@ -81,7 +81,7 @@ type Target struct {
 	// message. It may drop from the Record what only it needs. It is not called for sessions whose prompts
 	// have no earlier answers. A nil Answer sends the recorded answers, so that prompts do not depend
 	// on the server.
-	Answer func(rec *metrics.Record) json.RawMessage
+	Answer func(rec *record.Record) json.RawMessage
 
 	Send Sender
 
@@ -163,7 +163,7 @@ type stage struct {
 	source   dataset.Source
 	schedule Schedule
 	shard    dataset.Shard
-	phase    metrics.Phase
+	phase    record.Phase
 	from     time.Duration // of the run: due times count from here
 	stop     time.Duration // of the run: when sending ends; 0 means no limit
 	lasts    time.Duration // least duration of the stage
@@ -172,11 +172,11 @@ type stage struct {
 // stages are the load's stages, one after the other.
 func (l *Load) stages() []stage {
 	var all []stage
-	main := stage{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay,
+	main := stage{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: record.Main, from: l.Delay,
 		lasts: l.Lasts}
 	if w := l.WarmUp; w.Lasts > 0 {
 		main.from += w.Lasts
-		all = append(all, stage{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay,
+		all = append(all, stage{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: record.WarmUp, from: l.Delay,
 			stop: main.from})
 	}
 	if l.Stop > 0 {

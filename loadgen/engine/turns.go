@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // goOn sends the later turns of the sessions that have begun, each when it is due and has a slot,
@@ -52,7 +52,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 
 // phaseOf is the phase of a turn that is due then: the measured part has the turns that are due in
 // it, whenever their session began.
-func (d *dispatcher) phaseOf(s *liveSession, due time.Duration) metrics.Phase {
+func (d *dispatcher) phaseOf(s *liveSession, due time.Duration) record.Phase {
 	if last := &d.queues[len(d.queues)-1].stage; due >= last.from {
 		return last.phase
 	}
@@ -66,18 +66,19 @@ func (d *dispatcher) turn(ctx context.Context, s *liveSession, turn int, due, sl
 		return err
 	}
 	d.encodeAhead(s, turn)
-	rec := &metrics.Record{
-		Index: s.index, Turn: turn, Phase: d.phaseOf(s, due), Session: s.step(turn), Due: due, Slot: slot,
-		InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen,
+	rec := &record.Record{
+		Index: s.index, Turn: turn, Phase: d.phaseOf(s, due), Session: s.step(turn),
+		Times:  record.Times{Due: due, Slot: slot},
+		Tokens: record.Tokens{InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen},
 	}
 	d.lookUp(s, turn, rec)
 	d.send(ctx, s.turns[turn].request, rec)
 	d.forget(s, turn)
-	end := rec.LastByte
+	end := rec.Times.LastByte
 	if end == 0 {
-		end = rec.End
+		end = rec.Times.End
 	}
-	stopped := rec.Class != metrics.OK || ctx.Err() != nil || d.inFlight.Err() != nil
+	stopped := rec.Result.Class != record.OK || ctx.Err() != nil || d.inFlight.Err() != nil
 	var said json.RawMessage
 	if answer := d.load.Target.Answer; s.said != nil {
 		said = answer(rec)
@@ -156,7 +157,7 @@ func (d *dispatcher) forget(s *liveSession, turn int) {
 }
 
 // lookUp notes how much of a turn's prompt a prefix cache without limit has when the turn is sent.
-func (d *dispatcher) lookUp(s *liveSession, turn int, rec *metrics.Record) {
+func (d *dispatcher) lookUp(s *liveSession, turn int, rec *record.Record) {
 	if d.load.Reusable == nil {
 		return
 	}

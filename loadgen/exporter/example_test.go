@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/exporter"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A scrape after two requests, one of which failed.
 func Example() {
 	e := exporter.New("1.2.3")
 	series := e.Series("", "a")
-	series.Take(&metrics.Record{Class: metrics.OK, End: 2 * time.Second, In: 7, Out: 3})
-	series.Take(&metrics.Record{Class: metrics.Stall, End: time.Second})
+	series.Take(&record.Record{Result: record.Result{Class: record.OK}, Times: record.Times{End: 2 * time.Second}, Tokens: record.Tokens{In: 7, Out: 3}})
+	series.Take(&record.Record{Result: record.Result{Class: record.Stall}, Times: record.Times{End: time.Second}})
 
 	answer := httptest.NewRecorder()
 	e.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // labels are the labels of each metric: the arm of a sweep, and the target. Either may be empty;
@@ -77,9 +77,9 @@ func (e *Exporter) Series(arm, target string) *Series {
 		arm: arm, target: target,
 		completed: e.completed.WithLabelValues(arm, target), warmed: e.warmed.WithLabelValues(arm, target),
 		prompt: e.prompt.WithLabelValues(arm, target), generated: e.generated.WithLabelValues(arm, target),
-		failed: map[metrics.Class]prometheus.Counter{}, latencies: map[string]prometheus.Observer{},
+		failed: map[record.Class]prometheus.Counter{}, latencies: map[string]prometheus.Observer{},
 	}
-	for _, class := range metrics.Classes {
+	for _, class := range record.Classes {
 		s.failed[class] = e.failed.WithLabelValues(arm, target, string(class))
 	}
 	for name, histogram := range e.latencies {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // scraped are the values of a scrape by series, a histogram's count for it. The
@@ -59,20 +59,20 @@ func scraped(t *testing.T, e *Exporter) (values map[string]float64, families map
 // answer is a target that answers with so many chunks, the first after a while and
 // each of the others as long after the one before, and fails when it is to.
 func answer(chunks int, every time.Duration, fails func(*engine.Request) bool) engine.Target {
-	send := func(_ context.Context, _ time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	send := func(_ context.Context, _ time.Time, req *engine.Request, rec *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			for range chunks {
 				time.Sleep(every)
 				if fails != nil && fails(req) {
-					yield(engine.Chunk{}, &metrics.Failure{Class: metrics.Stall, Err: errors.New("it stopped")})
+					yield(engine.Chunk{}, &record.Failure{Class: record.Stall, Err: errors.New("it stopped")})
 					return
 				}
-				rec.Out++
+				rec.Tokens.Out++
 				if !yield(engine.Chunk{At: time.Now(), Content: true}, nil) {
 					return
 				}
 			}
-			rec.In, rec.Last = 7, rec.Chunks.Last()
+			rec.Tokens.In, rec.Times.Last = 7, rec.Answer.Chunks.Last()
 		}
 	}
 	encode := func(c *dataset.Conversation, _ int, _ []json.RawMessage) (*engine.Request, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Series has the data of one target. Only one goroutine at a time may call its methods; scrapes
@@ -15,7 +15,7 @@ type Series struct {
 	arm, target string
 
 	completed, warmed, prompt, generated prometheus.Counter
-	failed                               map[metrics.Class]prometheus.Counter
+	failed                               map[record.Class]prometheus.Counter
 	latencies                            map[string]prometheus.Observer
 
 	mu   sync.Mutex
@@ -34,18 +34,18 @@ func (s *Series) Begin(live *engine.Live) {
 }
 
 // Take adds a request that has ended. It does not keep rec.
-func (s *Series) Take(rec *metrics.Record) {
+func (s *Series) Take(rec *record.Record) {
 	switch {
 	case s == nil:
 		return
-	case rec.Phase == metrics.WarmUp:
+	case rec.Phase == record.WarmUp:
 		s.warmed.Inc()
-	case rec.Class == metrics.OK:
+	case rec.Result.Class == record.OK:
 		s.completed.Inc()
-		s.prompt.Add(float64(rec.In))
-		s.generated.Add(float64(rec.Out))
+		s.prompt.Add(float64(rec.Tokens.In))
+		s.generated.Add(float64(rec.Tokens.Out))
 	default:
-		s.failed[rec.Class].Inc()
+		s.failed[rec.Result.Class].Inc()
 	}
 	for name, v := range rec.Latencies() {
 		if latency := s.latencies[name]; latency != nil {

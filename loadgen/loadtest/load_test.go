@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -142,8 +143,8 @@ func TestARunWithoutAnswersHoldsNoSLO(t *testing.T) {
 }
 
 func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
-	one := &metrics.Record{Out: 1, Last: time.Second, End: time.Second}
-	one.Chunks.Append(time.Second)
+	one := &record.Record{Tokens: record.Tokens{Out: 1}, Times: record.Times{Last: time.Second, End: time.Second}}
+	one.Answer.Chunks.Append(time.Second)
 	c := metrics.NewCollector(&metrics.Header{})
 	c.Add(one)
 	for name, row := range map[string]struct {
@@ -246,8 +247,8 @@ func TestASourceThatEndsEarlyHoldsNoSLO(t *testing.T) {
 func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
 	c := metrics.NewCollector(&metrics.Header{})
 	for range 10 {
-		late := &metrics.Record{Sent: time.Hour, Out: 1, Last: time.Hour + time.Second, End: time.Hour + time.Second}
-		late.Chunks.Append(late.Last)
+		late := &record.Record{Times: record.Times{Sent: time.Hour, Last: time.Hour + time.Second, End: time.Hour + time.Second}, Tokens: record.Tokens{Out: 1}}
+		late.Answer.Chunks.Append(late.Times.Last)
 		c.Add(late)
 	}
 	s := c.Summary(1)

@@ -4,31 +4,31 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Answer is what rec was answered as an assistant's message, as the next turn sends it: its text
 // and its tool calls, in the spelling of Python's json.dumps. Templates drop the reasoning of
 // earlier turns, so it is part of the message only if rec has kept it. The id of an answer of the
 // Responses API is for the Body alone. The request must have had KeepAnswer.
-func Answer(rec *metrics.Record) json.RawMessage {
-	message := pyjson.Object{{Key: "role", Value: "assistant"}, {Key: "content", Value: rec.Text}}
-	if rec.Reasoning != "" {
-		message.Set("reasoning", rec.Reasoning)
+func Answer(rec *record.Record) json.RawMessage {
+	message := pyjson.Object{{Key: "role", Value: "assistant"}, {Key: "content", Value: rec.Answer.Text}}
+	if rec.Answer.Reasoning != "" {
+		message.Set("reasoning", rec.Answer.Reasoning)
 	}
-	if rec.Reply != "" {
-		message.Set("id", rec.Reply)
+	if rec.Answer.Reply != "" {
+		message.Set("id", rec.Answer.Reply)
 	}
-	if rec.Calls == nil {
+	if rec.Answer.Calls == nil {
 		return pyjson.Append(nil, message)
 	}
-	if rec.Text == "" {
+	if rec.Answer.Text == "" {
 		message.Set("content", nil)
 	}
 	text := pyjson.Append(nil, message)
 	text = append(text[:len(text)-len("}")], `, "tool_calls": `...)
-	return append(append(text, rec.Calls...), '}')
+	return append(append(text, rec.Answer.Calls...), '}')
 }
 
 // maxCalls bounds the calls of an answer. A model makes a few at once.
@@ -62,10 +62,10 @@ func (d *answerParts) add(p *piece) {
 }
 
 // into completes the record.
-func (d *answerParts) into(rec *metrics.Record) {
-	rec.Reasoning = string(d.thoughts)
+func (d *answerParts) into(rec *record.Record) {
+	rec.Answer.Reasoning = string(d.thoughts)
 	if calls := d.calls(); len(calls) > 0 {
-		rec.Calls = pyjson.Append(nil, calls)
+		rec.Answer.Calls = pyjson.Append(nil, calls)
 	}
 }
 

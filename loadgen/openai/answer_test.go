@@ -11,7 +11,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // chatOf is a chat's answer of chunks with these deltas.
@@ -24,9 +24,9 @@ func chatOf(deltas ...string) canned {
 }
 
 // told is the record of one request with an answer of events.
-func told(t *testing.T, o *Endpoint, req *engine.Request) *metrics.Record {
+func told(t *testing.T, o *Endpoint, req *engine.Request) *record.Record {
 	t.Helper()
-	rec := new(metrics.Record)
+	rec := new(record.Record)
 	for _, err := range o.Send(t.Context(), time.Now(), req, rec) {
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestAnswerGoesOnInTheNextTurn(t *testing.T) {
 			if !json.Valid(got) {
 				t.Error("that is not JSON")
 			}
-			if rec := told(t, o, &engine.Request{KeepText: true}); rec.Calls != nil || rec.Reasoning != "" {
-				t.Errorf("a request that asks for its text alone keeps calls %s and reasoning %q", rec.Calls, rec.Reasoning)
+			if rec := told(t, o, &engine.Request{KeepText: true}); rec.Answer.Calls != nil || rec.Answer.Reasoning != "" {
+				t.Errorf("a request that asks for its text alone keeps calls %s and reasoning %q", rec.Answer.Calls, rec.Answer.Reasoning)
 			}
 		})
 	}
@@ -111,11 +111,11 @@ func TestEndlessCallsFail(t *testing.T) {
 	}
 	o := &Endpoint{URL: "http://server.test", Chat: true, Transport: chatOf(deltas...)}
 	for _, keep := range []bool{false, true} {
-		rec, failed := new(metrics.Record), false
+		rec, failed := new(record.Record), false
 		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepAnswer: keep}, rec) {
 			if err != nil {
-				class, _ := metrics.Classify(err)
-				failed = class == metrics.Malformed
+				class, _ := record.Classify(err)
+				failed = class == record.Malformed
 			}
 		}
 		if failed != keep {
@@ -154,42 +154,42 @@ func TestSessionIsSentInItsHeader(t *testing.T) {
 var overflowing = []struct {
 	status int
 	body   string
-	want   metrics.Class
+	want   record.Class
 }{
 	// vLLM
-	{400, `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}}`, metrics.Overflow},
-	{400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 tokens and your request has 2778 input tokens (8000 > 4096 - 2778). None","type":"BadRequestError","param":null,"code":400}}`, metrics.Overflow},
-	{400, `{"object":"error","message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that ` + "`max_model_len`" + ` is no smaller than the number of text tokens.","type":"BadRequestError","param":null,"code":400}`, metrics.Overflow},
+	{400, `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}}`, record.Overflow},
+	{400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 tokens and your request has 2778 input tokens (8000 > 4096 - 2778). None","type":"BadRequestError","param":null,"code":400}}`, record.Overflow},
+	{400, `{"object":"error","message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that ` + "`max_model_len`" + ` is no smaller than the number of text tokens.","type":"BadRequestError","param":null,"code":400}`, record.Overflow},
 	// SGLang
-	{400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens).","type":"BadRequestError","param":null,"code":400}`, metrics.Overflow},
-	{400, `{"object":"error","message":"Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}`, metrics.Overflow},
+	{400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens).","type":"BadRequestError","param":null,"code":400}`, record.Overflow},
+	{400, `{"object":"error","message":"Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}`, record.Overflow},
 	// llama.cpp
-	{400, `{"error":{"code":400,"message":"request (4476 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":4476,"n_ctx":4096}}`, metrics.Overflow},
+	{400, `{"error":{"code":400,"message":"request (4476 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":4476,"n_ctx":4096}}`, record.Overflow},
 	// OpenAI, both APIs
-	{400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 140007 tokens. Please reduce the length of the messages.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, metrics.Overflow},
-	{400, `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, metrics.Overflow},
-	{400, `{"error":{"message":"Too long.","type":"invalid_request_error","code":"context_length_exceeded"}}`, metrics.Overflow},
+	{400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 140007 tokens. Please reduce the length of the messages.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, record.Overflow},
+	{400, `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, record.Overflow},
+	{400, `{"error":{"message":"Too long.","type":"invalid_request_error","code":"context_length_exceeded"}}`, record.Overflow},
 	// Hugging Face's text-generation-inference
-	{422, `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens`" + ` must be <= 2048. Given: 2000 ` + "`inputs` tokens and 512 `max_new_tokens`" + `","error_type":"validation"}`, metrics.Overflow},
+	{422, `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens`" + ` must be <= 2048. Given: 2000 ` + "`inputs` tokens and 512 `max_new_tokens`" + `","error_type":"validation"}`, record.Overflow},
 	// Anthropic
-	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, metrics.Overflow},
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, record.Overflow},
 	// Ollama
-	{400, `{"error":{"message":"the input length exceeds the context length","type":"api_error","param":null,"code":null}}`, metrics.Overflow},
+	{400, `{"error":{"message":"the input length exceeds the context length","type":"api_error","param":null,"code":null}}`, record.Overflow},
 
-	{400, `{"error":{"message":"Invalid 'tools' format","type":"invalid_request_error"}}`, metrics.Status},
-	{422, `{"detail":[{"loc":["body","prompt"],"msg":"field required","input":"what is the maximum context length"}]}`, metrics.Status},
-	{413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, metrics.Status},
-	{400, ``, metrics.Status},
-	{500, `{"error":{"message":"maximum context length"}}`, metrics.Status},
-	{429, `{"error":{"message":"too many tokens for the context window, slow down"}}`, metrics.Status},
+	{400, `{"error":{"message":"Invalid 'tools' format","type":"invalid_request_error"}}`, record.Status},
+	{422, `{"detail":[{"loc":["body","prompt"],"msg":"field required","input":"what is the maximum context length"}]}`, record.Status},
+	{413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, record.Status},
+	{400, ``, record.Status},
+	{500, `{"error":{"message":"maximum context length"}}`, record.Status},
+	{429, `{"error":{"message":"too many tokens for the context window, slow down"}}`, record.Status},
 }
 
 func TestPromptsLongerThanTheContextHaveAClass(t *testing.T) {
 	for _, c := range overflowing {
 		reply := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", c.status, http.StatusText(c.status), len(c.body), c.body)
 		got, rec := ask(t, openAIAt(dialRaw([]byte(reply)), true))
-		if got.Class != c.want || rec.Status != c.status {
-			t.Errorf("%d %s\nclass %q, status %d, want %q", c.status, c.body, got.Class, rec.Status, c.want)
+		if got.Class != c.want || rec.Result.Status != c.status {
+			t.Errorf("%d %s\nclass %q, status %d, want %q", c.status, c.body, got.Class, rec.Result.Status, c.want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An answerCase is one scripted reply, and what the clients of vLLM's releases make
@@ -114,7 +115,7 @@ func (c *answerCase) play(conn net.Conn) (closing bool) {
 }
 
 // ours is what is kept here of the case's answer, which it asks for.
-func (c *answerCase) ours(t *testing.T) *metrics.Record {
+func (c *answerCase) ours(t *testing.T) *record.Record {
 	transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(c.play)}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &Endpoint{URL: "http://server.test", Chat: c.Backend == "openai-chat", Responses: c.Backend == "openai-responses", Transport: transport}
@@ -130,11 +131,11 @@ func (c *answerCase) ours(t *testing.T) *metrics.Record {
 }
 
 // asAnswer is a record as a client of vLLM's would have it.
-func asAnswer(rec *metrics.Record) vllmAnswer {
-	o := rec.Outcome()
-	a := vllmAnswer{Success: o.Success, TTFT: o.TTFT, ITL: o.ITL, Latency: o.Latency, In: rec.In, Out: &rec.Out, Text: o.Text}
-	if rec.Class == metrics.Empty {
-		a.Error = rec.Error
+func asAnswer(rec *record.Record) vllmAnswer {
+	o := metrics.OutcomeOf(rec)
+	a := vllmAnswer{Success: o.Success, TTFT: o.TTFT, ITL: o.ITL, Latency: o.Latency, In: rec.Tokens.In, Out: &rec.Tokens.Out, Text: o.Text}
+	if rec.Result.Class == record.Empty {
+		a.Error = rec.Result.Error
 	}
 	if s := rec.Server; s != nil {
 		a.ServerQueue, a.ServerTTFT = inSeconds(s.QueueMS), inSeconds(s.TTFTMS)
@@ -153,13 +154,13 @@ func inSeconds(ms *float64) *float64 {
 // Why something else is made of an answer here than by a client of vLLM's.
 // docs/vllm.md has these rules; the first three are the class of the failure.
 const (
-	notEnded    = string(metrics.Truncated) // it takes an answer without an end for a success
-	hasError    = string(metrics.InStream)  // it passes over an error after a token
-	olderParser = "parser"                  // up to 0.32.0 it stripped each read, and lost spaces and what stood beside comments
-	olderDelta  = "delta"                   // up to 0.32.0 a delta that is no object ended in an exception
-	olderJSON   = "JSON"                    // up to 0.32.0 what is no JSON was skipped at times
-	olderBlank  = "blank"                   // a summary's delta counts here as an empty one of a chat does: up to 0.32.0 as output
-	lateBlank   = "late blank"              // an event is dated by its data here, and by its blank line there
+	notEnded    = string(record.Truncated) // it takes an answer without an end for a success
+	hasError    = string(record.InStream)  // it passes over an error after a token
+	olderParser = "parser"                 // up to 0.32.0 it stripped each read, and lost spaces and what stood beside comments
+	olderDelta  = "delta"                  // up to 0.32.0 a delta that is no object ended in an exception
+	olderJSON   = "JSON"                   // up to 0.32.0 what is no JSON was skipped at times
+	olderBlank  = "blank"                  // a summary's delta counts here as an empty one of a chat does: up to 0.32.0 as output
+	lateBlank   = "late blank"             // an event is dated by its data here, and by its blank line there
 )
 
 // otherwise are the cases of which something else is made here on purpose: by all
@@ -207,16 +208,16 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 						differ = append(differ, release.name)
 					}
 					if diff != "" && otherwise[c.Name] == "" {
-						t.Errorf("%s, class %q, otherwise %q, error %q (-vLLM +ours):\n%s", release.name, rec.Class, rec.Differs, rec.Error, diff)
+						t.Errorf("%s, class %q, otherwise %q, error %q (-vLLM +ours):\n%s", release.name, rec.Result.Class, rec.Result.Differs, rec.Result.Error, diff)
 					}
 				}
 				rule := otherwise[c.Name]
 				// Lines that run into each other are told as a cut, which vLLM's client fails elsewhere.
-				if byLatest := len(differ) > 0 && differ[0] == "0.33.0"; byLatest && rec.Differs == "" && c.Name != "chat-no-blank-line-at-end" && rule != lateBlank {
+				if byLatest := len(differ) > 0 && differ[0] == "0.33.0"; byLatest && rec.Result.Differs == "" && c.Name != "chat-no-blank-line-at-end" && rule != lateBlank {
 					t.Errorf("rule %q: the record does not say that vLLM's client makes something else of it", rule)
 				}
-				if whole := rule == string(rec.Class) || rule == rec.Differs || rule == lateBlank; rule != "" && (len(differ) == 0 || whole != (differ[0] == "0.33.0")) {
-					t.Errorf("rule %q, class %q, otherwise %q: it differs by %q", rule, rec.Class, rec.Differs, differ)
+				if whole := rule == string(rec.Result.Class) || rule == rec.Result.Differs || rule == lateBlank; rule != "" && (len(differ) == 0 || whole != (differ[0] == "0.33.0")) {
+					t.Errorf("rule %q, class %q, otherwise %q: it differs by %q", rule, rec.Result.Class, rec.Result.Differs, differ)
 				}
 			})
 		})
@@ -225,11 +226,11 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 
 // compared is an answer less what does not count: where it failed what is in no
 // number beside its times, and the words of an error.
-func compared(a vllmAnswer, rec *metrics.Record) vllmAnswer {
+func compared(a vllmAnswer, rec *record.Record) vllmAnswer {
 	if a.Out == nil {
 		a.Out = new(int)
 	}
-	if rec.Class != metrics.Empty || a.Error != neverValid && a.Error != neverDelta {
+	if rec.Result.Class != record.Empty || a.Error != neverValid && a.Error != neverDelta {
 		a.Error = ""
 	}
 	if !a.Success { // the latency of a failed response is that of its last event, in the client's file alone

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Of transcriptions: the shape of vLLM's chunks.
@@ -34,17 +35,17 @@ func TestTranscriptionsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		events []string
-		want   metrics.Record
-		beside metrics.Tokens
+		want   record.Record
+		beside record.Count
 		chunks int
 	}{
-		{"text", []string{heard, heard, heardStop, heardUse}, metrics.Record{Text: "HiHi", Finish: "stop", In: 3, Out: 9}, metrics.Tokens{}, 3},
-		{"a role and nothing", []string{heardRole, heardNone, heardUse}, metrics.Record{In: 3, Out: 9}, metrics.Tokens{}, 2},
-		{"usage with output", []string{heard}, metrics.Record{Text: "Hi", In: 3}, metrics.Tokens{In: 3, Out: 1}, 1},
+		{"text", []string{heard, heard, heardStop, heardUse}, record.Record{Answer: record.Answer{Text: "HiHi", Finish: "stop"}, Tokens: record.Tokens{In: 3, Out: 9}}, record.Count{}, 3},
+		{"a role and nothing", []string{heardRole, heardNone, heardUse}, record.Record{Tokens: record.Tokens{In: 3, Out: 9}}, record.Count{}, 2},
+		{"usage with output", []string{heard}, record.Record{Answer: record.Answer{Text: "Hi"}, Tokens: record.Tokens{In: 3}}, record.Count{In: 3, Out: 1}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Audio: true, Transport: transcription(append(c.events, "[DONE]")...)}
-			rec, chunks := &metrics.Record{In: 3}, 0
+			rec, chunks := &record.Record{Tokens: record.Tokens{In: 3}}, 0
 			for chunk, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepText: true}, rec) {
 				if err != nil {
 					t.Fatal(err)
@@ -53,11 +54,11 @@ func TestTranscriptionsAreRead(t *testing.T) {
 					t.Errorf("chunk %d is no output", chunks)
 				}
 			}
-			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Differs: rec.Differs}
+			got := record.Record{Answer: record.Answer{Text: rec.Answer.Text, Finish: rec.Answer.Finish}, Tokens: record.Tokens{In: rec.Tokens.In, Out: rec.Tokens.Out}, Result: record.Result{Differs: rec.Result.Differs}}
 			if diff := cmp.Diff(fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", got)); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
-			if beside := rec.WithOutput; beside == nil && c.beside.Out > 0 || beside != nil && *beside != c.beside {
+			if beside := rec.Tokens.WithOutput; beside == nil && c.beside.Out > 0 || beside != nil && *beside != c.beside {
 				t.Errorf("with output %+v, want %+v", beside, c.beside)
 			}
 			if chunks != c.chunks {
@@ -70,12 +71,12 @@ func TestTranscriptionsAreRead(t *testing.T) {
 func TestFailedTranscriptionsHaveAClass(t *testing.T) {
 	for name, c := range map[string]struct {
 		events []string
-		class  metrics.Class
+		class  record.Class
 	}{
-		"no output": {[]string{heardUse, "[DONE]"}, metrics.Empty},
-		"no delta":  {[]string{`{"choices":[{"text":"Hi"}]}`, "[DONE]"}, metrics.Malformed},
-		"an error":  {[]string{heard, `{"error":{"message":"boom"}}`, "[DONE]"}, metrics.InStream},
-		"cut":       {[]string{heard}, metrics.Truncated},
+		"no output": {[]string{heardUse, "[DONE]"}, record.Empty},
+		"no delta":  {[]string{`{"choices":[{"text":"Hi"}]}`, "[DONE]"}, record.Malformed},
+		"an error":  {[]string{heard, `{"error":{"message":"boom"}}`, "[DONE]"}, record.InStream},
+		"cut":       {[]string{heard}, record.Truncated},
 	} {
 		o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Audio: true, Transport: transcription(c.events...)}
 		if got, _ := ask(t, o); got.Class != c.class {
@@ -88,8 +89,8 @@ func TestFailedTranscriptionsHaveAClass(t *testing.T) {
 func TestCommentsInTranscriptionsAreTold(t *testing.T) {
 	for audio, want := range map[bool]string{true: metrics.DiffersComment, false: ""} {
 		o := &Endpoint{URL: "http://server.test/v1/x", Audio: audio, Chat: !audio, Transport: canned(": ping\n\ndata: " + heard + "\n\ndata: [DONE]\n\n")}
-		if got, rec := ask(t, o); got.Class != metrics.OK || rec.Differs != want {
-			t.Errorf("audio %v: class %q, differs %q", audio, got.Class, rec.Differs)
+		if got, rec := ask(t, o); got.Class != record.OK || rec.Result.Differs != want {
+			t.Errorf("audio %v: class %q, differs %q", audio, got.Class, rec.Result.Differs)
 		}
 	}
 }

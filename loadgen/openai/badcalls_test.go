@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestEndlessRepliesToCallsFail(t *testing.T) {
@@ -35,7 +35,7 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 			if grown := mallocs() - before; grown > 160<<20 {
 				t.Errorf("%d MiB were allocated", grown>>20)
 			}
-			if f, ok := errors.AsType[*metrics.Failure](err); !ok || f.Class != metrics.Malformed || !strings.Contains(err.Error(), "the reply is longer than 16 MiB") {
+			if f, ok := errors.AsType[*record.Failure](err); !ok || f.Class != record.Malformed || !strings.Contains(err.Error(), "the reply is longer than 16 MiB") {
 				t.Errorf("error %v", err)
 			}
 			if sent := bad.sent.Load(); sent > maxReply+inFlight {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // longestFailure bounds what is kept of a server's words, in bytes.
@@ -122,30 +122,30 @@ func TestEndlessAnswersFail(t *testing.T) {
 	for _, test := range []struct {
 		name, head, again string
 		most              int64 // bytes that may be taken
-		class             metrics.Class
+		class             record.Class
 		message           string
 	}{
-		{"event", bareHead + "data: ", "x", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
-		{"data lines", bareHead, "data: x\n", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
-		{"comment", bareHead + ":", "x", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
-		{"chunks", bareHead, "data: {\"choices\":[{}]}\n\n", 32 * maxChunks, metrics.Malformed, "the answer goes on after 1048576 chunks"},
-		{"text", bareHead, textual, 2 * maxText, metrics.Malformed, "the answer goes on after 16 MiB of text"},
-		{"status line", "HTTP/1.1 200 ", "O", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"header", "HTTP/1.1 200 OK\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"header line", "HTTP/1.1 200 OK\r\nX-A: ", "a", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"chunk extension", streamHead + "1;", "a", longestHeader, metrics.Malformed, "header line too long"},
-		{"chunk extensions", streamHead, "1;a=" + strings.Repeat("b", 500) + "\r\n\n\r\n", longestHeader, metrics.Malformed, "too much non-data"},
-		{"trailer", streamHead + framed(aChunk) + "0\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "suspiciously long trailer"},
-		{"refusal", "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n", "no ", maxRefusal, metrics.Status, "500 Internal Server Error: no no "},
-		{"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n", "<p>no", maxRefusal, metrics.Malformed, "the answer is text/html"},
+		{"event", bareHead + "data: ", "x", maxEvent, record.Malformed, "an event is longer than 8 MiB"},
+		{"data lines", bareHead, "data: x\n", maxEvent, record.Malformed, "an event is longer than 8 MiB"},
+		{"comment", bareHead + ":", "x", maxEvent, record.Malformed, "an event is longer than 8 MiB"},
+		{"chunks", bareHead, "data: {\"choices\":[{}]}\n\n", 32 * maxChunks, record.Malformed, "the answer goes on after 1048576 chunks"},
+		{"text", bareHead, textual, 2 * maxText, record.Malformed, "the answer goes on after 16 MiB of text"},
+		{"status line", "HTTP/1.1 200 ", "O", longestHeader, record.Malformed, "headers exceeded 262144 bytes"},
+		{"header", "HTTP/1.1 200 OK\r\n", "X-A: a\r\n", longestHeader, record.Malformed, "headers exceeded 262144 bytes"},
+		{"header line", "HTTP/1.1 200 OK\r\nX-A: ", "a", longestHeader, record.Malformed, "headers exceeded 262144 bytes"},
+		{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", longestHeader, record.Malformed, "headers exceeded 262144 bytes"},
+		{"chunk extension", streamHead + "1;", "a", longestHeader, record.Malformed, "header line too long"},
+		{"chunk extensions", streamHead, "1;a=" + strings.Repeat("b", 500) + "\r\n\n\r\n", longestHeader, record.Malformed, "too much non-data"},
+		{"trailer", streamHead + framed(aChunk) + "0\r\n", "X-A: a\r\n", longestHeader, record.Malformed, "suspiciously long trailer"},
+		{"refusal", "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n", "no ", maxRefusal, record.Status, "500 Internal Server Error: no no "},
+		{"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n", "<p>no", maxRefusal, record.Malformed, "the answer is text/html"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := &badServer{head: test.head, again: test.again}
 			transport := wire.Connections{NetHTTP: netHTTP, Dial: narrowly}.Transport()
 			defer transport.CloseIdleConnections()
 			o := &Endpoint{URL: server.start(t), Transport: transport}
-			class, message := sendWithin(t, 160<<20, o, new(metrics.Record))
+			class, message := sendWithin(t, 160<<20, o, new(record.Record))
 			if class != test.class || !strings.Contains(message, test.message) || len(message) > longestFailure+3 {
 				t.Errorf("class %q, %q", class, message)
 			}
@@ -153,7 +153,7 @@ func TestEndlessAnswersFail(t *testing.T) {
 				t.Errorf("%d bytes of the answer were taken", sent)
 			}
 			transport.CloseIdleConnections()
-			if class, message := sendOne(t, o, new(metrics.Record)); class != metrics.OK {
+			if class, message := sendOne(t, o, new(record.Record)); class != record.OK {
 				t.Errorf("the next request: %q, %q", class, message)
 			}
 		})
@@ -161,19 +161,19 @@ func TestEndlessAnswersFail(t *testing.T) {
 }
 
 // sendOne sends a request and keeps nothing of its answer.
-func sendOne(t *testing.T, o *Endpoint, rec *metrics.Record) (class metrics.Class, message string) {
+func sendOne(t *testing.T, o *Endpoint, rec *record.Record) (class record.Class, message string) {
 	t.Helper()
-	*rec = metrics.Record{}
+	*rec = record.Record{}
 	for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 		if err != nil {
-			class, message = metrics.Classify(err)
+			class, message = record.Classify(err)
 		}
 	}
 	return class, message
 }
 
 // sendWithin is sendOne, which may allocate that many bytes.
-func sendWithin(t *testing.T, most uint64, o *Endpoint, rec *metrics.Record) (class metrics.Class, message string) {
+func sendWithin(t *testing.T, most uint64, o *Endpoint, rec *record.Record) (class record.Class, message string) {
 	t.Helper()
 	before := mallocs()
 	class, message = sendOne(t, o, rec)
@@ -201,11 +201,11 @@ func TestWhatHoldsNothingTakesNoRoom(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			o := &Endpoint{URL: server.start(t), Transport: transport}
 			before := mallocs()
-			class, message := sendOne(t, o, &metrics.Record{})
+			class, message := sendOne(t, o, &record.Record{})
 			if grown := mallocs() - before; grown > 512<<10 {
 				t.Errorf("%d KiB were allocated", grown>>10)
 			}
-			if sent := server.sent.Load(); class != metrics.Empty || sent < int64(times)<<16*9/10 {
+			if sent := server.sent.Load(); class != record.Empty || sent < int64(times)<<16*9/10 {
 				t.Errorf("class %q, %q after %d bytes", class, message, sent)
 			}
 		})
@@ -226,10 +226,10 @@ func TestHeadersOfHTTP2AreBounded(t *testing.T) {
 	defer server.Close()
 	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, HTTP2: true}.Transport()
 	defer transport.CloseIdleConnections()
-	if class, message := sendOne(t, &Endpoint{URL: server.URL + "/bad", Transport: transport}, &metrics.Record{}); class == metrics.OK || len(message) > longestFailure {
+	if class, message := sendOne(t, &Endpoint{URL: server.URL + "/bad", Transport: transport}, &record.Record{}); class == record.OK || len(message) > longestFailure {
 		t.Errorf("class %q, %q", class, message)
 	}
-	if class, message := sendOne(t, &Endpoint{URL: server.URL, Transport: transport}, &metrics.Record{}); class != metrics.OK {
+	if class, message := sendOne(t, &Endpoint{URL: server.URL, Transport: transport}, &record.Record{}); class != record.OK {
 		t.Errorf("the next request: %q, %q", class, message)
 	}
 }
@@ -238,41 +238,41 @@ func TestOddAnswersFailByClass(t *testing.T) {
 	deep := strings.Repeat(`[`, 1<<20)
 	for _, test := range []struct {
 		name, reply string
-		class       metrics.Class
+		class       record.Class
 		message     string
 	}{
-		{"HTTP/0.9", "<html>hello</html>\n", metrics.Malformed, "malformed HTTP"},
-		{"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", metrics.Malformed, "bad Content-Length"},
-		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", metrics.Malformed, "Content-Length"},
-		{"length beyond reason", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", metrics.Malformed, "bad Content-Length"},
-		{"NUL in the status line", "HTTP/1.1 200 O\x00K\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\na", metrics.Malformed, "the answer is text/html, not an event stream: a"},
-		{"NUL in a header", "HTTP/1.1 302 Found\r\nLocation: /\x00\x1b[31m\xff\r\nContent-Length: 0\r\n\r\n", metrics.Malformed, "malformed"},
-		{"NUL in an event", whole("200 OK", "data: {\"choices\":\x00}\n\n"), metrics.Malformed, `an event is not JSON`},
-		{"half a head of gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), metrics.Truncated, "unexpected EOF"},
-		{"unasked br", whole("200 OK\r\nContent-Encoding: br", "\x1f"), metrics.Malformed, "the answer is compressed (br)"},
-		{"invalid UTF-8 in a message", whole("500 Oh", "{\"error\":\"a\xff\xfeb\"}"), metrics.Status, "500 Internal Server Error: a"},
-		{"invalid UTF-8 in a header", whole("302 Found\r\nLocation: /\xff\xfe", ""), metrics.Status, "(Location: /; redirects are not followed)"},
-		{"deep event", whole("200 OK", "data: "+deep+"\n\n"), metrics.Malformed, "an event is not JSON"},
-		{"deep choices", whole("200 OK", `data: {"Choices":`+deep+strings.Repeat("]", 1<<20)+"}\n\n"), metrics.Malformed, "an event is not JSON"},
-		{"deep error", whole("400 Bad Request", `{"error":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}"), metrics.Status, "400 Bad Request: [[["},
-		{"long list of errors", whole("400 Bad Request", `{"detail":[`+strings.Repeat(`{},`, 20000)+`{}]}`), metrics.Status, "400 Bad Request: {}; {}"},
-		{"choices without number", whole("200 OK", `data: {"Choices":[`+strings.Repeat(`{},`, 1<<20)+"{}]}\n\n"+doneEvent), metrics.OK, ""},
-		{"long finish reason", whole("200 OK", `data: {"choices":[{"finish_reason":"`+strings.Repeat("a", 1<<20)+"\"}]}\n\n"), metrics.OK, ""},
-		{"choices twice", whole("200 OK", `data: {"choices":[{"text":"a"}],"choices":[{"text":"b"}]}`+"\n\n"+doneEvent), metrics.OK, ""},
-		{"an index beyond reason", whole("200 OK", `data: {"choices":[{"index":1e999,"text":"a"}]}`+"\n\n"+doneEvent), metrics.OK, ""},
+		{"HTTP/0.9", "<html>hello</html>\n", record.Malformed, "malformed HTTP"},
+		{"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", record.Malformed, "bad Content-Length"},
+		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", record.Malformed, "Content-Length"},
+		{"length beyond reason", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", record.Malformed, "bad Content-Length"},
+		{"NUL in the status line", "HTTP/1.1 200 O\x00K\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\na", record.Malformed, "the answer is text/html, not an event stream: a"},
+		{"NUL in a header", "HTTP/1.1 302 Found\r\nLocation: /\x00\x1b[31m\xff\r\nContent-Length: 0\r\n\r\n", record.Malformed, "malformed"},
+		{"NUL in an event", whole("200 OK", "data: {\"choices\":\x00}\n\n"), record.Malformed, `an event is not JSON`},
+		{"half a head of gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), record.Truncated, "unexpected EOF"},
+		{"unasked br", whole("200 OK\r\nContent-Encoding: br", "\x1f"), record.Malformed, "the answer is compressed (br)"},
+		{"invalid UTF-8 in a message", whole("500 Oh", "{\"error\":\"a\xff\xfeb\"}"), record.Status, "500 Internal Server Error: a"},
+		{"invalid UTF-8 in a header", whole("302 Found\r\nLocation: /\xff\xfe", ""), record.Status, "(Location: /; redirects are not followed)"},
+		{"deep event", whole("200 OK", "data: "+deep+"\n\n"), record.Malformed, "an event is not JSON"},
+		{"deep choices", whole("200 OK", `data: {"Choices":`+deep+strings.Repeat("]", 1<<20)+"}\n\n"), record.Malformed, "an event is not JSON"},
+		{"deep error", whole("400 Bad Request", `{"error":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}"), record.Status, "400 Bad Request: [[["},
+		{"long list of errors", whole("400 Bad Request", `{"detail":[`+strings.Repeat(`{},`, 20000)+`{}]}`), record.Status, "400 Bad Request: {}; {}"},
+		{"choices without number", whole("200 OK", `data: {"Choices":[`+strings.Repeat(`{},`, 1<<20)+"{}]}\n\n"+doneEvent), record.OK, ""},
+		{"long finish reason", whole("200 OK", `data: {"choices":[{"finish_reason":"`+strings.Repeat("a", 1<<20)+"\"}]}\n\n"), record.OK, ""},
+		{"choices twice", whole("200 OK", `data: {"choices":[{"text":"a"}],"choices":[{"text":"b"}]}`+"\n\n"+doneEvent), record.OK, ""},
+		{"an index beyond reason", whole("200 OK", `data: {"choices":[{"index":1e999,"text":"a"}]}`+"\n\n"+doneEvent), record.OK, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := &badServer{head: test.reply}
 			transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 			defer transport.CloseIdleConnections()
 			o := &Endpoint{URL: server.start(t), Transport: transport}
-			rec := new(metrics.Record)
+			rec := new(record.Record)
 			class, message := sendWithin(t, 64<<20, o, rec)
-			if class != test.class || !strings.Contains(message, test.message) || !utf8.ValidString(message) || len(message) > longestFailure+3 || len(rec.Finish) > maxFinish+3 {
-				t.Errorf("class %q, %.300q, finish reason %.300q", class, message, rec.Finish)
+			if class != test.class || !strings.Contains(message, test.message) || !utf8.ValidString(message) || len(message) > longestFailure+3 || len(rec.Answer.Finish) > maxFinish+3 {
+				t.Errorf("class %q, %.300q, finish reason %.300q", class, message, rec.Answer.Finish)
 			}
 			transport.CloseIdleConnections()
-			if class, message := sendOne(t, o, rec); class != metrics.OK {
+			if class, message := sendOne(t, o, rec); class != record.OK {
 				t.Errorf("the next request: %q, %q", class, message)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A canned transport answers every request with the same body, without a
@@ -39,7 +39,7 @@ func TestAChunkDoesNotAllocate(t *testing.T) {
 	allocs := func(chunks int) float64 {
 		o.Transport = manyEvents(chunks)
 		return testing.AllocsPerRun(20, func() {
-			for _, err := range o.Send(t.Context(), time.Now(), req, new(metrics.Record)) {
+			for _, err := range o.Send(t.Context(), time.Now(), req, new(record.Record)) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,7 +68,7 @@ func BenchmarkEvent(b *testing.B) {
 	ours, theirs := time.Hour, time.Hour
 	for b.Loop() {
 		start := time.Now()
-		for _, err := range o.Send(b.Context(), start, req, new(metrics.Record)) {
+		for _, err := range o.Send(b.Context(), start, req, new(record.Record)) {
 			if err != nil {
 				b.Fatal(err)
 			}

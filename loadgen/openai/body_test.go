@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A wireRequest is one line of the golden requests: what a server saw of vLLM's
@@ -139,7 +140,7 @@ func received(t *testing.T, o *Endpoint, req *engine.Request) *http.Request {
 		}
 		seen <- r
 	}()
-	for range o.Send(t.Context(), time.Now(), req, &metrics.Record{}) {
+	for range o.Send(t.Context(), time.Now(), req, &record.Record{}) {
 	}
 	return <-seen
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A packer compresses, and Flush gives out a block.
@@ -76,7 +76,7 @@ func TestACompressedStreamIsReadAsItComes(t *testing.T) {
 				o := &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally}
 				for reused := range 2 {
 					epoch := time.Now()
-					rec := new(metrics.Record)
+					rec := new(record.Record)
 					var at []time.Duration
 					for chunk, err := range o.Send(t.Context(), epoch, &engine.Request{Body: []byte("{}"), KeepText: true}, rec) {
 						if err != nil {
@@ -85,8 +85,8 @@ func TestACompressedStreamIsReadAsItComes(t *testing.T) {
 						at = append(at, chunk.At.Sub(epoch))
 					}
 					want := []time.Duration{time.Second, 3 * time.Second, 3 * time.Second, 4 * time.Second}
-					if diff := cmp.Diff(want, at); diff != "" || rec.Text != "aaa" || rec.Out != 2 || rec.SharedReads != 1 {
-						t.Errorf("text %q, %d tokens, %d shared reads; arrivals (-want +got):\n%s", rec.Text, rec.Out, rec.SharedReads, diff)
+					if diff := cmp.Diff(want, at); diff != "" || rec.Answer.Text != "aaa" || rec.Tokens.Out != 2 || rec.Answer.SharedReads != 1 {
+						t.Errorf("text %q, %d tokens, %d shared reads; arrivals (-want +got):\n%s", rec.Answer.Text, rec.Tokens.Out, rec.Answer.SharedReads, diff)
 					}
 					if rec.Conn.New != (reused == 0) {
 						t.Errorf("request %d over %+v", reused, rec.Conn)
@@ -114,19 +114,19 @@ func TestCompressedRepliesThatAreNoStream(t *testing.T) {
 	good := compressed(aChunk + lastChunk + doneEvent)
 	for _, test := range []struct {
 		name, reply string
-		class       metrics.Class
+		class       record.Class
 		message     string
 	}{
-		{"a refusal", whole("404 Not Found\r\n"+head, compressed(`{"error":{"message":"no such path"}}`)), metrics.Status, "404 Not Found: no such path (POST http://server.test/v1/completions)"},
-		{"an empty refusal", whole("404 Not Found\r\n"+head, ""), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
-		{"a refusal that cannot be read", whole("404 Not Found\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
-		{"a document", whole("200 OK\r\n"+head, compressed(`{"error":"boom"}`)), metrics.InStream, "boom"},
-		{"brotli", whole("200 OK\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Malformed,
+		{"a refusal", whole("404 Not Found\r\n"+head, compressed(`{"error":{"message":"no such path"}}`)), record.Status, "404 Not Found: no such path (POST http://server.test/v1/completions)"},
+		{"an empty refusal", whole("404 Not Found\r\n"+head, ""), record.Status, "404 Not Found (POST http://server.test/v1/completions)"},
+		{"a refusal that cannot be read", whole("404 Not Found\r\nContent-Encoding: br", "\x0b\x02\x80oops"), record.Status, "404 Not Found (POST http://server.test/v1/completions)"},
+		{"a document", whole("200 OK\r\n"+head, compressed(`{"error":"boom"}`)), record.InStream, "boom"},
+		{"brotli", whole("200 OK\r\nContent-Encoding: br", "\x0b\x02\x80oops"), record.Malformed,
 			"the answer is compressed (br), although nobody asked for it, and servebench reads only gzip and deflate: switch compression off at the server, or at the proxy before it"},
-		{"cut", fmt.Sprintf(packedHead, "gzip") + framed(good[:len(good)/2]) + streamEnd, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-		{"not gzip at all", fmt.Sprintf(packedHead, "gzip") + framed(aChunk+doneEvent) + streamEnd, metrics.Malformed, "the answer breaks the protocol: gzip: invalid header"},
-		{"nothing", fmt.Sprintf(packedHead, "gzip") + streamEnd, metrics.Empty, neverValid},
-		{"not compressed after all", streamHead[:len(streamHead)-2] + "Content-Encoding: identity\r\n\r\n" + framed(aChunk+doneEvent) + streamEnd, metrics.OK, ""},
+		{"cut", fmt.Sprintf(packedHead, "gzip") + framed(good[:len(good)/2]) + streamEnd, record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"not gzip at all", fmt.Sprintf(packedHead, "gzip") + framed(aChunk+doneEvent) + streamEnd, record.Malformed, "the answer breaks the protocol: gzip: invalid header"},
+		{"nothing", fmt.Sprintf(packedHead, "gzip") + streamEnd, record.Empty, neverValid},
+		{"not compressed after all", streamHead[:len(streamHead)-2] + "Content-Encoding: identity\r\n\r\n" + framed(aChunk+doneEvent) + streamEnd, record.OK, ""},
 	} {
 		if got, _ := ask(t, openAIAt(dialRaw([]byte(test.reply)), false)); got.Class != test.class || got.Error != test.message {
 			t.Errorf("%s: %s, %q", test.name, got.Class, got.Error)

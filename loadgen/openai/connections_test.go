@@ -16,21 +16,21 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // failing sends one request in fake time over connections that dial makes.
-func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*metrics.Failure, *metrics.Record) {
+func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*record.Failure, *record.Record) {
 	epoch := time.Now()
 	transport := wire.Connections{NetHTTP: netHTTP, Timeout: time.Minute, Dial: dial}.Transport()
 	defer transport.CloseIdleConnections()
 	o := Endpoint{URL: url, Transport: transport}
-	rec := &metrics.Record{}
-	var failed *metrics.Failure
+	rec := &record.Record{}
+	var failed *record.Failure
 	for _, err := range o.Send(ctx, epoch, &engine.Request{Body: []byte("{}")}, rec) {
-		failed, _ = errors.AsType[*metrics.Failure](err)
+		failed, _ = errors.AsType[*record.Failure](err)
 	}
-	rec.End = time.Since(epoch)
+	rec.Times.End = time.Since(epoch)
 	time.Sleep(week)
 	return failed, rec
 }
@@ -45,25 +45,25 @@ func TestConnectingFails(t *testing.T) {
 	for _, test := range []struct {
 		name, url string
 		dial      func(context.Context, string, string) (net.Conn, error)
-		class     metrics.Class
+		class     record.Class
 		want      string
 		end       time.Duration
 	}{
 		{"refused", "http://server.test", func(context.Context, string, string) (net.Conn, error) { return nil, refused },
-			metrics.Connect, "dial tcp: connection refused", 0},
+			record.Connect, "dial tcp: connection refused", 0},
 		{"no answer", "http://server.test", func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, metrics.ConnectTimeout, "no connection within 1m0s: context deadline exceeded", time.Minute},
-		{"no handshake", "https://server.test", silent, metrics.ConnectTimeout, "no TLS handshake within 1m0s: context deadline exceeded", time.Minute},
+		}, record.ConnectTimeout, "no connection within 1m0s: context deadline exceeded", time.Minute},
+		{"no handshake", "https://server.test", silent, record.ConnectTimeout, "no TLS handshake within 1m0s: context deadline exceeded", time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failed, rec := failing(t.Context(), test.url, test.dial)
-				if failed == nil || failed.Class != test.class || failed.Error() != test.want || rec.End != test.end {
-					t.Fatalf("%+v at %v; want %s, %q at %v", failed, rec.End, test.class, test.want, test.end)
+				if failed == nil || failed.Class != test.class || failed.Error() != test.want || rec.Times.End != test.end {
+					t.Fatalf("%+v at %v; want %s, %q at %v", failed, rec.Times.End, test.class, test.want, test.end)
 				}
-				if rec.Attempts != 0 || rec.Status != 0 || rec.Conn != (metrics.Conn{}) {
+				if rec.Attempts != 0 || rec.Result.Status != 0 || rec.Conn != (record.Conn{}) {
 					t.Errorf("record %+v of a request that was never sent", rec)
 				}
 			})
@@ -81,8 +81,8 @@ func TestStoppingTheRunCancels(t *testing.T) {
 				time.Sleep(time.Hour)
 				return true
 			}))
-			if failed == nil || failed.Class != metrics.Cancelled || rec.End != 5*time.Second {
-				t.Errorf("after %q: %v at %v", reply, failed, rec.End)
+			if failed == nil || failed.Class != record.Cancelled || rec.Times.End != 5*time.Second {
+				t.Errorf("after %q: %v at %v", reply, failed, rec.Times.End)
 			}
 		})
 	}
@@ -117,16 +117,16 @@ func TestConnectingIsTimed(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	verifying := &Endpoint{URL: server.URL, Transport: wire.Connections{NetHTTP: netHTTP}.Transport()}
-	if got, _ := ask(t, verifying); got.Class != metrics.TLS || !strings.Contains(got.Error, "certificate") {
+	if got, _ := ask(t, verifying); got.Class != record.TLS || !strings.Contains(got.Error, "certificate") {
 		t.Errorf("with an unknown certificate: %+v", got)
 	}
 	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true}.Transport()
 	defer transport.CloseIdleConnections()
 	insecure := &Endpoint{URL: server.URL, Transport: transport}
-	if got, rec := ask(t, insecure); got.Class != metrics.OK || !rec.Conn.New || rec.Conn.Connect <= 0 || rec.Conn.TLS <= 0 || rec.Wrote <= 0 {
+	if got, rec := ask(t, insecure); got.Class != record.OK || !rec.Conn.New || rec.Conn.Connect <= 0 || rec.Conn.TLS <= 0 || rec.Times.Wrote <= 0 {
 		t.Errorf("%+v by connection %+v", got, rec.Conn)
 	}
-	if _, rec := ask(t, insecure); rec.Conn != (metrics.Conn{}) {
+	if _, rec := ask(t, insecure); rec.Conn != (record.Conn{}) {
 		t.Errorf("the second request's connection is %+v", rec.Conn)
 	}
 }
@@ -138,7 +138,7 @@ func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
 		start := time.Now()
 		got, _ := ask(t, &Endpoint{URL: "https://server.test", Transport: transport})
 		took := time.Since(start)
-		if want := "no connection through the proxy within 10s: context deadline exceeded"; got.Class != metrics.ConnectTimeout || got.Error != want || took != 10*time.Second {
+		if want := "no connection through the proxy within 10s: context deadline exceeded"; got.Class != record.ConnectTimeout || got.Error != want || took != 10*time.Second {
 			t.Errorf("%+v after %v; want %q", got, took, want)
 		}
 		time.Sleep(week)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // reported is what t reports.
@@ -40,7 +41,7 @@ func TestWhatServersDoToConnectionsIsCounted(t *testing.T) {
 			transport := wire.Connections{NetHTTP: netHTTP, Tally: tally, Dial: dialRaw([]byte(test.reply))}.Transport()
 			defer transport.CloseIdleConnections()
 			got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
-			if failed := got.Class != metrics.OK; failed != (test.want.UserStamps == 0) {
+			if failed := got.Class != record.OK; failed != (test.want.UserStamps == 0) {
 				t.Fatalf("%+v", got)
 			}
 			if test.want.Transport = metrics.TransportOwn; netHTTP {
@@ -67,9 +68,9 @@ func TestWantOfSocketsIsCounted(t *testing.T) {
 	}}.Transport()
 	o := &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally}
 	for i := range len(errs) {
-		class := metrics.Connect
+		class := record.Connect
 		if i == 0 {
-			class = metrics.Refused
+			class = record.Refused
 		}
 		if got, _ := ask(t, o); got.Class != class {
 			t.Errorf("%+v, want %s", got, class)

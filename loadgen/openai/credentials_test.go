@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An authority issues certificates.
@@ -114,11 +114,11 @@ func TestClientAndServerShowTheirCertificates(t *testing.T) {
 			}
 			transport := wire.Connections{NetHTTP: netHTTP, TLS: credentials, HTTP2: http2}.Transport()
 			got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport})
-			want := metrics.OK
+			want := record.OK
 			if test.message != "" {
-				want = metrics.TLS
+				want = record.TLS
 			}
-			if strings.HasPrefix(test.message, "remote error") && (got.Class == metrics.Reset || http2 && got.Class == metrics.Truncated) {
+			if strings.HasPrefix(test.message, "remote error") && (got.Class == record.Reset || http2 && got.Class == record.Truncated) {
 				continue // the server's alert was lost: it closed the connection while we wrote
 			}
 			if got.Class != want || got.Error != test.message {

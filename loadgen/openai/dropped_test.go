@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A large body is dropped while its request waits for the answer, if the connection is new. A used
@@ -47,7 +47,7 @@ func TestBodiesAreDroppedOnceWritten(t *testing.T) {
 				o := &Endpoint{URL: "http://server.test/v1", Transport: transport}
 				for i := range 2 {
 					req = &engine.Request{Body: []byte(c.body), Once: c.once}
-					rec := new(metrics.Record)
+					rec := new(record.Record)
 					for _, err := range o.Send(t.Context(), time.Now(), req, rec) {
 						if err != nil {
 							t.Error(err)

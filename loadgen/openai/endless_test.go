@@ -18,7 +18,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
@@ -71,7 +71,7 @@ func (e *endless) ends(t *testing.T, o *Endpoint) error {
 	ended := make(chan error, 1)
 	go func() {
 		var failure error
-		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, new(record.Record)) {
 			failure = errors.Join(failure, err)
 		}
 		ended <- failure
@@ -83,7 +83,7 @@ func (e *endless) ends(t *testing.T, o *Endpoint) error {
 	case <-time.After(hung):
 		t.Fatalf("the request goes on after %v", hung)
 	}
-	limit(metrics.Failf(metrics.Deadline, "the limit has passed"))
+	limit(record.Failf(record.Deadline, "the limit has passed"))
 	select {
 	case err := <-ended:
 		return err
@@ -159,7 +159,7 @@ var endlessTransports = map[string]func(t *testing.T, s *httptest.Server) (url s
 
 // endlessClasses are how an endless answer may fail: by the limit, by its size, by what it repeats, or
 // for want of a chunk before its end.
-var endlessClasses = []metrics.Class{metrics.Deadline, metrics.Malformed, metrics.InStream, metrics.Empty}
+var endlessClasses = []record.Class{record.Deadline, record.Malformed, record.InStream, record.Empty}
 
 // A server may send what is legal faster than we read, for ever: no read then waits.
 func TestAnEndlessAnswerEndsByItsLimit(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAnEndlessAnswerEndsByItsLimit(t *testing.T) {
 					defer transport.CloseIdleConnections()
 					o.URL, o.Transport = url, transport
 					err := e.ends(t, o)
-					failure, ok := errors.AsType[*metrics.Failure](err)
+					failure, ok := errors.AsType[*record.Failure](err)
 					if err != nil && (!ok || !slices.Contains(endlessClasses, failure.Class)) {
 						t.Error(err)
 					}
@@ -193,21 +193,21 @@ func TestAnEndlessAnswerEndsByItsLimit(t *testing.T) {
 // endlessFraming are answers of HTTP/1.1 that do not end, and the classes of the failures.
 var endlessFraming = []struct {
 	name, head, fragment string
-	class                metrics.Class
+	class                record.Class
 }{
-	{"a header", "HTTP/1.1 200 OK\r\n", "X-More: 1\r\n", metrics.Malformed},
-	{"one line of a header", "HTTP/1.1 200 OK\r\nX-More: ", "1", metrics.Malformed},
-	{"interim replies", "", "HTTP/1.1 100 Continue\r\n\r\n", metrics.Malformed},
-	{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n", metrics.Malformed},
-	{"a chunk's extension", chunkedHead + "1;x=", "y", metrics.Malformed},
-	{"chunks of one line", chunkedHead, "1\r\n:\r\n", metrics.Deadline},
-	{"chunks with extensions", chunkedHead, "1;x=yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n:\r\n", metrics.Malformed},
-	{"trailers", chunkedHead + "0\r\n", "X-More: 1\r\n", metrics.Malformed},
-	{"a chunk", chunkedHead + "7fffffffffffffff\r\n", ": ping\n", metrics.Deadline},
-	{"a body until the end of the connection", "HTTP/1.1 200 OK\r\n\r\n", "data:\n\n", metrics.Deadline},
-	{"a body of another version", "HTTP/0.9 200 OK\r\n\r\n", "data:\n\n", metrics.Deadline},
-	{"a body of a later version", "HTTP/2.0 200 OK\r\n\r\n", "data:\n\n", metrics.Deadline},
-	{"an error's body", "HTTP/1.1 500 No\r\n\r\n", "no ", metrics.Status},
+	{"a header", "HTTP/1.1 200 OK\r\n", "X-More: 1\r\n", record.Malformed},
+	{"one line of a header", "HTTP/1.1 200 OK\r\nX-More: ", "1", record.Malformed},
+	{"interim replies", "", "HTTP/1.1 100 Continue\r\n\r\n", record.Malformed},
+	{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n", record.Malformed},
+	{"a chunk's extension", chunkedHead + "1;x=", "y", record.Malformed},
+	{"chunks of one line", chunkedHead, "1\r\n:\r\n", record.Deadline},
+	{"chunks with extensions", chunkedHead, "1;x=yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n:\r\n", record.Malformed},
+	{"trailers", chunkedHead + "0\r\n", "X-More: 1\r\n", record.Malformed},
+	{"a chunk", chunkedHead + "7fffffffffffffff\r\n", ": ping\n", record.Deadline},
+	{"a body until the end of the connection", "HTTP/1.1 200 OK\r\n\r\n", "data:\n\n", record.Deadline},
+	{"a body of another version", "HTTP/0.9 200 OK\r\n\r\n", "data:\n\n", record.Deadline},
+	{"a body of a later version", "HTTP/2.0 200 OK\r\n\r\n", "data:\n\n", record.Deadline},
+	{"an error's body", "HTTP/1.1 500 No\r\n\r\n", "no ", record.Status},
 }
 
 const chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -216,12 +216,12 @@ func TestEndlessFramingEnds(t *testing.T) {
 	for _, test := range endlessFraming {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEndless(test.head, test.fragment)
-			e.sized = test.class != metrics.Deadline
+			e.sized = test.class != record.Deadline
 			address := serving(t, func(conn *net.TCPConn) { hello(conn); e.pour(conn) })
 			transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 			defer transport.CloseIdleConnections()
 			err := e.ends(t, &Endpoint{URL: "http://" + address, Transport: transport})
-			if failure, ok := errors.AsType[*metrics.Failure](err); !ok || failure.Class != test.class {
+			if failure, ok := errors.AsType[*record.Failure](err); !ok || failure.Class != test.class {
 				t.Errorf("%v, not of the class %s", err, test.class)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // sessionHeader is what vLLM's server and its multi-turn clients name the header of a session.
@@ -72,7 +73,7 @@ type Endpoint struct {
 // before the first byte of the answer, a wire.Transport sends the request again, once, over a new
 // connection. Send follows no redirects.
 func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request,
-	rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	rec *record.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
 		if err != nil && err != errStopped {
@@ -83,7 +84,7 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
-func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
 	yield func(engine.Chunk) bool) error {
 	if o.OneJSON {
 		return o.readWhole(ctx, epoch, req, rec)
@@ -101,7 +102,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 		}
 		err := s.chunksTo(ctx, yield)
 		if at := s.body.Arrival().At; !at.IsZero() {
-			rec.LastByte = at.Sub(epoch)
+			rec.Times.LastByte = at.Sub(epoch)
 		}
 		return err
 	})
@@ -120,7 +121,7 @@ func (o *Endpoint) stream(reply replied) *stream {
 
 // located adds the URL to the failure of a request if the server says that the URL does not exist.
 func (o *Endpoint) located(err error) error {
-	f, ok := errors.AsType[*metrics.Failure](err)
+	f, ok := errors.AsType[*record.Failure](err)
 	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) &&
 		!strings.Contains(strings.ToLower(f.Error()), "model") {
 		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())

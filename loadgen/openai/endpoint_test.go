@@ -21,7 +21,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // dialScript dials a server that reads requests and lets play answer each, until
@@ -75,7 +75,7 @@ func TestAFailureHasTheServersError(t *testing.T) {
 	} {
 		o := openAIAt(dialRaw([]byte(c.reply)), false)
 		var last error
-		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(record.Record)) {
 			last = err
 		}
 		said, ok := errors.AsType[*openai.APIError](last)
@@ -85,7 +85,7 @@ func TestAFailureHasTheServersError(t *testing.T) {
 	}
 	for _, reply := range []string{whole("502 Bad Gateway", "<html>oops</html>"), whole("400 Bad Request", `{"error":""}`), streamHead + streamEnd} {
 		o := openAIAt(dialRaw([]byte(reply)), false)
-		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(record.Record)) {
 			if said, ok := errors.AsType[*openai.APIError](err); ok {
 				t.Errorf("%q has the server's error %+v", reply, said)
 			}
@@ -96,57 +96,57 @@ func TestAFailureHasTheServersError(t *testing.T) {
 func TestFailuresAreClassed(t *testing.T) {
 	for _, test := range []struct {
 		name, reply string
-		class       metrics.Class
+		class       record.Class
 		message     string
 	}{
-		{"a good answer", streamHead + framed(aChunk+lastChunk+usageChunk+doneEvent) + streamEnd, metrics.OK, ""},
-		{"no [DONE]", streamHead + framed(aChunk+lastChunk) + streamEnd, metrics.OK, ""},
-		{"no finish reason", streamHead + framed(aChunk+doneEvent) + streamEnd, metrics.OK, ""},
-		{"cut after [DONE]", streamHead + framed(aChunk+doneEvent), metrics.OK, ""},
-		{"neither", streamHead + framed(aChunk) + streamEnd, metrics.Truncated, "the stream ended without a finish reason and without [DONE]"},
-		{"clean end in an event", streamHead + framed(aChunk+aChunk[:20]) + streamEnd, metrics.Truncated, "the connection was cut in the middle of the answer: EOF"},
-		{"cut in an event", streamHead + framed(aChunk+aChunk[:20]), metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-		{"cut after the finish reason", streamHead + framed(aChunk+lastChunk), metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-		{"cut without a chunk", streamHead, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-		{"no reply", "", metrics.Truncated, "the connection was cut before the reply: EOF"},
-		{"half a head", streamHead[:40], metrics.Truncated, "the connection was cut before the reply: unexpected EOF"},
-		{"no HTTP", "hello\r\n\r\n", metrics.Malformed, `malformed HTTP response "hello"`},
-		{"broken framing", streamHead + "xyz\r\n", metrics.Malformed, "the answer breaks the protocol: invalid byte in chunk length"},
-		{"no JSON", streamHead + framed(aChunk+"data: oops\n\n"+doneEvent) + streamEnd, metrics.Malformed, `an event is not JSON: "oops"`},
-		{"empty", streamHead + streamEnd, metrics.Empty, neverValid},
-		{"[DONE] alone", streamHead + framed(doneEvent) + streamEnd, metrics.Empty, neverValid},
-		{"usage alone", streamHead + framed(usageChunk+doneEvent) + streamEnd, metrics.Empty, neverValid},
-		{"error in the stream", streamHead + framed(aChunk+`data: {"error":{"message":"boom","code":500}}`+"\n\n"+doneEvent) + streamEnd, metrics.InStream, "boom"},
-		{"error as text", streamHead + framed(aChunk+`data: {"error":"boom"}`+"\n\n") + streamEnd, metrics.InStream, "boom"},
-		{"vLLM's older error", streamHead + framed(`data: {"object":"error","message":"boom","type":"BadRequestError","code":400}`+"\n\n") + streamEnd, metrics.InStream, "boom"},
-		{"error event", streamHead + framed(aChunk+"event: error\ndata: boom\n\n") + streamEnd, metrics.InStream, "boom"},
-		{"error event without a message", streamHead + framed("data: {\"error\":{\"code\":7}}\n\n") + streamEnd, metrics.InStream, `{"code":7}`},
-		{"llama.cpp's older error", streamHead + framed(aChunk+"error: {\"code\":500,\"message\":\"boom\",\"type\":\"server_error\"}\n\n") + streamEnd, metrics.InStream, "boom"},
-		{"llama.cpp's older error at once", streamHead + framed("error: {\"code\":400,\"message\":\"boom\"}\n\n") + streamEnd, metrics.InStream, "boom"},
-		{"llama.cpp's older error, cut", streamHead + framed(aChunk+"error: {\"message\":\"boom\"}") + streamEnd, metrics.InStream, "boom"},
-		{"llama.cpp's older error after the end", streamHead + framed(aChunk+doneEvent+"error: {\"message\":\"boom\"}\n\n") + streamEnd, metrics.OK, ""},
-		{"another field of that name", streamHead + framed("error: none\n"+aChunk+doneEvent) + streamEnd, metrics.OK, ""},
-		{"a reason that is an object", streamHead + framed(aChunk+strings.Replace(lastChunk, `"stop"`, `{"type":"length","length":2}`, 1)) + streamEnd, metrics.OK, ""},
-		{"a reason that is an error", streamHead + framed(aChunk+strings.Replace(lastChunk, `"stop"`, `{"type":"abort","message":"gone"}`, 1)) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
-		{"error as a whole reply", whole("200 OK\r\nContent-Type: application/json", `{"error":{"message":"boom"}}`), metrics.InStream, "boom"},
-		{"a page", whole("200 OK\r\nContent-Type: text/html; charset=utf-8", "<html><title>Log\n in</title><p>x"), metrics.Malformed, "the answer is text/html, not an event stream: Log in"},
-		{"a stream under another name", whole("200 OK\r\nContent-Type: text/plain; charset=utf-8", aChunk+doneEvent), metrics.OK, ""},
-		{"a text", whole("200 OK\r\nContent-Type: text/plain", "hello\n"), metrics.Empty, neverValid},
-		{"redirect", whole("307 Temporary Redirect\r\nLocation: http://other.test/v1", ""), metrics.Status, "307 Temporary Redirect (Location: http://other.test/v1; redirects are not followed)"},
-		{"too many", whole("429 Too Many Requests\r\nRetry-After: 20", `{"error":{"message":"slow down"}}`), metrics.Status, "429 Too Many Requests: slow down (Retry-After: 20)"},
-		{"FastAPI", whole("404 Not Found", `{"detail":"Not Found"}`), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
-		{"the status, and more", whole("429 Too Many Requests", `{"error":{"message":"Too Many Requests: 3 waiting"}}`), metrics.Status, "429 Too Many Requests: 3 waiting"},
-		{"haproxy", whole("504 Gateway Time-out", "<html><body><h1>504 Gateway Time-out</h1>\nThe server didn't respond in time.\n</body></html>\n"), metrics.Status, "504 Gateway Time-out The server didn't respond in time."},
-		{"pydantic", whole("422 Unprocessable Entity", `{"detail":[{"loc":["body","model"],"msg":"field required"},{"loc":["body",0],"msg":"bad"}]}`), metrics.Status, "422 Unprocessable Entity: body.model: field required; body.0: bad"},
-		{"odd detail", whole("400 Bad Request", `{"detail":[["a"],{"msg":"bad"},7]}`), metrics.Status, `400 Bad Request: ["a"]; bad; 7`},
-		{"no body", whole("503 Service Unavailable", ""), metrics.Status, "503 Service Unavailable"},
-		{"unheard-of status", whole("599 Odd", "why not"), metrics.Status, "599: why not"},
-		{"message of several lines", whole("400 Bad Request", `{"error":{"message":"one\n\u001b[31mtwo"}}`), metrics.Status, "400 Bad Request: one  [31mtwo"},
-		{"long message", whole("400 Bad Request", strings.Repeat("é", 1000)), metrics.Status, "400 Bad Request: " + strings.Repeat("é", 500/2) + "…"},
-		{"aborted", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "abort", 1)+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
-		{"dropped", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "error", 1)) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is error"},
-		{"one choice aborted", streamHead + framed(strings.Replace(lastChunk, "stop", "abort", 1)+lastChunk+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
-		{"cut in an error", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nOut of", metrics.Status, "500 Internal Server Error: Out of"},
+		{"a good answer", streamHead + framed(aChunk+lastChunk+usageChunk+doneEvent) + streamEnd, record.OK, ""},
+		{"no [DONE]", streamHead + framed(aChunk+lastChunk) + streamEnd, record.OK, ""},
+		{"no finish reason", streamHead + framed(aChunk+doneEvent) + streamEnd, record.OK, ""},
+		{"cut after [DONE]", streamHead + framed(aChunk+doneEvent), record.OK, ""},
+		{"neither", streamHead + framed(aChunk) + streamEnd, record.Truncated, "the stream ended without a finish reason and without [DONE]"},
+		{"clean end in an event", streamHead + framed(aChunk+aChunk[:20]) + streamEnd, record.Truncated, "the connection was cut in the middle of the answer: EOF"},
+		{"cut in an event", streamHead + framed(aChunk+aChunk[:20]), record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"cut after the finish reason", streamHead + framed(aChunk+lastChunk), record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"cut without a chunk", streamHead, record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"no reply", "", record.Truncated, "the connection was cut before the reply: EOF"},
+		{"half a head", streamHead[:40], record.Truncated, "the connection was cut before the reply: unexpected EOF"},
+		{"no HTTP", "hello\r\n\r\n", record.Malformed, `malformed HTTP response "hello"`},
+		{"broken framing", streamHead + "xyz\r\n", record.Malformed, "the answer breaks the protocol: invalid byte in chunk length"},
+		{"no JSON", streamHead + framed(aChunk+"data: oops\n\n"+doneEvent) + streamEnd, record.Malformed, `an event is not JSON: "oops"`},
+		{"empty", streamHead + streamEnd, record.Empty, neverValid},
+		{"[DONE] alone", streamHead + framed(doneEvent) + streamEnd, record.Empty, neverValid},
+		{"usage alone", streamHead + framed(usageChunk+doneEvent) + streamEnd, record.Empty, neverValid},
+		{"error in the stream", streamHead + framed(aChunk+`data: {"error":{"message":"boom","code":500}}`+"\n\n"+doneEvent) + streamEnd, record.InStream, "boom"},
+		{"error as text", streamHead + framed(aChunk+`data: {"error":"boom"}`+"\n\n") + streamEnd, record.InStream, "boom"},
+		{"vLLM's older error", streamHead + framed(`data: {"object":"error","message":"boom","type":"BadRequestError","code":400}`+"\n\n") + streamEnd, record.InStream, "boom"},
+		{"error event", streamHead + framed(aChunk+"event: error\ndata: boom\n\n") + streamEnd, record.InStream, "boom"},
+		{"error event without a message", streamHead + framed("data: {\"error\":{\"code\":7}}\n\n") + streamEnd, record.InStream, `{"code":7}`},
+		{"llama.cpp's older error", streamHead + framed(aChunk+"error: {\"code\":500,\"message\":\"boom\",\"type\":\"server_error\"}\n\n") + streamEnd, record.InStream, "boom"},
+		{"llama.cpp's older error at once", streamHead + framed("error: {\"code\":400,\"message\":\"boom\"}\n\n") + streamEnd, record.InStream, "boom"},
+		{"llama.cpp's older error, cut", streamHead + framed(aChunk+"error: {\"message\":\"boom\"}") + streamEnd, record.InStream, "boom"},
+		{"llama.cpp's older error after the end", streamHead + framed(aChunk+doneEvent+"error: {\"message\":\"boom\"}\n\n") + streamEnd, record.OK, ""},
+		{"another field of that name", streamHead + framed("error: none\n"+aChunk+doneEvent) + streamEnd, record.OK, ""},
+		{"a reason that is an object", streamHead + framed(aChunk+strings.Replace(lastChunk, `"stop"`, `{"type":"length","length":2}`, 1)) + streamEnd, record.OK, ""},
+		{"a reason that is an error", streamHead + framed(aChunk+strings.Replace(lastChunk, `"stop"`, `{"type":"abort","message":"gone"}`, 1)) + streamEnd, record.Unfinished, "the server did not finish the answer: its finish reason is abort"},
+		{"error as a whole reply", whole("200 OK\r\nContent-Type: application/json", `{"error":{"message":"boom"}}`), record.InStream, "boom"},
+		{"a page", whole("200 OK\r\nContent-Type: text/html; charset=utf-8", "<html><title>Log\n in</title><p>x"), record.Malformed, "the answer is text/html, not an event stream: Log in"},
+		{"a stream under another name", whole("200 OK\r\nContent-Type: text/plain; charset=utf-8", aChunk+doneEvent), record.OK, ""},
+		{"a text", whole("200 OK\r\nContent-Type: text/plain", "hello\n"), record.Empty, neverValid},
+		{"redirect", whole("307 Temporary Redirect\r\nLocation: http://other.test/v1", ""), record.Status, "307 Temporary Redirect (Location: http://other.test/v1; redirects are not followed)"},
+		{"too many", whole("429 Too Many Requests\r\nRetry-After: 20", `{"error":{"message":"slow down"}}`), record.Status, "429 Too Many Requests: slow down (Retry-After: 20)"},
+		{"FastAPI", whole("404 Not Found", `{"detail":"Not Found"}`), record.Status, "404 Not Found (POST http://server.test/v1/completions)"},
+		{"the status, and more", whole("429 Too Many Requests", `{"error":{"message":"Too Many Requests: 3 waiting"}}`), record.Status, "429 Too Many Requests: 3 waiting"},
+		{"haproxy", whole("504 Gateway Time-out", "<html><body><h1>504 Gateway Time-out</h1>\nThe server didn't respond in time.\n</body></html>\n"), record.Status, "504 Gateway Time-out The server didn't respond in time."},
+		{"pydantic", whole("422 Unprocessable Entity", `{"detail":[{"loc":["body","model"],"msg":"field required"},{"loc":["body",0],"msg":"bad"}]}`), record.Status, "422 Unprocessable Entity: body.model: field required; body.0: bad"},
+		{"odd detail", whole("400 Bad Request", `{"detail":[["a"],{"msg":"bad"},7]}`), record.Status, `400 Bad Request: ["a"]; bad; 7`},
+		{"no body", whole("503 Service Unavailable", ""), record.Status, "503 Service Unavailable"},
+		{"unheard-of status", whole("599 Odd", "why not"), record.Status, "599: why not"},
+		{"message of several lines", whole("400 Bad Request", `{"error":{"message":"one\n\u001b[31mtwo"}}`), record.Status, "400 Bad Request: one  [31mtwo"},
+		{"long message", whole("400 Bad Request", strings.Repeat("é", 1000)), record.Status, "400 Bad Request: " + strings.Repeat("é", 500/2) + "…"},
+		{"aborted", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "abort", 1)+doneEvent) + streamEnd, record.Unfinished, "the server did not finish the answer: its finish reason is abort"},
+		{"dropped", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "error", 1)) + streamEnd, record.Unfinished, "the server did not finish the answer: its finish reason is error"},
+		{"one choice aborted", streamHead + framed(strings.Replace(lastChunk, "stop", "abort", 1)+lastChunk+doneEvent) + streamEnd, record.Unfinished, "the server did not finish the answer: its finish reason is abort"},
+		{"cut in an error", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nOut of", record.Status, "500 Internal Server Error: Out of"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, _ := ask(t, openAIAt(dialRaw([]byte(test.reply)), false))
@@ -165,11 +165,11 @@ func FuzzAnyReplyGivesAnAnswerOrAFailure(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, kind string, body []byte) {
 		reply := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(body))}
 		got, rec := ask(t, &Endpoint{URL: "http://server.test", Transport: replying{reply}})
-		if (got.Class == metrics.OK) != (got.Error == "") || !utf8.ValidString(got.Error) || got.Class == metrics.OK && got.Chunks == 0 {
+		if (got.Class == record.OK) != (got.Error == "") || !utf8.ValidString(got.Error) || got.Class == record.OK && got.Chunks == 0 {
 			t.Errorf("%+v", got)
 		}
-		if got.Chunks > 0 != (rec.Last > 0) {
-			t.Errorf("%d chunks, the last at %v", got.Chunks, rec.Last)
+		if got.Chunks > 0 != (rec.Times.Last > 0) {
+			t.Errorf("%d chunks, the last at %v", got.Chunks, rec.Times.Last)
 		}
 	})
 }
@@ -182,7 +182,7 @@ func (r replying) RoundTrip(*http.Request) (*http.Response, error) { return r.re
 func TestPartOfAnAnswerIsKept(t *testing.T) {
 	reply := streamHead + framed(aChunk+aChunk+usageChunk[:30])
 	got, rec := ask(t, openAIAt(dialRaw([]byte(reply)), false))
-	if got.Class != metrics.Truncated || got.Chunks != 2 || rec.Text != "aa" || rec.Status != 200 {
+	if got.Class != record.Truncated || got.Chunks != 2 || rec.Answer.Text != "aa" || rec.Result.Status != 200 {
 		t.Errorf("read %+v", got)
 	}
 }
@@ -193,15 +193,15 @@ func TestTextIsKeptWhereItIsNeeded(t *testing.T) {
 		keep        bool
 	}{{usageChunk, "", false}, {usageChunk, "aa", true}, {"", "aa", false}} {
 		reply := streamHead + framed(aChunk+aChunk+lastChunk+test.usage+doneEvent) + streamEnd
-		var rec metrics.Record
+		var rec record.Record
 		o := openAIAt(dialRaw([]byte(reply)), false)
 		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: test.keep}, &rec) {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if rec.Text != test.want {
-			t.Errorf("with usage %q and KeepText %t: text %q, want %q", test.usage, test.keep, rec.Text, test.want)
+		if rec.Answer.Text != test.want {
+			t.Errorf("with usage %q and KeepText %t: text %q, want %q", test.usage, test.keep, rec.Answer.Text, test.want)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 7, 9},
 		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 3, 2},
 	} {
-		rec := metrics.Record{In: 7}
+		rec := record.Record{Tokens: record.Tokens{In: 7}}
 		var tokens []int
 		o := openAIAt(dialRaw([]byte(streamHead+framed(test.events)+streamEnd)), false)
 		for c, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, &rec) {
@@ -249,11 +249,11 @@ func TestLeavingEarlyStopsReading(t *testing.T) {
 		})}.Transport()
 		defer transport.CloseIdleConnections()
 		o := &Endpoint{URL: "http://server.test", Transport: transport}
-		rec := &metrics.Record{}
+		rec := &record.Record{}
 		for range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 			break
 		}
-		if rec.Text != "a" || rec.Status != 200 {
+		if rec.Answer.Text != "a" || rec.Result.Status != 200 {
 			t.Errorf("record %+v", rec)
 		}
 		time.Sleep(week)

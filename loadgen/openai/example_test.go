@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // One streamed completion of a simulated server.
@@ -37,7 +37,7 @@ func Example() {
 		return
 	}
 	endpoint := &openai.Endpoint{URL: web.URL + "/v1/completions", Header: openai.Headers("", nil)}
-	var rec metrics.Record
+	var rec record.Record
 	chunks := 0
 	for _, err := range endpoint.Send(ctx, time.Now(), &engine.Request{Body: body}, &rec) {
 		if err != nil {
@@ -46,6 +46,6 @@ func Example() {
 		}
 		chunks++
 	}
-	fmt.Println(rec.In, "tokens in,", rec.Out, "out, in chunks:", chunks > 0, rec.Finish)
+	fmt.Println(rec.Tokens.In, "tokens in,", rec.Tokens.Out, "out, in chunks:", chunks > 0, rec.Answer.Finish)
 	// Output: 3 tokens in, 4 out, in chunks: true length
 }

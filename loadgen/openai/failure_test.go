@@ -19,7 +19,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // dialling is a Dial that gives err.
@@ -34,24 +34,24 @@ func TestAFailureToConnectIsClassed(t *testing.T) {
 		name    string
 		err     error
 		proxy   func(*http.Request) (*url.URL, error)
-		class   metrics.Class
+		class   record.Class
 		message string
 	}{
 		{"no such name", dial(&net.DNSError{Err: "no such host", Name: "server.test", IsNotFound: true}), nil,
-			metrics.DNS, "dial tcp: lookup server.test: no such host"},
+			record.DNS, "dial tcp: lookup server.test: no such host"},
 		{"no answer from DNS", dial(&net.DNSError{Err: "i/o timeout", Name: "server.test", IsTimeout: true}), nil,
-			metrics.DNS, "dial tcp: lookup server.test: i/o timeout"},
+			record.DNS, "dial tcp: lookup server.test: i/o timeout"},
 		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), nil,
-			metrics.Refused, "dial tcp: connect: connection refused"},
-		{"refused on Windows", dial(syscall.Errno(10061)), nil, metrics.Refused, "dial tcp: " + syscall.Errno(10061).Error()},
+			record.Refused, "dial tcp: connect: connection refused"},
+		{"refused on Windows", dial(syscall.Errno(10061)), nil, record.Refused, "dial tcp: " + syscall.Errno(10061).Error()},
 		{"the kernel's own limit", dial(os.NewSyscallError("connect", syscall.ETIMEDOUT)), nil,
-			metrics.ConnectTimeout, "timed out: dial tcp: connect: connection timed out"},
+			record.ConnectTimeout, "timed out: dial tcp: connect: connection timed out"},
 		{"unreachable", dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), nil,
-			metrics.Connect, "dial tcp: connect: no route to host"},
+			record.Connect, "dial tcp: connect: no route to host"},
 		{"no descriptors", dial(os.NewSyscallError("socket", syscall.EMFILE)), nil,
-			metrics.Connect, "dial tcp: socket: too many open files"},
+			record.Connect, "dial tcp: socket: too many open files"},
 		{"the proxy refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), proxy,
-			metrics.Connect, "proxyconnect tcp: dial tcp: connect: connection refused"},
+			record.Connect, "proxyconnect tcp: dial tcp: connect: connection refused"},
 	} {
 		transport := wire.Connections{NetHTTP: netHTTP, Dial: dialling(test.err), Proxy: test.proxy}.Transport()
 		got, rec := ask(t, &Endpoint{URL: "http://server.test", Transport: transport})
@@ -101,22 +101,22 @@ func TestWhyThereIsNoTLSIsSaid(t *testing.T) {
 	picky.StartTLS()
 	for _, test := range []struct {
 		name, url, server string
-		class             metrics.Class
+		class             record.Class
 		message           string // its beginning
 	}{
-		{"unknown authority", "https://example.com", quiet(secure), metrics.TLS,
+		{"unknown authority", "https://example.com", quiet(secure), record.TLS,
 			"the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority"},
-		{"wrong name", "https://server.test", quiet(secure), metrics.TLS,
+		{"wrong name", "https://server.test", quiet(secure), record.TLS,
 			"the TLS handshake failed: tls: failed to verify certificate: x509: certificate is valid for example.com, "},
-		{"plain HTTP", "https://server.test", quiet(httptest.NewServer(http.NotFoundHandler())), metrics.TLS,
+		{"plain HTTP", "https://server.test", quiet(httptest.NewServer(http.NotFoundHandler())), record.TLS,
 			"the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?"},
 		{"something else", "https://server.test", serving(t, func(conn *net.TCPConn) {
 			hello(conn)
 			_, _ = io.WriteString(conn, "220 mail.test at your service\r\n")
-		}), metrics.TLS, "the server speaks no TLS: tls: first record does not look like a TLS handshake"},
-		{"hung up", "https://server.test", serving(t, func(conn *net.TCPConn) { hello(conn) }), metrics.TLS,
+		}), record.TLS, "the server speaks no TLS: tls: first record does not look like a TLS handshake"},
+		{"hung up", "https://server.test", serving(t, func(conn *net.TCPConn) { hello(conn) }), record.TLS,
 			"the server closed the connection in the TLS handshake: EOF"},
-		{"reset", "https://server.test", serving(t, func(conn *net.TCPConn) { hello(conn); reset(conn) }), metrics.Reset,
+		{"reset", "https://server.test", serving(t, func(conn *net.TCPConn) { hello(conn); reset(conn) }), record.Reset,
 			"the connection was reset in the TLS handshake: "},
 	} {
 		transport := wire.Connections{NetHTTP: netHTTP, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -131,7 +131,7 @@ func TestWhyThereIsNoTLSIsSaid(t *testing.T) {
 	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true}.Transport()
 	defer transport.CloseIdleConnections()
 	got, _ := ask(t, &Endpoint{URL: "https://" + quiet(picky), Transport: transport})
-	if got.Class != metrics.TLS || !strings.HasSuffix(got.Error, "remote error: tls: certificate required") {
+	if got.Class != record.TLS || !strings.HasSuffix(got.Error, "remote error: tls: certificate required") {
 		t.Errorf("without a certificate of its own: %s, %q", got.Class, got.Error)
 	}
 }
@@ -141,14 +141,14 @@ func TestAResetIsNoCleanEnd(t *testing.T) {
 	for _, test := range []struct {
 		reply        string
 		reset        bool
-		class        metrics.Class
+		class        record.Class
 		chunks       int
 		where, cause string
 	}{
-		{"", true, metrics.Reset, 0, "the connection was reset before the reply: ", "read: connection reset by peer"},
-		{"", false, metrics.Truncated, 0, "the connection was cut before the reply: ", "EOF"},
-		{streamHead + framed(aChunk), true, metrics.Reset, 1, "the connection was reset in the middle of the answer: ", "read: connection reset by peer"},
-		{streamHead + framed(aChunk), false, metrics.Truncated, 1, "the connection was cut in the middle of the answer: ", "unexpected EOF"},
+		{"", true, record.Reset, 0, "the connection was reset before the reply: ", "read: connection reset by peer"},
+		{"", false, record.Truncated, 0, "the connection was cut before the reply: ", "EOF"},
+		{streamHead + framed(aChunk), true, record.Reset, 1, "the connection was reset in the middle of the answer: ", "read: connection reset by peer"},
+		{streamHead + framed(aChunk), false, record.Truncated, 1, "the connection was cut in the middle of the answer: ", "unexpected EOF"},
 	} {
 		read := make(chan struct{})
 		url := "http://" + serving(t, func(conn *net.TCPConn) {
@@ -164,12 +164,12 @@ func TestAResetIsNoCleanEnd(t *testing.T) {
 			}
 		})
 		o := &Endpoint{URL: url, Transport: wire.Connections{NetHTTP: netHTTP}.Transport()}
-		rec, chunks := &metrics.Record{}, 0
-		var class metrics.Class
+		rec, chunks := &record.Record{}, 0
+		var class record.Class
 		var message string
 		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 			if err != nil {
-				class, message = metrics.Classify(err)
+				class, message = record.Classify(err)
 			} else if chunks++; chunks == 1 {
 				close(read)
 			}
@@ -194,7 +194,7 @@ func TestABrokenPipeIsAReset(t *testing.T) {
 	transport := wire.Connections{NetHTTP: netHTTP, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return brokenConn{closed: make(chan struct{})}, nil
 	}}.Transport()
-	if got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport}); got.Class != metrics.Reset {
+	if got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport}); got.Class != record.Reset {
 		t.Errorf("%+v", got)
 	}
 }
@@ -224,15 +224,15 @@ func TestAnotherProtocolIsNamed(t *testing.T) {
 	for _, test := range []struct {
 		name, url string
 		http2     bool
-		class     metrics.Class
+		class     record.Class
 		message   string
 	}{
 		{"HTTP/1.1", playing("\x01\x04\x00\x00\x00\x01", "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n"), true,
-			metrics.Malformed, "the server speaks HTTP/1.1, not HTTP/2"},
-		{"HTTP/1.1 over TLS", secure.URL, true, metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2"},
+			record.Malformed, "the server speaks HTTP/1.1, not HTTP/2"},
+		{"HTTP/1.1 over TLS", secure.URL, true, record.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2"},
 		{"HTTP/2", playing("\r\n\r\n", "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff\x00\x00\x04\x08"), false,
-			metrics.Malformed, "the server speaks only HTTP/2, not HTTP/1.1"},
-		{"TLS", playing("\r\n\r\n", "\x15\x03\x01\x00\x02\x02\x46"), false, metrics.Malformed, "the server speaks TLS: is its URL https:// instead of http://?"},
+			record.Malformed, "the server speaks only HTTP/2, not HTTP/1.1"},
+		{"TLS", playing("\r\n\r\n", "\x15\x03\x01\x00\x02\x02\x46"), false, record.Malformed, "the server speaks TLS: is its URL https:// instead of http://?"},
 	} {
 		transport := wire.Connections{NetHTTP: netHTTP, HTTP2: test.http2, Insecure: true}.Transport()
 		if got, _ := ask(t, &Endpoint{URL: test.url, Transport: transport}); got.Class != test.class || got.Error != test.message {
@@ -256,7 +256,7 @@ func TestAStreamOfHTTP2IsReset(t *testing.T) {
 		server.StartTLS()
 		transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, HTTP2: true}.Transport()
 		got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport})
-		if got.Class != metrics.Reset || got.Chunks != chunks || !strings.Contains(got.Error, "stream error: stream ID 1; INTERNAL_ERROR") {
+		if got.Class != record.Reset || got.Chunks != chunks || !strings.Contains(got.Error, "stream error: stream ID 1; INTERNAL_ERROR") {
 			t.Errorf("after %d chunks: %+v", chunks, got)
 		}
 		transport.CloseIdleConnections()
@@ -282,9 +282,9 @@ func TestAnInvalidHeaderIsRefusedBeforeConnecting(t *testing.T) {
 				return nil, errors.New("refused")
 			}}.Transport()
 			got, rec := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Header: http.Header{test.name: {test.value}}})
-			want, wantDials := metrics.Malformed, 0
+			want, wantDials := record.Malformed, 0
 			if test.want == "refused" {
-				want, wantDials = metrics.Connect, 1
+				want, wantDials = record.Connect, 1
 			}
 			if got.Class != want || got.Error != test.want || dials != wantDials || rec.Attempts != 0 {
 				t.Errorf("%q: %q (HTTP/2 %t): %+v after %d dials", test.name, test.value, http2, got, dials)
@@ -317,7 +317,7 @@ func TestAnErrorBeforeTheReplyIsTheConnectionsOwn(t *testing.T) {
 		return &resetConn{written: make(chan struct{})}, nil
 	}}.Transport()
 	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport})
-	if want := "the connection was reset before the reply: read: " + syscall.ECONNRESET.Error(); got.Class != metrics.Reset || got.Error != want {
+	if want := "the connection was reset before the reply: read: " + syscall.ECONNRESET.Error(); got.Class != record.Reset || got.Error != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
 }

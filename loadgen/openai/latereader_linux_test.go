@@ -14,7 +14,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A lateReader is a client that reads from a server over loopback when it is let
@@ -28,7 +28,7 @@ type lateReader struct {
 	split  splitConn // under it
 	goOn   chan struct{}
 	got    chan engine.Chunk
-	rec    metrics.Record
+	rec    record.Record
 	tally  wire.Tally
 	done   chan error
 }

@@ -105,8 +105,8 @@ func TestALateReaderTakesTheStampsThatTheKernelKept(t *testing.T) {
 			}
 			distinct := len(slices.Compact(stamps))
 			t.Logf("the kernel had %d stamps of %d events", distinct, len(chunks))
-			if l.rec.SharedReads != len(chunks)-distinct {
-				t.Errorf("%d events shared a read", l.rec.SharedReads)
+			if l.rec.Answer.SharedReads != len(chunks)-distinct {
+				t.Errorf("%d events shared a read", l.rec.Answer.SharedReads)
 			}
 		})
 	}

@@ -28,11 +28,11 @@ func lie(start time.Time) {
 // take lets the client go for so many chunks, and keeps their stamps as a Run does.
 func (l *lateReader) take(n int) {
 	for range n {
-		if l.rec.Chunks.Len() == 0 {
-			l.rec.Chunks.Append(l.rec.Last) // the one that newLateReader took
+		if l.rec.Answer.Chunks.Len() == 0 {
+			l.rec.Answer.Chunks.Append(l.rec.Times.Last) // the one that newLateReader took
 		}
 		l.next()
-		l.rec.Chunks.Append(l.rec.Last)
+		l.rec.Answer.Chunks.Append(l.rec.Times.Last)
 	}
 }
 
@@ -40,8 +40,8 @@ func (l *lateReader) take(n int) {
 // as sent long before, lest what this machine does at its end be a large part.
 func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary, failed []string) {
 	l.t.Helper()
-	l.rec.Out, l.rec.Sent = tokens, -time.Hour
-	l.rec.Due, l.rec.Slot, l.rec.Wrote = l.rec.Sent, l.rec.Sent, l.rec.Sent
+	l.rec.Tokens.Out, l.rec.Times.Sent = tokens, -time.Hour
+	l.rec.Times.Due, l.rec.Times.Slot, l.rec.Times.Wrote = l.rec.Times.Sent, l.rec.Times.Sent, l.rec.Times.Sent
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
 	c.Add(&l.rec)
 	s = c.Summary(1)
@@ -162,7 +162,7 @@ func TestALoneTokenThatLiesUnreadIsValid(t *testing.T) {
 		var failed error
 		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, &l.rec) {
 			failed = err
-			l.rec.Chunks.Append(l.rec.Last)
+			l.rec.Answer.Chunks.Append(l.rec.Times.Last)
 		}
 		l.done <- failed
 	}()

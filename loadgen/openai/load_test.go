@@ -8,7 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // asked is a load of n requests to target, which know no schedule.
@@ -27,15 +27,15 @@ func asked(n int, target engine.Target) engine.Load {
 }
 
 // recorded runs a load and gives its records in the order of their requests.
-func recorded(t *testing.T, load engine.Load) []*metrics.Record {
+func recorded(t *testing.T, load engine.Load) []*record.Record {
 	t.Helper()
-	var all []*metrics.Record
+	var all []*record.Record
 	for rec, err := range (&engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep}).Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, rec)
 	}
-	slices.SortFunc(all, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	slices.SortFunc(all, func(a, b *record.Record) int { return a.Index - b.Index })
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // pass lets time pass since a moment, more than a chunk will lie unread.
@@ -54,8 +54,8 @@ func TestTheGreatestAgeCoversWhatIsKeptBack(t *testing.T) {
 			late := (<-l.got).At.Sub(wrote)
 			l.next() // alone in its read
 			l.end()
-			if late > l.rec.MaxAge {
-				t.Errorf("stamped %v after it was written; greatest age %v", late, l.rec.MaxAge)
+			if late > l.rec.Answer.MaxAge {
+				t.Errorf("stamped %v after it was written; greatest age %v", late, l.rec.Answer.MaxAge)
 			}
 		})
 	}
@@ -69,8 +69,8 @@ func TestTheGreatestAgeCoversTheEndOfTheBody(t *testing.T) {
 		l.arrive(streamEnd)
 		late := l.next().At.Sub(wrote)
 		close(l.goOn)
-		if err := <-l.done; err != nil || late > l.rec.MaxAge {
-			t.Errorf("stamped %v after it was written; greatest age %v; %v", late, l.rec.MaxAge, err)
+		if err := <-l.done; err != nil || late > l.rec.Answer.MaxAge {
+			t.Errorf("stamped %v after it was written; greatest age %v; %v", late, l.rec.Answer.MaxAge, err)
 		}
 	})
 }
@@ -87,8 +87,8 @@ func TestTheGreatestAgeCoversWhatFollowsAnEventsData(t *testing.T) {
 		l.say(framed("\n"))
 		late := (<-l.got).At.Sub(wrote)
 		l.end()
-		if late > l.rec.MaxAge {
-			t.Errorf("stamped %v after it was written; greatest age %v", late, l.rec.MaxAge)
+		if late > l.rec.Answer.MaxAge {
+			t.Errorf("stamped %v after it was written; greatest age %v", late, l.rec.Answer.MaxAge)
 		}
 	})
 }
@@ -104,8 +104,8 @@ func TestNoByteIsOlderThanItsRequest(t *testing.T) {
 	for range 12 { // over one connection; not each has events that share a read
 		before := time.Now()
 		got, rec := ask(t, o)
-		if took := time.Since(before); got.Class != metrics.OK || rec.MaxAge > took {
-			t.Errorf("%+v: an age of %v within %v", got, rec.MaxAge, took)
+		if took := time.Since(before); got.Class != record.OK || rec.Answer.MaxAge > took {
+			t.Errorf("%+v: an age of %v within %v", got, rec.Answer.MaxAge, took)
 		}
 		l.pass(time.Now())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // message is what is read from a transcript of the Messages API.
@@ -29,34 +29,34 @@ var messageStreams = map[string]message{
 	"aimock-plain":      {Answer: readAnswer{4, 4, "The quick brown fox — éàü 日本語 🙂.", "end_turn", 0, 0, 200, "", ""}},
 	"aimock-think":      {Answer: readAnswer{6, 6, "Answer is 42.", "end_turn", 0, 0, 200, "", ""}, Reasoned: true, Reasoning: "Let me think about it for a while."},
 	"aimock-tools":      {Answer: readAnswer{6, 6, "I look.", "tool_use", 0, 0, 200, "", ""}, Calls: `[{"id": "toolu_sL7OqD2z7PmZ5iVS", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Graz\"}"}}, {"id": "toolu_a3CLlHarL0iRVDS6", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}]`},
-	"aimock-err":        {Answer: readAnswer{Status: 529, Class: metrics.Status, Error: "529"}},
+	"aimock-err":        {Answer: readAnswer{Status: 529, Class: record.Status, Error: "529"}},
 	"llamacpp-text":     {Answer: readAnswer{6, 6, "#/4*B/", "max_tokens", 64, 6, 200, "", ""}},
 	"llamacpp-cached":   {Answer: readAnswer{4, 4, "#/4s", "max_tokens", 107, 4, 200, "", ""}, Cached: 106},
-	"llamacpp-nostream": {Answer: readAnswer{Status: 200, Class: metrics.Malformed, Error: "the answer is application/json, not an event stream"}},
-	"llamacpp-badjson":  {Answer: readAnswer{Status: 400, Class: metrics.Status, Error: "400 Bad Request"}},
-	"llamacpp-toolong":  {Answer: readAnswer{Status: 400, Class: metrics.Overflow, Error: "400 Bad Request"}},
+	"llamacpp-nostream": {Answer: readAnswer{Status: 200, Class: record.Malformed, Error: "the answer is application/json, not an event stream"}},
+	"llamacpp-badjson":  {Answer: readAnswer{Status: 400, Class: record.Status, Error: "400 Bad Request"}},
+	"llamacpp-toolong":  {Answer: readAnswer{Status: 400, Class: record.Overflow, Error: "400 Bad Request"}},
 	"vllm-reasoning":    {Answer: readAnswer{5, 5, "", "max_tokens", 16, 6, 200, "", ""}, Reasoned: true, Reasoning: "umiyzrvetvzlyzr"},
 	"vllm-ignoreeos":    {Answer: readAnswer{6, 6, "", "max_tokens", 16, 6, 200, "", ""}, Reasoned: true, Reasoning: "vamiosauwazcsaoa"},
 	"vllm-think":        {Answer: readAnswer{39, 39, "uxecsxzillidieqii utxstknebxlmxebxanpordtdxtcjetfnusikmnrroeastffluhspaidssjauyxlkdsfklnqncgl btuntjdezq", "max_tokens", 16, 40, 200, "", ""}, Reasoned: true, Reasoning: "otalgegq"},
 	"vllm-tool":         {Answer: readAnswer{9, 9, "", "max_tokens", 16, 60, 200, "", ""}, Reasoned: true, Reasoning: "umiyzrvetvzlyzr", Calls: `[{"id": "chatcmpl-tool-a7324edd3fb26a86", "type": "function", "function": {"name": "get", "arguments": "false"}}]`},
 	"vllm-cached":       {Answer: readAnswer{3, 3, "", "max_tokens", 258, 4, 200, "", ""}, Reasoned: true, Cached: 256, Reasoning: "brn\ufffdbrnsbr"},
 	"vllm-stop":         {Answer: readAnswer{5, 5, "", "stop_sequence", 16, 5, 200, "", ""}, Reasoned: true, Reasoning: "ejszrejvurzrhc"},
-	"vllm-404model":     {Answer: readAnswer{Status: 404, Class: metrics.Status, Error: "404 Not Found"}},
-	"vllm-badjson":      {Answer: readAnswer{Status: 400, Class: metrics.Status, Error: "400 Bad Request"}},
-	"vllm-nomaxtokens":  {Answer: readAnswer{Status: 400, Class: metrics.Status, Error: "400 Bad Request"}},
-	"vllm-nostream":     {Answer: readAnswer{Status: 200, Class: metrics.Malformed, Error: "the answer is application/json, not an event stream"}},
-	"vllm-toolong":      {Answer: readAnswer{Status: 400, Class: metrics.Overflow, Error: "400 Bad Request"}},
+	"vllm-404model":     {Answer: readAnswer{Status: 404, Class: record.Status, Error: "404 Not Found"}},
+	"vllm-badjson":      {Answer: readAnswer{Status: 400, Class: record.Status, Error: "400 Bad Request"}},
+	"vllm-nomaxtokens":  {Answer: readAnswer{Status: 400, Class: record.Status, Error: "400 Bad Request"}},
+	"vllm-nostream":     {Answer: readAnswer{Status: 200, Class: record.Malformed, Error: "the answer is application/json, not an event stream"}},
+	"vllm-toolong":      {Answer: readAnswer{Status: 400, Class: record.Overflow, Error: "400 Bad Request"}},
 }
 
 // message sends one request and gathers its answer, with all that the next turn needs. Of an error it
 // keeps the first part.
 func (o *Endpoint) message(t *testing.T) message {
 	t.Helper()
-	rec := metrics.Record{In: 0}
+	rec := record.Record{Tokens: record.Tokens{In: 0}}
 	var got message
 	for chunk, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: true, KeepAnswer: true}, &rec) {
 		if err != nil {
-			rec.Class, rec.Error = metrics.Classify(err)
+			rec.Result.Class, rec.Result.Error = record.Classify(err)
 			continue
 		}
 		got.Answer.Chunks++
@@ -70,12 +70,12 @@ func (o *Endpoint) message(t *testing.T) message {
 			t.Error("a chunk is output if it has content, and blank if not")
 		}
 	}
-	got.Answer = readAnswer{got.Answer.Chunks, got.Answer.Content, rec.Text, rec.Finish, rec.In, rec.Out, rec.Status, rec.Class, rec.Error}
-	if rec.Class != metrics.OK {
-		got.Answer.Error, _, _ = strings.Cut(rec.Error, ": ")
+	got.Answer = readAnswer{got.Answer.Chunks, got.Answer.Content, rec.Answer.Text, rec.Answer.Finish, rec.Tokens.In, rec.Tokens.Out, rec.Result.Status, rec.Result.Class, rec.Result.Error}
+	if rec.Result.Class != record.OK {
+		got.Answer.Error, _, _ = strings.Cut(rec.Result.Error, ": ")
 	}
-	got.Cached, got.Reasoning, got.Calls = rec.Cached, rec.Reasoning, string(rec.Calls)
-	if rec.Differs != "" || rec.Reply != "" || rec.Until032 != nil || rec.WithOutput != nil {
+	got.Cached, got.Reasoning, got.Calls = rec.Tokens.Cached, rec.Answer.Reasoning, string(rec.Answer.Calls)
+	if rec.Result.Differs != "" || rec.Answer.Reply != "" || rec.Tokens.Until032 != nil || rec.Tokens.WithOutput != nil {
 		t.Errorf("%+v", rec)
 	}
 	return got
@@ -161,11 +161,11 @@ func TestMessagesAreRead(t *testing.T) {
 			message{Answer: readAnswer{1, 1, "Hi", "end_turn", 0, 5, 200, "", ""}}},
 		{"unknown events", []string{messageStart, `{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{}}}`, `{"type":"new"}`, `[]`, `{"type":7}`, messageText, messageDelta, messageStop},
 			message{Answer: readAnswer{1, 1, "Hi", "end_turn", 15, 5, 200, "", ""}, Cached: 2}},
-		{"no end", []string{messageStart, messageText}, message{Answer: readAnswer{1, 1, "Hi", "", 15, 0, 200, metrics.Truncated, "the stream ended without a stop reason and without message_stop"}, Cached: 2}},
-		{"nothing", []string{messageStart, messageDelta, messageStop}, message{Answer: readAnswer{0, 0, "", "end_turn", 15, 5, 200, metrics.Empty, "the answer has no text, no reasoning and no call"}, Cached: 2}},
+		{"no end", []string{messageStart, messageText}, message{Answer: readAnswer{1, 1, "Hi", "", 15, 0, 200, record.Truncated, "the stream ended without a stop reason and without message_stop"}, Cached: 2}},
+		{"nothing", []string{messageStart, messageDelta, messageStop}, message{Answer: readAnswer{0, 0, "", "end_turn", 15, 5, 200, record.Empty, "the answer has no text, no reasoning and no call"}, Cached: 2}},
 		{"an error", []string{messageStart, messageText, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`},
-			message{Answer: readAnswer{1, 1, "Hi", "", 15, 0, 200, metrics.InStream, "Overloaded"}, Cached: 2}},
-		{"no JSON", []string{messageText, `hello`}, message{Answer: readAnswer{1, 1, "Hi", "", 0, 0, 200, metrics.Malformed, "an event is not JSON"}}},
+			message{Answer: readAnswer{1, 1, "Hi", "", 15, 0, 200, record.InStream, "Overloaded"}, Cached: 2}},
+		{"no JSON", []string{messageText, `hello`}, message{Answer: readAnswer{1, 1, "Hi", "", 0, 0, 200, record.Malformed, "an event is not JSON"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &Endpoint{URL: "http://server.test/v1/messages", Messages: true, Reasoning: true, Transport: messageOfEvents(c.events...)}
@@ -203,6 +203,6 @@ func FuzzMessageEvent(f *testing.F) {
 		}
 		d := answerParts{reasoning: true}
 		d.add(&p)
-		d.into(&metrics.Record{})
+		d.into(&record.Record{})
 	})
 }

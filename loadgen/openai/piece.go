@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A piece is what a load test needs of one event of a streamed answer.
@@ -21,8 +21,8 @@ type piece struct {
 	calls   []byte // tool calls of its first choice, as a raw list, or one as an object; nil without
 	finish  []byte // finish reason of the last choice that has one
 	usage   usage
-	server  *metrics.ServerTimes // nil if the event has none
-	failed  bool                 // the event is, or holds, an error object
+	server  *record.ServerTimes // nil if the event has none
+	failed  bool                // the event is, or holds, an error object
 
 	// of the Responses API and the Messages API alone
 	last  bool   // it is the end of the answer
@@ -256,7 +256,7 @@ func (d *wireDelta) reasons() bool {
 
 // serverTimes reads the times that vLLM itself measured for a request; those that are not numbers
 // are unknown. It is nil if raw is not an object.
-func serverTimes(raw json.RawMessage) *metrics.ServerTimes {
+func serverTimes(raw json.RawMessage) *record.ServerTimes {
 	var members struct {
 		Queue json.RawMessage `json:"queue_time_ms"`
 		TTFT  json.RawMessage `json:"time_to_first_token_ms"`
@@ -267,7 +267,7 @@ func serverTimes(raw json.RawMessage) *metrics.ServerTimes {
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
 		return nil
 	}
-	return &metrics.ServerTimes{
+	return &record.ServerTimes{
 		QueueMS: asNumber(members.Queue), TTFTMS: asNumber(members.TTFT),
 		GenerationMS: asNumber(members.Generation), MeanITLMS: asNumber(members.MeanITL),
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // said is a piece as a test compares it.
@@ -233,9 +233,9 @@ func TestAZeroOfCachedTokensIsKnown(t *testing.T) {
 		if !p.scanUsage([]byte(raw)) || p.usage != usageOf([]byte(raw)) || p.usage.hasCached != want[0] {
 			t.Errorf("%s: %+v and %+v", raw, p.usage, usageOf([]byte(raw)))
 		}
-		s := stream{rec: &metrics.Record{}, piece: p}
+		s := stream{rec: &record.Record{}, piece: p}
 		s.count(event{})
-		if s.rec.Uncached != want[1] {
+		if s.rec.Tokens.Uncached != want[1] {
 			t.Errorf("%s: %+v", raw, s.rec)
 		}
 	}

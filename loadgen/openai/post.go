@@ -16,7 +16,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxWhole bounds an answer that is read whole, in bytes. The embeddings of 500 long texts have some
@@ -36,7 +36,7 @@ func (r replied) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.
 // requested sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
 // when a limit is passed. When requested returns, rec has what concerns the connection, and the Status.
 // Any status except 200 is a *metrics.Failure, with the server's message.
-func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
 	read func(ctx context.Context, reply replied) error) error {
 	limits := o.Timeouts
 	limits.Linger = lingerTimeout
@@ -58,7 +58,7 @@ func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.R
 	watch.Headed()
 	defer answer.Body.Close()
 	defer t.Into(rec)
-	rec.Status = answer.StatusCode
+	rec.Result.Status = answer.StatusCode
 	o.Tally.Replied(answer)
 	o.cookies.keep(o.target, answer, o.Tally)
 	wire.Unpack(answer)
@@ -75,7 +75,7 @@ func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.R
 
 // Whole sends req as Send does and passes its answer to read once the answer has arrived whole. The
 // body is valid until read returns. rec is then Whole, and its Last is when the last byte arrived.
-func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record,
+func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
 	read func(header http.Header, body []byte) error) error {
 	return o.requested(ctx, epoch, req, rec, func(ctx context.Context, reply replied) error {
 		whole, _ := o.wholes.Get().(*bytes.Buffer)
@@ -87,26 +87,26 @@ func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Reque
 		if err := o.gather(ctx, reply, whole, epoch, rec); err != nil {
 			return err
 		}
-		rec.Last, rec.Unstreamed = rec.LastByte, true
+		rec.Times.Last, rec.Answer.Unstreamed = rec.Times.LastByte, true
 		return read(reply.Header, whole.Bytes())
 	})
 }
 
 // gather reads the body of reply, and records when it came.
 func (o *Endpoint) gather(ctx context.Context, reply replied, whole *bytes.Buffer, epoch time.Time,
-	rec *metrics.Record) error {
+	rec *record.Record) error {
 	body := reply.Stamped()
 	n, err := whole.ReadFrom(io.LimitReader(&body, maxWhole+1))
-	rec.MaxAge = max(rec.MaxAge, body.Doubt, body.Arrival().Age)
+	rec.Answer.MaxAge = max(rec.Answer.MaxAge, body.Doubt, body.Arrival().Age)
 	o.Tally.Disorder(body.Disorder())
 	if at := body.Arrival().At; !at.IsZero() {
-		rec.LastByte = at.Sub(epoch)
+		rec.Times.LastByte = at.Sub(epoch)
 	}
 	switch {
 	case err != nil:
 		return wire.CutOff(ctx, err)
 	case n > maxWhole:
-		return metrics.Failf(metrics.Malformed, "the answer is longer than %d MiB", maxWhole>>20)
+		return record.Failf(record.Malformed, "the answer is longer than %d MiB", maxWhole>>20)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func Complaint(text []byte) error {
 	if said == nil {
 		return nil
 	}
-	return failed(metrics.InStream, said.Message, said)
+	return failed(record.InStream, said.Message, said)
 }
 
 // prepare does what no request must do again.

@@ -14,16 +14,16 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // wholly reads one whole answer in fake time.
-func wholly(t *testing.T, play func(net.Conn) bool) (body, header string, rec *metrics.Record, err error) {
+func wholly(t *testing.T, play func(net.Conn) bool) (body, header string, rec *record.Record, err error) {
 	t.Helper()
 	transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(play)}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &Endpoint{URL: "http://server.test/v1/embeddings", Transport: transport, Tally: new(wire.Tally)}
-	rec = new(metrics.Record)
+	rec = new(record.Record)
 	err = o.Whole(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec, func(h http.Header, b []byte) error {
 		body, header = string(b), h.Get("Metadata")
 		return nil
@@ -44,7 +44,7 @@ func TestAWholeAnswerEndsWithItsLastByte(t *testing.T) {
 		if err != nil || body != "abcdef" || header != "m" {
 			t.Errorf("body %q, header %q: %v", body, header, err)
 		}
-		if rec.Status != 200 || !rec.Conn.New || rec.FirstByte != time.Second || rec.LastByte != 2*time.Second || rec.E2EL() != 2*time.Second || rec.TTFT() != 0 {
+		if rec.Result.Status != 200 || !rec.Conn.New || rec.Times.FirstByte != time.Second || rec.Times.LastByte != 2*time.Second || rec.E2EL() != 2*time.Second || rec.TTFT() != 0 {
 			t.Errorf("record %+v", rec)
 		}
 	})
@@ -53,21 +53,21 @@ func TestAWholeAnswerEndsWithItsLastByte(t *testing.T) {
 func TestAWholeAnswerThatFails(t *testing.T) {
 	for _, c := range []struct {
 		reply  string
-		class  metrics.Class
+		class  record.Class
 		says   string
 		status int
 	}{
-		{whole("404 Not Found\r\nContent-Type: application/json", `{"detail":"Not Found"}`), metrics.Status, "404 Not Found (POST http://server.test/v1/embeddings)", 404},
-		{whole("200 OK\r\nContent-Encoding: br", "x"), metrics.Malformed, "", 200},
-		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", metrics.Truncated, "", 200},
+		{whole("404 Not Found\r\nContent-Type: application/json", `{"detail":"Not Found"}`), record.Status, "404 Not Found (POST http://server.test/v1/embeddings)", 404},
+		{whole("200 OK\r\nContent-Encoding: br", "x"), record.Malformed, "", 200},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", record.Truncated, "", 200},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			body, _, rec, err := wholly(t, func(conn net.Conn) bool {
 				io.WriteString(conn, c.reply)
 				return true
 			})
-			f, ok := errors.AsType[*metrics.Failure](err)
-			if !ok || f.Class != c.class || body != "" || rec.Status != c.status || rec.Last != 0 {
+			f, ok := errors.AsType[*record.Failure](err)
+			if !ok || f.Class != c.class || body != "" || rec.Result.Status != c.status || rec.Times.Last != 0 {
 				t.Errorf("%q: %v, body %q, record %+v", c.reply, err, body, rec)
 			} else if c.says != "" && f.Error() != c.says {
 				t.Errorf("error %q, want %q", f.Error(), c.says)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // oneChunk is a whole answer.
@@ -54,22 +54,22 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 		name            string
 		scripts         [][]string
 		limits          wire.Timeouts
-		class           metrics.Class
+		class           record.Class
 		message         string
 		attempts, anew  int // of the second request
 		dials, requests int
 		end             time.Duration // of the second request, from when it was first sent
 	}{
-		{"it lives", [][]string{{oneChunk, oneChunk}}, wire.Timeouts{}, metrics.OK, "", 1, 0, 1, 2, time.Second},
-		{"it dies", [][]string{{oneChunk}, {oneChunk}}, wire.Timeouts{}, metrics.OK, "", 2, 1, 2, 3, time.Second},
-		{"it dies late", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{}, metrics.OK, "", 2, 1, 2, 3, 2 * time.Second},
-		{"the new one dies, too", [][]string{{oneChunk}, {}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, cut, 2, 1, 2, 3, 0},
-		{"there is no new one", [][]string{{oneChunk}}, wire.Timeouts{}, metrics.Truncated, cut + ", and no new one could be opened: nobody listens", 1, 0, 1, 2, 0},
-		{"a byte came", [][]string{{oneChunk, "H"}, {oneChunk}}, wire.Timeouts{}, metrics.Malformed, `malformed HTTP response "H"`, 1, 0, 1, 2, time.Second},
-		{"a word came", [][]string{{oneChunk, "HTTP/1.1 100 Continue\r\n\r\n"}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, "the connection was cut before the reply: unexpected EOF", 1, 0, 1, 2, time.Second},
-		{"a head came", [][]string{{oneChunk, streamHead}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF", 1, 0, 1, 2, time.Second},
-		{"a limit strikes", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: time.Second / 2}, metrics.FirstByte, "no first byte within 500ms", 1, 0, 1, 2, time.Second / 2},
-		{"a limit strikes on the new one", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: 1500 * time.Millisecond}, metrics.FirstByte, "no first byte within 1.5s", 2, 1, 2, 3, 1500 * time.Millisecond},
+		{"it lives", [][]string{{oneChunk, oneChunk}}, wire.Timeouts{}, record.OK, "", 1, 0, 1, 2, time.Second},
+		{"it dies", [][]string{{oneChunk}, {oneChunk}}, wire.Timeouts{}, record.OK, "", 2, 1, 2, 3, time.Second},
+		{"it dies late", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{}, record.OK, "", 2, 1, 2, 3, 2 * time.Second},
+		{"the new one dies, too", [][]string{{oneChunk}, {}, {oneChunk}}, wire.Timeouts{}, record.Truncated, cut, 2, 1, 2, 3, 0},
+		{"there is no new one", [][]string{{oneChunk}}, wire.Timeouts{}, record.Truncated, cut + ", and no new one could be opened: nobody listens", 1, 0, 1, 2, 0},
+		{"a byte came", [][]string{{oneChunk, "H"}, {oneChunk}}, wire.Timeouts{}, record.Malformed, `malformed HTTP response "H"`, 1, 0, 1, 2, time.Second},
+		{"a word came", [][]string{{oneChunk, "HTTP/1.1 100 Continue\r\n\r\n"}, {oneChunk}}, wire.Timeouts{}, record.Truncated, "the connection was cut before the reply: unexpected EOF", 1, 0, 1, 2, time.Second},
+		{"a head came", [][]string{{oneChunk, streamHead}, {oneChunk}}, wire.Timeouts{}, record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF", 1, 0, 1, 2, time.Second},
+		{"a limit strikes", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: time.Second / 2}, record.FirstByte, "no first byte within 500ms", 1, 0, 1, 2, time.Second / 2},
+		{"a limit strikes on the new one", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: 1500 * time.Millisecond}, record.FirstByte, "no first byte within 1.5s", 2, 1, 2, 3, 1500 * time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 				transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, test.scripts...)}.Transport()
 				// An idempotent request net/http would send again by itself.
 				o := &Endpoint{URL: "http://server.test", Transport: transport, Header: http.Header{"Idempotency-Key": {"1"}}}
-				if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || rec.Reconnects != 0 || !rec.Conn.New {
+				if got, rec := ask(t, o); got.Class != record.OK || rec.Attempts != 1 || rec.Reconnects != 0 || !rec.Conn.New {
 					t.Fatalf("first request: %+v", got)
 				}
 				began := time.Now()
@@ -102,7 +102,7 @@ func TestARequestOnANewConnectionIsSentOnce(t *testing.T) {
 		o := &Endpoint{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, nil, []string{oneChunk})}.Transport()}
 		got, rec := ask(t, o)
 		synctest.Wait()
-		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Reconnects != 0 || dials != 1 || requests != 1 {
+		if got.Class != record.Truncated || rec.Attempts != 1 || rec.Reconnects != 0 || dials != 1 || requests != 1 {
 			t.Errorf("%+v in %d attempts, %d connections and %d requests", got, rec.Attempts, dials, requests)
 		}
 	})
@@ -116,9 +116,9 @@ func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 		ask(t, o)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
-		rec := new(metrics.Record)
+		rec := new(record.Record)
 		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
-			if f, _ := errors.AsType[*metrics.Failure](err); f == nil || f.Class != metrics.Cancelled {
+			if f, _ := errors.AsType[*record.Failure](err); f == nil || f.Class != record.Cancelled {
 				t.Error(err)
 			}
 		}
@@ -132,16 +132,16 @@ func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 
 // What is sent anew is no retry: there may be as many of those after it, or none.
 func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
-	for retries, want := range map[int]metrics.Record{
-		0: {Class: metrics.Truncated, Attempts: 2, Reconnects: 1, Sent: time.Second, End: time.Second},
-		1: {Attempts: 3, Reconnects: 1, Sent: time.Second, End: 2100 * time.Millisecond},
+	for retries, want := range map[int]record.Record{
+		0: {Result: record.Result{Class: record.Truncated}, Attempts: 2, Reconnects: 1, Times: record.Times{Sent: time.Second, End: time.Second}},
+		1: {Attempts: 3, Reconnects: 1, Times: record.Times{Sent: time.Second, End: 2100 * time.Millisecond}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			dials, requests := 0, 0
 			transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
 			o := &Endpoint{URL: "http://server.test", Transport: transport}
 			rec := recorded(t, asked(2, engine.Target{Send: o.Send, Retry: engine.Retry{Times: retries}}))[1]
-			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Reconnects != want.Reconnects || rec.Sent != want.Sent || rec.End != want.End {
+			if rec.Result.Class != want.Result.Class || rec.Attempts != want.Attempts || rec.Reconnects != want.Reconnects || rec.Times.Sent != want.Times.Sent || rec.Times.End != want.Times.End {
 				t.Errorf("with %d retries: %+v", retries, rec)
 			}
 			transport.CloseIdleConnections()
@@ -205,7 +205,7 @@ func TestConnectionsThatAServerClosesAfterAnswersAreNotUsedAgain(t *testing.T) {
 				anew := 0
 				for i := range len(c.before) + n {
 					got, rec := ask(t, o)
-					if got.Class != metrics.OK {
+					if got.Class != record.OK {
 						t.Errorf("request %d: %+v", i, got)
 					}
 					anew += rec.Reconnects
@@ -257,7 +257,7 @@ func TestNoRequestIsLostToAServerThatClosesAfterAnswers(t *testing.T) {
 	for range workers {
 		group.Go(func() {
 			for range each {
-				if got, rec := ask(t, o); got.Class != metrics.OK {
+				if got, rec := ask(t, o); got.Class != record.OK {
 					t.Errorf("%+v in %d attempts", got, rec.Attempts)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxRefusal is how many bytes are read of a reply that is not a stream.
@@ -29,24 +29,24 @@ func refusal(reply *http.Response, body io.Reader) error {
 	}
 	text := readText(body)
 	if said := errorOf([]byte(text)); said != nil {
-		return failed(metrics.InStream, said.Message, said)
+		return failed(record.InStream, said.Message, said)
 	}
-	return metrics.Failf(metrics.Malformed, "the answer is %s, not an event stream: %s", kind,
-		metrics.Shorten(plainText(text)))
+	return record.Failf(record.Malformed, "the answer is %s, not an event stream: %s", kind,
+		record.Shorten(plainText(text)))
 }
 
 // refused is the failure of a reply whose status is not 200.
-func refused(reply *http.Response, body io.Reader) *metrics.Failure {
+func refused(reply *http.Response, body io.Reader) *record.Failure {
 	text := readText(body)
 	said := errorOf([]byte(text))
-	message := metrics.Shorten(plainText(text))
+	message := record.Shorten(plainText(text))
 	if said != nil {
 		said.HTTPStatus, said.HTTPStatusCode = reply.Status, reply.StatusCode
 		message = said.Message
 	}
-	class := metrics.Status
+	class := record.Status
 	if overflows(reply.StatusCode, message, said) {
-		class = metrics.Overflow
+		class = record.Overflow
 	}
 	f := failed(class, statusMessage(reply, message), said)
 	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header)
@@ -109,11 +109,11 @@ func statusMessage(reply *http.Response, said string) string {
 		message += ": " + said
 	}
 	if to := reply.Header.Get("Location"); to != "" {
-		message += " (Location: " + metrics.Shorten(to) + "; redirects are not followed)"
+		message += " (Location: " + record.Shorten(to) + "; redirects are not followed)"
 	}
 	for _, name := range []string{"Retry-After", "retry-after-ms"} {
 		if after := reply.Header.Get(name); after != "" {
-			message += " (" + name + ": " + metrics.Shorten(after) + ")"
+			message += " (" + name + ": " + record.Shorten(after) + ")"
 		}
 	}
 	return message
@@ -135,8 +135,8 @@ type serverError struct {
 func (e *serverError) Unwrap() error { return e.said }
 
 // failed is a failure with our message about the server's error, which may be nil.
-func failed(class metrics.Class, message string, said *openai.APIError) *metrics.Failure {
-	f := metrics.Failf(class, "%s", message)
+func failed(class record.Class, message string, said *openai.APIError) *record.Failure {
+	f := record.Failf(class, "%s", message)
 	if said != nil {
 		f.Err = &serverError{f.Err, said}
 	}
@@ -170,7 +170,7 @@ func errorOf(text []byte) *openai.APIError {
 	if len(raw) <= maxRefusal {
 		_ = said.UnmarshalJSON(raw) // for the type and the code, if they are valid
 	}
-	said.Message = metrics.Shorten(message)
+	said.Message = record.Shorten(message)
 	return said
 }
 

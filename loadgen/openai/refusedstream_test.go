@@ -14,7 +14,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // refusals are the ways in which a server says that it did not process the request of a stream.
@@ -60,10 +60,10 @@ func TestWhatAnHTTP2ServerDidNotProcessIsSentAgain(t *testing.T) {
 				requests := 0
 				o, tally := overHTTP2(&requests, 2, refusal)
 				got, rec := ask(t, o)
-				if got.Class != metrics.OK || got.Chunks != 1 || requests != 3 || rec.Attempts != 3 || rec.Reconnects != 2 {
+				if got.Class != record.OK || got.Chunks != 1 || requests != 3 || rec.Attempts != 3 || rec.Reconnects != 2 {
 					t.Errorf("%+v; %d requests, %d attempts, %d of them for refusals", got, requests, rec.Attempts, rec.Reconnects)
 				}
-				if rec.Sent != 0 || rec.FirstByte < 2*time.Second || rec.Conn.Connect+rec.Conn.TLS > 0 {
+				if rec.Times.Sent != 0 || rec.Times.FirstByte < 2*time.Second || rec.Conn.Connect+rec.Conn.TLS > 0 {
 					t.Errorf("times count from the first attempt: %+v", rec)
 				}
 				if e := reported(tally); e.Unprocessed != 2 {
@@ -87,7 +87,7 @@ func TestAnHTTP2ServerThatTakesNothingIsAskedTenTimes(t *testing.T) {
 				requests := 0
 				o, _ := overHTTP2(&requests, 1000, refusal)
 				got, rec := ask(t, o)
-				if got.Class != metrics.Reset || !slices.Contains(texts, got.Error) || requests != 10 || rec.Reconnects != 9 {
+				if got.Class != record.Reset || !slices.Contains(texts, got.Error) || requests != 10 || rec.Reconnects != 9 {
 					t.Errorf("%+v after %d requests", got, requests)
 				}
 				o.Transport.(*wire.Transport).CloseIdleConnections()
@@ -102,7 +102,7 @@ func TestAStoppedRequestIsNotSentAgainAfterARefusal(t *testing.T) {
 		requests := 0
 		o, _ := overHTTP2(&requests, 1000, refusals["refused"])
 		o.Timeouts.Total = 3500 * time.Millisecond
-		if got, _ := ask(t, o); got.Class != metrics.Timeout || requests != 4 {
+		if got, _ := ask(t, o); got.Class != record.Timeout || requests != 4 {
 			t.Errorf("%+v after %d requests", got, requests)
 		}
 		o.Transport.(*wire.Transport).CloseIdleConnections()
@@ -133,7 +133,7 @@ func TestALargeBodyIsSentAgainWhole(t *testing.T) {
 	}}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &Endpoint{URL: server.URL, Transport: transport}
-	rec, req := new(metrics.Record), &engine.Request{Body: make([]byte, 4*smallBody), Once: true}
+	rec, req := new(record.Record), &engine.Request{Body: make([]byte, 4*smallBody), Once: true}
 	for _, err := range o.Send(t.Context(), time.Now(), req, rec) {
 		if err != nil {
 			t.Error(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // responseOfEvents is an answer of the Responses API, with the name of each event.
@@ -40,31 +41,31 @@ func TestResponsesAreRead(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		events []string
-		want   metrics.Record
+		want   record.Record
 		answer string
 	}{
 		{"text", []string{`{"type":"response.created","response":{"id":"resp_0","status":"in_progress"}}`, responseText, responseText, responseItem, responseEnd},
-			metrics.Record{Text: "HiHi", Finish: "completed", In: 11, Out: 7, Cached: 8, Reply: "resp_1"},
+			record.Record{Answer: record.Answer{Text: "HiHi", Finish: "completed", Reply: "resp_1"}, Tokens: record.Tokens{In: 11, Out: 7, Cached: 8}},
 			`{"role": "assistant", "content": "HiHi", "id": "resp_1"}`},
 		{"reasoning", []string{responseThink, responseText, responseShort},
-			metrics.Record{Text: "Hi", Finish: "max_output_tokens", In: 11, Out: 7, Reply: "resp_1"},
+			record.Record{Answer: record.Answer{Text: "Hi", Finish: "max_output_tokens", Reply: "resp_1"}, Tokens: record.Tokens{In: 11, Out: 7}},
 			`{"role": "assistant", "content": "Hi", "id": "resp_1"}`},
 		{"a call", []string{responseArgs, responseCall, responseEnd},
-			metrics.Record{Finish: "completed", In: 11, Out: 7, Cached: 8, Reply: "resp_1", Differs: metrics.DiffersOutput,
-				Calls: json.RawMessage(`[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`)},
+			record.Record{Answer: record.Answer{Finish: "completed", Reply: "resp_1",
+				Calls: json.RawMessage(`[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`)}, Tokens: record.Tokens{In: 11, Out: 7, Cached: 8}, Result: record.Result{Differs: metrics.DiffersOutput}},
 			`{"role": "assistant", "content": null, "id": "resp_1", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]}`},
-		{"an end without a response", []string{responseText, `{"type":"response.completed"}`}, metrics.Record{Text: "Hi", Finish: "completed", In: 3},
+		{"an end without a response", []string{responseText, `{"type":"response.completed"}`}, record.Record{Answer: record.Answer{Text: "Hi", Finish: "completed"}, Tokens: record.Tokens{In: 3}},
 			`{"role": "assistant", "content": "Hi"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &Endpoint{URL: "http://server.test/v1/responses", Responses: true, Transport: responseOfEvents(c.events...)}
-			rec := &metrics.Record{In: 3}
+			rec := &record.Record{Tokens: record.Tokens{In: 3}}
 			for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepAnswer: true}, rec) {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached, Reply: rec.Reply, Differs: rec.Differs, Calls: rec.Calls}
+			got := record.Record{Answer: record.Answer{Text: rec.Answer.Text, Finish: rec.Answer.Finish, Reply: rec.Answer.Reply, Calls: rec.Answer.Calls}, Tokens: record.Tokens{In: rec.Tokens.In, Out: rec.Tokens.Out, Cached: rec.Tokens.Cached}, Result: record.Result{Differs: rec.Result.Differs}}
 			if diff := cmp.Diff(fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", got)); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
@@ -79,17 +80,17 @@ func TestFailedResponsesHaveAClass(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		events  []string
-		class   metrics.Class
+		class   record.Class
 		message string
 	}{
-		{"no end", []string{responseText}, metrics.Truncated, "the stream ended without response.completed"},
-		{"nothing", nil, metrics.Empty, neverDelta},
-		{"no output", []string{responseEnd}, metrics.Empty, neverDelta},
-		{"failed", []string{responseText, `{"type":"response.failed","response":{"id":"r","error":{"code":"server_error","message":"boom"}}}`}, metrics.InStream, "boom"},
-		{"error", []string{responseText, `{"type":"error","code":"x","message":"boom"}`}, metrics.InStream, "boom"},
-		{"error object", []string{`{"error":{"message":"boom"}}`}, metrics.InStream, "boom"},
-		{"an error, then the end", []string{responseText, `{"type":"error","error":{"message":"boom"}}`, responseEnd}, metrics.InStream, "boom"},
-		{"no JSON", []string{`hello`}, metrics.Malformed, `an event is not JSON: "hello"`},
+		{"no end", []string{responseText}, record.Truncated, "the stream ended without response.completed"},
+		{"nothing", nil, record.Empty, neverDelta},
+		{"no output", []string{responseEnd}, record.Empty, neverDelta},
+		{"failed", []string{responseText, `{"type":"response.failed","response":{"id":"r","error":{"code":"server_error","message":"boom"}}}`}, record.InStream, "boom"},
+		{"error", []string{responseText, `{"type":"error","code":"x","message":"boom"}`}, record.InStream, "boom"},
+		{"error object", []string{`{"error":{"message":"boom"}}`}, record.InStream, "boom"},
+		{"an error, then the end", []string{responseText, `{"type":"error","error":{"message":"boom"}}`, responseEnd}, record.InStream, "boom"},
+		{"no JSON", []string{`hello`}, record.Malformed, `an event is not JSON: "hello"`},
 	} {
 		raw := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n%s", responseOfEvents(c.events...))
 		o := openAIAt(dialRaw([]byte(raw)), false)
@@ -172,11 +173,11 @@ func TestResponsesAreAskedFor(t *testing.T) {
 func TestResponsesGoOnFromTheServersHistory(t *testing.T) {
 	body := Body{Model: "m", Responses: true, Store: true}
 	turn := dataset.Turn{Messages: json.RawMessage(`[{"role": "user", "content": "On"}]`)}
-	text, err := body.EncodeAfter(&turn, Answer(&metrics.Record{Text: "So", Reply: "resp_1"}))
+	text, err := body.EncodeAfter(&turn, Answer(&record.Record{Answer: record.Answer{Text: "So", Reply: "resp_1"}}))
 	if want := `{"model": "m", "input": [{"role": "user", "content": "On"}], "stream": true, "store": true, "previous_response_id": "resp_1"}`; err != nil || string(text) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, text, want)
 	}
-	if _, err := body.EncodeAfter(&turn, Answer(&metrics.Record{Text: "So"})); err == nil {
+	if _, err := body.EncodeAfter(&turn, Answer(&record.Record{Answer: record.Answer{Text: "So"}})); err == nil {
 		t.Error("an answer without an id can be gone on from")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // replayed is a load of one request to a server that gives a reply after the other,
@@ -53,62 +53,62 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 		times    int
 		replies  []string
 		dials    []error
-		class    metrics.Class
+		class    record.Class
 		attempts int
 		end      time.Duration
 	}{
-		{"not asked for", 0, []string{busy, good}, nil, metrics.Status, 1, 0},
-		{"no need", 3, []string{good}, nil, metrics.OK, 1, 0},
-		{"busy twice", 3, []string{busy, busy, good}, nil, metrics.OK, 3, 300 * time.Millisecond},
-		{"busy for good", 3, []string{busy}, nil, metrics.Status, 4, 700 * time.Millisecond},
-		{"busy for long", 9, []string{busy}, nil, metrics.Status, 10, 21300 * time.Millisecond},
-		{"500", 1, []string{whole("500 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"502", 1, []string{whole("502 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"504", 1, []string{whole("504 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait some seconds", 3, []string{wait("20"), good}, nil, metrics.OK, 2, 20 * time.Second},
-		{"wait until then", 3, []string{wait(date), good}, nil, metrics.OK, 2, 30 * time.Second},
-		{"wait for too long", 3, []string{wait("86400"), good}, nil, metrics.OK, 2, time.Minute},
-		{"wait in other words", 3, []string{wait("soon"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait until before", 3, []string{wait("Fri, 31 Dec 1999 00:00:30 GMT"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait until never", 3, []string{wait("Fri, 31 Dec 2100 00:00:30 GMT"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait a part of a second", 3, []string{wait("0.7"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
-		{"wait some seconds and a half", 3, []string{wait("2.5"), good}, nil, metrics.OK, 2, 2500 * time.Millisecond},
-		{"wait milliseconds", 3, []string{millis("700"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
-		{"wait a part of a millisecond", 3, []string{millis("0.5"), good}, nil, metrics.OK, 2, 500 * time.Microsecond},
-		{"milliseconds come first", 3, []string{millis("700\r\nRetry-After: 5"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
-		{"also after", 3, []string{wait("5\r\nRetry-After-Ms: 700"), good}, nil, metrics.OK, 2, 700 * time.Millisecond},
-		{"wrong milliseconds", 3, []string{millis("NaN\r\nRetry-After: 5"), good}, nil, metrics.OK, 2, 5 * time.Second},
-		{"too many milliseconds", 3, []string{millis("70000"), good}, nil, metrics.OK, 2, time.Minute},
-		{"wait minus one", 3, []string{wait("-1"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"minus milliseconds", 3, []string{millis("-700"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"not a number", 3, []string{wait("NaN"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait forever", 3, []string{wait("Infinity"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait for years", 3, []string{wait("99999999999999999999"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"wait for eternities", 3, []string{millis("1e300"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"hung up", 3, []string{"", good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"hung up after the head", 3, []string{streamHead, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"an empty stream", 3, []string{streamHead + streamEnd, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
-		{"nobody there at first", 3, []string{good}, []error{refused, refused}, metrics.OK, 3, 300 * time.Millisecond},
-		{"no such name", 1, []string{good}, []error{&net.DNSError{Err: "no such host", Name: "server.test"}}, metrics.OK, 2, 100 * time.Millisecond},
-		{"no way", 1, []string{good}, []error{syscall.EHOSTUNREACH}, metrics.OK, 2, 100 * time.Millisecond},
-		{"reset", 1, []string{good}, []error{metrics.Failf(metrics.Reset, "reset")}, metrics.OK, 2, 100 * time.Millisecond},
-		{"too late", 1, []string{good}, []error{metrics.Failf(metrics.ConnectTimeout, "late")}, metrics.OK, 2, 100 * time.Millisecond},
-		{"no trust", 3, []string{good}, []error{metrics.Failf(metrics.TLS, "who are you?")}, metrics.TLS, 0, 0},
-		{"no answer in time", 3, []string{good}, []error{metrics.Failf(metrics.FirstByte, "late")}, metrics.FirstByte, 0, 0},
-		{"cut after a chunk", 3, []string{streamHead + framed(aChunk), good}, nil, metrics.Truncated, 1, 0},
-		{"an error in the stream", 3, []string{streamHead + framed(`data: {"error":"boom"}`+"\n\n") + streamEnd, good}, nil, metrics.InStream, 1, 0},
-		{"no such model", 3, []string{whole("404 Not Found", ""), good}, nil, metrics.Status, 1, 0},
-		{"no HTTP", 3, []string{"hello\r\n\r\n", good}, nil, metrics.Malformed, 1, 0},
-		{"cut before a chunk", 3, []string{streamHead + framed(": x\n\n"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"not asked for", 0, []string{busy, good}, nil, record.Status, 1, 0},
+		{"no need", 3, []string{good}, nil, record.OK, 1, 0},
+		{"busy twice", 3, []string{busy, busy, good}, nil, record.OK, 3, 300 * time.Millisecond},
+		{"busy for good", 3, []string{busy}, nil, record.Status, 4, 700 * time.Millisecond},
+		{"busy for long", 9, []string{busy}, nil, record.Status, 10, 21300 * time.Millisecond},
+		{"500", 1, []string{whole("500 Oh", ""), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"502", 1, []string{whole("502 Oh", ""), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"504", 1, []string{whole("504 Oh", ""), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait some seconds", 3, []string{wait("20"), good}, nil, record.OK, 2, 20 * time.Second},
+		{"wait until then", 3, []string{wait(date), good}, nil, record.OK, 2, 30 * time.Second},
+		{"wait for too long", 3, []string{wait("86400"), good}, nil, record.OK, 2, time.Minute},
+		{"wait in other words", 3, []string{wait("soon"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait until before", 3, []string{wait("Fri, 31 Dec 1999 00:00:30 GMT"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait until never", 3, []string{wait("Fri, 31 Dec 2100 00:00:30 GMT"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait a part of a second", 3, []string{wait("0.7"), good}, nil, record.OK, 2, 700 * time.Millisecond},
+		{"wait some seconds and a half", 3, []string{wait("2.5"), good}, nil, record.OK, 2, 2500 * time.Millisecond},
+		{"wait milliseconds", 3, []string{millis("700"), good}, nil, record.OK, 2, 700 * time.Millisecond},
+		{"wait a part of a millisecond", 3, []string{millis("0.5"), good}, nil, record.OK, 2, 500 * time.Microsecond},
+		{"milliseconds come first", 3, []string{millis("700\r\nRetry-After: 5"), good}, nil, record.OK, 2, 700 * time.Millisecond},
+		{"also after", 3, []string{wait("5\r\nRetry-After-Ms: 700"), good}, nil, record.OK, 2, 700 * time.Millisecond},
+		{"wrong milliseconds", 3, []string{millis("NaN\r\nRetry-After: 5"), good}, nil, record.OK, 2, 5 * time.Second},
+		{"too many milliseconds", 3, []string{millis("70000"), good}, nil, record.OK, 2, time.Minute},
+		{"wait minus one", 3, []string{wait("-1"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"minus milliseconds", 3, []string{millis("-700"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"not a number", 3, []string{wait("NaN"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait forever", 3, []string{wait("Infinity"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait for years", 3, []string{wait("99999999999999999999"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"wait for eternities", 3, []string{millis("1e300"), good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"hung up", 3, []string{"", good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"hung up after the head", 3, []string{streamHead, good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"an empty stream", 3, []string{streamHead + streamEnd, good}, nil, record.OK, 2, 100 * time.Millisecond},
+		{"nobody there at first", 3, []string{good}, []error{refused, refused}, record.OK, 3, 300 * time.Millisecond},
+		{"no such name", 1, []string{good}, []error{&net.DNSError{Err: "no such host", Name: "server.test"}}, record.OK, 2, 100 * time.Millisecond},
+		{"no way", 1, []string{good}, []error{syscall.EHOSTUNREACH}, record.OK, 2, 100 * time.Millisecond},
+		{"reset", 1, []string{good}, []error{record.Failf(record.Reset, "reset")}, record.OK, 2, 100 * time.Millisecond},
+		{"too late", 1, []string{good}, []error{record.Failf(record.ConnectTimeout, "late")}, record.OK, 2, 100 * time.Millisecond},
+		{"no trust", 3, []string{good}, []error{record.Failf(record.TLS, "who are you?")}, record.TLS, 0, 0},
+		{"no answer in time", 3, []string{good}, []error{record.Failf(record.FirstByte, "late")}, record.FirstByte, 0, 0},
+		{"cut after a chunk", 3, []string{streamHead + framed(aChunk), good}, nil, record.Truncated, 1, 0},
+		{"an error in the stream", 3, []string{streamHead + framed(`data: {"error":"boom"}`+"\n\n") + streamEnd, good}, nil, record.InStream, 1, 0},
+		{"no such model", 3, []string{whole("404 Not Found", ""), good}, nil, record.Status, 1, 0},
+		{"no HTTP", 3, []string{"hello\r\n\r\n", good}, nil, record.Malformed, 1, 0},
+		{"cut before a chunk", 3, []string{streamHead + framed(": x\n\n"), good}, nil, record.OK, 2, 100 * time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				load := replayed(engine.Retry{Times: test.times}, test.replies, test.dials...)
 				rec := recorded(t, load)[0]
-				if rec.Class != test.class || rec.Attempts != test.attempts || rec.End != test.end || rec.Sent != 0 {
-					t.Errorf("%s, %d attempts from %v to %v; want %s, %d to %v", rec.Class, rec.Attempts, rec.Sent, rec.End, test.class, test.attempts, test.end)
+				if rec.Result.Class != test.class || rec.Attempts != test.attempts || rec.Times.End != test.end || rec.Times.Sent != 0 {
+					t.Errorf("%s, %d attempts from %v to %v; want %s, %d to %v", rec.Result.Class, rec.Attempts, rec.Times.Sent, rec.Times.End, test.class, test.attempts, test.end)
 				}
-				if rec.Class == metrics.OK && (rec.Status != 200 || rec.Error != "" || rec.TTFT() != test.end || rec.FirstByte != test.end || rec.Chunks.Len() != 1) {
+				if rec.Result.Class == record.OK && (rec.Result.Status != 200 || rec.Result.Error != "" || rec.TTFT() != test.end || rec.Times.FirstByte != test.end || rec.Answer.Chunks.Len() != 1) {
 					t.Errorf("record %+v is not of the last attempt, timed from the first", rec)
 				}
 				if live := load.Live.Now(); live.Sent != 1 || live.Ended != 1 || live.InFlight() != 0 {
@@ -164,18 +164,18 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 		name    string
 		set     func(r *engine.Run, l *engine.Load)
 		stopped time.Duration
-		class   metrics.Class
+		class   record.Class
 		message string
 		end     time.Duration
 	}{
 		{"total", func(r *engine.Run, l *engine.Load) { l.Target.Retry.Total = 15 * time.Second }, 0,
-			metrics.Timeout, "not finished within 15s" + waits, 15 * time.Second},
+			record.Timeout, "not finished within 15s" + waits, 15 * time.Second},
 		{"after the last send", func(r *engine.Run, l *engine.Load) { l.DrainLimit = 15 * time.Second }, 0,
-			metrics.Overdue, "not finished 15s after the last request was sent" + waits, 15 * time.Second},
+			record.Overdue, "not finished 15s after the last request was sent" + waits, 15 * time.Second},
 		{"deadline", func(r *engine.Run, l *engine.Load) { r.Deadline = 15 * time.Second }, 0,
-			metrics.Deadline, "cut at the run's deadline of 15s" + waits, 15 * time.Second},
+			record.Deadline, "cut at the run's deadline of 15s" + waits, 15 * time.Second},
 		{"interrupt", func(r *engine.Run, l *engine.Load) { r.Drain = time.Hour }, 15 * time.Second,
-			metrics.Status, "503 Service Unavailable (Retry-After: 10)", 15 * time.Second},
+			record.Status, "503 Service Unavailable (Retry-After: 10)", 15 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -188,10 +188,10 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 					defer cancel()
 				}
 				for rec, err := range r.Records(ctx) {
-					if f, cut := errors.AsType[*metrics.Failure](err); cut && f.Class == test.class {
+					if f, cut := errors.AsType[*record.Failure](err); cut && f.Class == test.class {
 						continue // the deadline's, which comes last
 					}
-					if err != nil || rec.Class != test.class || rec.Error != test.message || rec.End != test.end || rec.Attempts != 2 {
+					if err != nil || rec.Result.Class != test.class || rec.Result.Error != test.message || rec.Times.End != test.end || rec.Attempts != 2 {
 						t.Errorf("%+v, %v; want %s, %q at %v", rec, err, test.class, test.message, test.end)
 					}
 				}
@@ -202,7 +202,7 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 
 func TestWhatIsNoLoadIsSentOnce(t *testing.T) {
 	load := replayed(engine.Retry{Times: 9}, []string{whole("503 Service Unavailable", "")})
-	if rec := load.Target.Once(t.Context(), &engine.Request{Body: []byte("{}")}); rec.Status != http.StatusServiceUnavailable || rec.Attempts != 1 {
+	if rec := load.Target.Once(t.Context(), &engine.Request{Body: []byte("{}")}); rec.Result.Status != http.StatusServiceUnavailable || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
 }

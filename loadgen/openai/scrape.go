@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -89,7 +90,7 @@ func sampled(ctx context.Context, epoch time.Time, ask func(context.Context, *me
 	err := ask(ctx, s)
 	s.Took = time.Since(asked)
 	if err != nil {
-		s.Error = metrics.Shorten(err.Error())
+		s.Error = record.Shorten(err.Error())
 	}
 	return s
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Frames of HTTP/2 (RFC 9113, section 6).
@@ -78,18 +78,18 @@ func TestARequestIsSentOnceOverHTTP2(t *testing.T) {
 	for _, test := range []struct {
 		name, answer string
 		hangUp       bool
-		class        metrics.Class
+		class        record.Class
 		message      string
 	}{
-		{"a wrong protocol", frame(resetFrame, 0, 1, 0, 0, 0, 1), false, metrics.Reset,
+		{"a wrong protocol", frame(resetFrame, 0, 1, 0, 0, 0, 1), false, record.Reset,
 			"the connection was reset before the reply: stream error: stream ID 1; PROTOCOL_ERROR; received from peer"},
-		{"reset", frame(resetFrame, 0, 1, 0, 0, 0, 2), false, metrics.Reset,
+		{"reset", frame(resetFrame, 0, 1, 0, 0, 0, 2), false, record.Reset,
 			"the connection was reset before the reply: stream error: stream ID 1; INTERNAL_ERROR; received from peer"},
-		{"gone, with the request", frame(goAwayFrame, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0), true, metrics.Truncated,
+		{"gone, with the request", frame(goAwayFrame, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0), true, record.Truncated,
 			"the connection was cut before the reply: http2: server sent GOAWAY and closed the connection"},
-		{"reset by the way", begun + frame(resetFrame, 0, 1, 0, 0, 0, 2), false, metrics.Reset,
+		{"reset by the way", begun + frame(resetFrame, 0, 1, 0, 0, 0, 2), false, record.Reset,
 			"the connection was reset in the middle of the answer: stream error: stream ID 1; INTERNAL_ERROR; received from peer"},
-		{"going away by the way", begun + frame(goAwayFrame, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0), true, metrics.Truncated,
+		{"going away by the way", begun + frame(goAwayFrame, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0), true, record.Truncated,
 			"the connection was cut in the middle of the answer: http2: server sent GOAWAY and closed the connection"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		server := httptest.NewServer(http.RedirectHandler(other.URL+"/v1", status))
 		transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 		got, rec := ask(t, &Endpoint{URL: server.URL, Transport: transport})
-		if got.Class != metrics.Status || rec.Status != status || !strings.Contains(got.Error, " (Location: "+other.URL+"/v1; redirects are not followed)") {
+		if got.Class != record.Status || rec.Result.Status != status || !strings.Contains(got.Error, " (Location: "+other.URL+"/v1; redirects are not followed)") {
 			t.Errorf("%d: %+v", status, got)
 		}
 		_, err := (&Server{URL: server.URL, Transport: transport}).Models(t.Context())

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxReply bounds the reply to a call, in bytes. The ids of a million tokens have 7 million bytes,
@@ -127,7 +127,7 @@ func (s *Server) IsSleeping(ctx context.Context) (bool, error) {
 
 // lacks says that a reply does not have vLLM's shape: other servers have calls of the same names.
 func (s *Server) lacks(path, field string) error {
-	return metrics.Failf(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
+	return record.Failf(record.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
 }
 
 // call decodes the reply's JSON into v.
@@ -146,7 +146,7 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 func unexpected(err error) string {
 	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
-		return metrics.Shorten(err.Error())
+		return record.Shorten(err.Error())
 	}
 	what, found := "it", odd.Value
 	if odd.Field != "" {
@@ -170,7 +170,7 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 func (s *Server) ask(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
 	if s.Limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, metrics.Failf(metrics.Timeout, "no answer within %v", s.Limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, record.Failf(record.Timeout, "no answer within %v", s.Limit))
 		defer cancel()
 	}
 	reply, err := s.do(ctx, path, body)
@@ -189,7 +189,7 @@ func (s *Server) ask(ctx context.Context, path string, body pyjson.Object) ([]by
 	case err != nil:
 		return nil, wire.CutOff(ctx, err)
 	case len(text) > maxReply:
-		return nil, metrics.Failf(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20)
+		return nil, record.Failf(record.Malformed, "the reply is longer than %d MiB", maxReply>>20)
 	}
 	return text, nil
 }
@@ -217,7 +217,7 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	}
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.Hooks()), method, url, bytes.NewReader(content))
 	if err != nil {
-		return nil, metrics.Failf(metrics.Connect, "%w", err)
+		return nil, record.Failf(record.Connect, "%w", err)
 	}
 	if s.Header != nil {
 		r.Header = s.Header.Clone()

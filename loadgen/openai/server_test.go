@@ -16,7 +16,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // wordServer tokenizes words of the form tN into the id N.
@@ -276,8 +276,8 @@ func TestServerFailsByClass(t *testing.T) {
 	s := wordServer(t, new(atomic.Int32))
 	s.Header = nil
 	_, err := s.Models(t.Context())
-	f, ok := errors.AsType[*metrics.Failure](err)
-	if !ok || f.Class != metrics.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
+	f, ok := errors.AsType[*record.Failure](err)
+	if !ok || f.Class != record.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
 		t.Errorf("without a key: %v", err)
 	}
 	if err := s.call(t.Context(), "/metrics", nil, &struct{}{}); err == nil || !strings.HasPrefix(err.Error(), "reading the reply of "+s.URL+"/metrics: ") {
@@ -288,8 +288,8 @@ func TestServerFailsByClass(t *testing.T) {
 	gone.Close()
 	s.URL = gone.URL
 	_, err = s.Models(t.Context())
-	f, ok = errors.AsType[*metrics.Failure](err)
-	if !ok || f.Class != metrics.Refused || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
+	f, ok = errors.AsType[*record.Failure](err)
+	if !ok || f.Class != record.Refused || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
 		t.Errorf("without a server: %v", err)
 	}
 }

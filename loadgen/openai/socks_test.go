@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // socksProxy is a proxy that speaks SOCKS5, RFC 1928 and 1929, and wants a name and a
@@ -113,7 +113,7 @@ func TestAServerIsReachedThroughSOCKS(t *testing.T) {
 		tally := new(wire.Tally)
 		transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, Tally: tally}.Transport()
 		got, rec := ask(t, &Endpoint{URL: target, Transport: transport, Tally: tally})
-		if got.Class != metrics.OK || got.Chunks != 2 || !rec.Conn.New || rec.Conn.Proxy <= 0 {
+		if got.Class != record.OK || got.Chunks != 2 || !rec.Conn.New || rec.Conn.Proxy <= 0 {
 			t.Fatalf("%s: %+v over %+v", target, got, rec.Conn)
 		}
 		want := map[string]string{"http": "server.test:80", "https": "server.test:443"}[target[:strings.Index(target, ":")]]
@@ -123,7 +123,7 @@ func TestAServerIsReachedThroughSOCKS(t *testing.T) {
 		if e := reported(tally); e.KernelStamps+e.UserStamps != 2 {
 			t.Errorf("%s: %d stamps of the kernel's, %d others", target, e.KernelStamps, e.UserStamps)
 		}
-		if got, rec := ask(t, &Endpoint{URL: target, Transport: transport}); got.Class != metrics.OK || rec.Conn.New {
+		if got, rec := ask(t, &Endpoint{URL: target, Transport: transport}); got.Class != record.OK || rec.Conn.New {
 			t.Errorf("%s, the second request: %+v over %+v", target, got, rec.Conn)
 		}
 		transport.CloseIdleConnections()
@@ -137,7 +137,7 @@ func TestWhatASOCKSProxyRefuses(t *testing.T) {
 	addr, _ := socksProxy(t, gone.Listener.Addr().String())
 	t.Setenv("ALL_PROXY", "socks5://me:s3cret@"+addr)
 	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP}.Transport()})
-	if got.Class != metrics.Connect || !strings.HasSuffix(got.Error, "connection refused") {
+	if got.Class != record.Connect || !strings.HasSuffix(got.Error, "connection refused") {
 		t.Errorf("%+v", got)
 	}
 }

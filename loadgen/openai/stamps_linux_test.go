@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // queued is how many bytes lie unread in the socket of conn.
@@ -80,7 +81,7 @@ func TestTheKernelStampsWhatAProxySends(t *testing.T) {
 	transport := wire.Connections{Tally: tally}.Transport()
 	defer transport.CloseIdleConnections()
 	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
-	if e := reported(tally); got.Class != metrics.OK || e.KernelStamps != 2 || e.UserStamps != 0 {
+	if e := reported(tally); got.Class != record.OK || e.KernelStamps != 2 || e.UserStamps != 0 {
 		t.Errorf("%+v: %d stamps of the kernel's, %d others", got, e.KernelStamps, e.UserStamps)
 	}
 }
@@ -102,11 +103,11 @@ func TestAStampIsFromBeforeALateReaderCame(t *testing.T) {
 		l.end()
 		var e metrics.Evidence
 		l.tally.Report(&e)
-		if l.rec.SharedReads != 0 || l.rec.MaxAge <= 0 || e.KernelStamps != 6 || e.UserStamps != 0 {
-			t.Errorf("%d shared reads, greatest age %v, %+v", l.rec.SharedReads, l.rec.MaxAge, e)
+		if l.rec.Answer.SharedReads != 0 || l.rec.Answer.MaxAge <= 0 || e.KernelStamps != 6 || e.UserStamps != 0 {
+			t.Errorf("%d shared reads, greatest age %v, %+v", l.rec.Answer.SharedReads, l.rec.Answer.MaxAge, e)
 		}
-		if ages := l.tally.Ages(); ages.TotalCount() != 6 || time.Duration(ages.Max()) > 2*l.rec.MaxAge {
-			t.Errorf("%d ages up to %v; greatest %v", ages.TotalCount(), time.Duration(ages.Max()), l.rec.MaxAge)
+		if ages := l.tally.Ages(); ages.TotalCount() != 6 || time.Duration(ages.Max()) > 2*l.rec.Answer.MaxAge {
+			t.Errorf("%d ages up to %v; greatest %v", ages.TotalCount(), time.Duration(ages.Max()), l.rec.Answer.MaxAge)
 		}
 	})
 }
@@ -129,12 +130,12 @@ func TestTheGreatestAgeBoundsTheErrorOfSharedReads(t *testing.T) {
 				}
 				l.end()
 				for i, at := range at {
-					if late := at.Sub(wrote[i]); late > l.rec.MaxAge || late < 0 || at.After(after.Add(clockGap)) {
-						t.Errorf("chunk %d is stamped %v after it was written, %v after all had come; greatest age %v", i, late, at.Sub(after), l.rec.MaxAge)
+					if late := at.Sub(wrote[i]); late > l.rec.Answer.MaxAge || late < 0 || at.After(after.Add(clockGap)) {
+						t.Errorf("chunk %d is stamped %v after it was written, %v after all had come; greatest age %v", i, late, at.Sub(after), l.rec.Answer.MaxAge)
 					}
 				}
-				if size < 300 && l.rec.SharedReads < chunks/2 {
-					t.Errorf("%d of %d chunks shared a read", l.rec.SharedReads, chunks)
+				if size < 300 && l.rec.Answer.SharedReads < chunks/2 {
+					t.Errorf("%d of %d chunks shared a read", l.rec.Answer.SharedReads, chunks)
 				}
 			})
 		})
@@ -148,12 +149,12 @@ func TestChunksOfOneReadShareIt(t *testing.T) {
 			l.arrive(framed(numbered(i, 3)))
 		}
 		first, second, third := l.next(), l.next(), l.next()
-		if l.rec.SharedReads != 2 || !first.At.Equal(second.At) || !second.At.Equal(third.At) {
-			t.Errorf("%d shared reads, at %v and %v after the first", l.rec.SharedReads, second.At.Sub(first.At), third.At.Sub(first.At))
+		if l.rec.Answer.SharedReads != 2 || !first.At.Equal(second.At) || !second.At.Equal(third.At) {
+			t.Errorf("%d shared reads, at %v and %v after the first", l.rec.Answer.SharedReads, second.At.Sub(first.At), third.At.Sub(first.At))
 		}
 		l.arrive(framed(numbered(3, 3)))
-		if next := l.next(); l.rec.SharedReads != 2 || !next.At.After(third.At) {
-			t.Errorf("a chunk alone in its read: %d shared reads", l.rec.SharedReads)
+		if next := l.next(); l.rec.Answer.SharedReads != 2 || !next.At.After(third.At) {
+			t.Errorf("a chunk alone in its read: %d shared reads", l.rec.Answer.SharedReads)
 		}
 		l.end()
 	})
@@ -165,8 +166,8 @@ func TestASplitChunkArrivesWithItsEnd(t *testing.T) {
 		chunk := numbered(1, 3)
 		l.arrive(framed(chunk[:20]))
 		before, _ := l.arrive(framed(chunk[20:]))
-		if c := l.next(); c.At.Before(before) || l.rec.SharedReads != 0 {
-			t.Errorf("stamped %v before its end was written; %d shared reads", before.Sub(c.At), l.rec.SharedReads)
+		if c := l.next(); c.At.Before(before) || l.rec.Answer.SharedReads != 0 {
+			t.Errorf("stamped %v before its end was written; %d shared reads", before.Sub(c.At), l.rec.Answer.SharedReads)
 		}
 		l.end()
 	})
@@ -181,8 +182,8 @@ func TestTheGreatestAgeCoversWhatFollowsAChunkInItsRead(t *testing.T) {
 		}
 		first := l.next().At
 		l.end()
-		if late := first.Sub(wrote); late > l.rec.MaxAge || l.rec.SharedReads != 0 {
-			t.Errorf("stamped %v after it was written; greatest age %v, %d shared reads", late, l.rec.MaxAge, l.rec.SharedReads)
+		if late := first.Sub(wrote); late > l.rec.Answer.MaxAge || l.rec.Answer.SharedReads != 0 {
+			t.Errorf("stamped %v after it was written; greatest age %v, %d shared reads", late, l.rec.Answer.MaxAge, l.rec.Answer.SharedReads)
 		}
 	})
 }
@@ -214,8 +215,8 @@ func TestTheGreatestAgeCoversAnHTTPChunkThatComesInParts(t *testing.T) {
 	}
 	l.end()
 	for i, at := range at {
-		if late := at.Sub(wrote[i]); late > l.rec.MaxAge {
-			t.Errorf("event %d is stamped %v after it was written; greatest age %v", i, late, l.rec.MaxAge)
+		if late := at.Sub(wrote[i]); late > l.rec.Answer.MaxAge {
+			t.Errorf("event %d is stamped %v after it was written; greatest age %v", i, late, l.rec.Answer.MaxAge)
 		}
 	}
 }
@@ -251,8 +252,8 @@ func TestRefusedStampsAreTakenHere(t *testing.T) {
 	l.end()
 	var e metrics.Evidence
 	l.tally.Report(&e)
-	if e.KernelStamps != 0 || e.UserStamps != 4 || e.SharedReads != 1 || l.rec.SharedReads != 1 || l.rec.MaxAge != 0 || l.tally.Ages().TotalCount() != 0 {
-		t.Errorf("%+v; record %d shared reads, greatest age %v", e, l.rec.SharedReads, l.rec.MaxAge)
+	if e.KernelStamps != 0 || e.UserStamps != 4 || e.SharedReads != 1 || l.rec.Answer.SharedReads != 1 || l.rec.Answer.MaxAge != 0 || l.tally.Ages().TotalCount() != 0 {
+		t.Errorf("%+v; record %d shared reads, greatest age %v", e, l.rec.Answer.SharedReads, l.rec.Answer.MaxAge)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
@@ -39,7 +40,7 @@ var (
 // A stream reads one streamed answer. The next answer reuses its buffers.
 type stream struct {
 	epoch time.Time
-	rec   *metrics.Record
+	rec   *record.Record
 	chat  bool
 	tally *wire.Tally
 
@@ -52,16 +53,16 @@ type stream struct {
 	answer *answerParts // of the message that the next turn needs; nil if nobody wants it
 
 	chunks    int
-	outputs   int            // chunks that vLLM's client counts as output
-	content   int            // network read of the newest chunk with content; 0 before the first
-	usage     usage          // as vLLM's client reads it
-	older     usage          // as releases up to 0.32.0 read it
-	beside    metrics.Tokens // from usage that came with output, which vLLM's client ignores
-	perChoice []int          // their output tokens, by choice
-	uncounted bool           // a chunk with output had no usage
-	done      bool           // [DONE] came
-	lingers   bool           // read the rest, for the next request's sake
-	reply     string         // the id of the answer, by its end
+	outputs   int          // chunks that vLLM's client counts as output
+	content   int          // network read of the newest chunk with content; 0 before the first
+	usage     usage        // as vLLM's client reads it
+	older     usage        // as releases up to 0.32.0 read it
+	beside    record.Count // from usage that came with output, which vLLM's client ignores
+	perChoice []int        // their output tokens, by choice
+	uncounted bool         // a chunk with output had no usage
+	done      bool         // [DONE] came
+	lingers   bool         // read the rest, for the next request's sake
+	reply     string       // the id of the answer, by its end
 }
 
 // begin makes s read body, an answer of o. Call it before anything else. Inlined, it would add two
@@ -79,18 +80,18 @@ func (s *stream) begin(body *wire.Body, o *Endpoint) {
 // end completes the record, with the text if it is wanted or needed to count tokens. It keeps
 // buffers for the next answer unless they are large.
 func (s *stream) end(keepText bool) {
-	s.rec.MaxAge = max(s.rec.MaxAge, s.body.Doubt)
+	s.rec.Answer.MaxAge = max(s.rec.Answer.MaxAge, s.body.Doubt)
 	s.counted()
 	s.tally.Disorder(s.body.Disorder())
-	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
-		s.rec.Text = string(s.text)
+	if keepText || s.rec.Tokens.Out == 0 || s.rec.Tokens.Until032 != nil {
+		s.rec.Answer.Text = string(s.text)
 	}
 	if s.answer != nil {
 		s.answer.into(s.rec)
-		s.rec.Reply = s.reply
+		s.rec.Answer.Reply = s.reply
 	}
 	if s.piece.messages { // an API that vLLM's client does not know
-		s.rec.Differs = ""
+		s.rec.Result.Differs = ""
 	}
 	s.events.release()
 	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
@@ -127,8 +128,8 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 	case err == io.EOF:
 		return true, s.verdict()
 	case err != nil && s.done:
-		if metrics.Ended(ctx) == nil {
-			s.rec.Differs = metrics.DiffersCut
+		if record.Ended(ctx) == nil {
+			s.rec.Result.Differs = metrics.DiffersCut
 		}
 		return true, s.verdict()
 	case err != nil:
@@ -150,7 +151,7 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 		return !s.done, s.unreadable(ctx, e)
 	}
 	if s.piece.audio && s.piece.choices && !bytes.Contains(e.data, deltaName) {
-		return !s.done, metrics.Failf(metrics.Malformed, "a chunk has no delta: %q", metrics.Shorten(string(e.data)))
+		return !s.done, record.Failf(record.Malformed, "a chunk has no delta: %q", record.Shorten(string(e.data)))
 	}
 	failure = s.chunk(e, yield)
 	return failure != nil, failure
@@ -170,7 +171,7 @@ func (s *stream) unreadable(ctx context.Context, e event) error {
 	case s.piece.failed:
 		return s.failed(e.data)
 	case e.whole:
-		return metrics.Failf(metrics.Malformed, "an event is not JSON: %q", metrics.Shorten(string(e.data)))
+		return record.Failf(record.Malformed, "an event is not JSON: %q", record.Shorten(string(e.data)))
 	}
 	_, err := s.events.next() // what cut it
 	return wire.CutOff(ctx, err)
@@ -209,9 +210,9 @@ func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 func (s *stream) excess() error {
 	switch {
 	case s.chunks == maxChunks:
-		return metrics.Failf(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
+		return record.Failf(record.Malformed, "the answer goes on after %d chunks", maxChunks)
 	case s.length+len(s.piece.text)+s.answer.size(&s.piece) > maxText:
-		return metrics.Failf(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
+		return record.Failf(record.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
 	}
 	return nil
 }
@@ -225,18 +226,18 @@ func (s *stream) count(e event) {
 		s.rec.Server = p.server
 	}
 	if s.chat && !p.choices {
-		s.rec.Trailer = e.At.Sub(s.epoch)
+		s.rec.Times.Trailer = e.At.Sub(s.epoch)
 		s.doubt(e)
 	}
 	u := p.usage
 	if !u.given {
 		return
 	}
-	if u.hasCached && (u.cached > 0 || s.rec.Cached == 0) {
-		s.rec.Cached, s.rec.Uncached = u.cached, u.cached == 0
+	if u.hasCached && (u.cached > 0 || s.rec.Tokens.Cached == 0) {
+		s.rec.Tokens.Cached, s.rec.Tokens.Uncached = u.cached, u.cached == 0
 	}
 	if u.reasoned > 0 {
-		s.rec.OutReasoned = u.reasoned
+		s.rec.Tokens.OutReasoned = u.reasoned
 	}
 	if !p.choices {
 		s.older.take(u)
@@ -259,21 +260,21 @@ func (s *stream) count(e event) {
 // counted records the token counts of the whole answer. Before it, the record's In is what was
 // asked for.
 func (s *stream) counted() {
-	r, older := s.rec, metrics.Tokens{In: s.rec.In}
+	r, older := s.rec, record.Count{In: s.rec.Tokens.In}
 	if s.piece.audio { // that client reads only the output's count
-		s.usage.hasIn, s.older.hasIn, s.beside.In = false, false, r.In
+		s.usage.hasIn, s.older.hasIn, s.beside.In = false, false, r.Tokens.In
 	}
-	s.usage.into(&r.In, &r.Out)
+	s.usage.into(&r.Tokens.In, &r.Tokens.Out)
 	s.older.into(&older.In, &older.Out)
-	if older != (metrics.Tokens{In: r.In, Out: r.Out}) {
-		r.Until032 = &older
+	if older != (record.Count{In: r.Tokens.In, Out: r.Tokens.Out}) {
+		r.Tokens.Until032 = &older
 	}
 	for _, n := range s.perChoice {
 		s.beside.Out += n
 	}
-	if r.Out == 0 && s.beside.Out > 0 {
+	if r.Tokens.Out == 0 && s.beside.Out > 0 {
 		beside := s.beside
-		r.WithOutput = &beside
+		r.Tokens.WithOutput = &beside
 	}
 }
 
@@ -288,14 +289,14 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 		shared, s.content = e.Read == s.content, e.Read
 	}
 	if shared {
-		s.rec.SharedReads++
+		s.rec.Answer.SharedReads++
 	}
 	s.tally.Chunk(e.Arrival, shared)
 	s.doubt(e)
 	s.chunks++
 	if p.output {
 		s.outputs++
-		s.rec.Last = e.At.Sub(s.epoch)
+		s.rec.Times.Last = e.At.Sub(s.epoch)
 	}
 	s.finished()
 	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content,
@@ -308,8 +309,8 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 
 // finished records the finish reason, if the event has one.
 func (s *stream) finished() {
-	if p := &s.piece; len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !unfinished(s.rec.Finish) {
-		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
+	if p := &s.piece; len(p.finish) > 0 && string(p.finish) != s.rec.Answer.Finish && !unfinished(s.rec.Answer.Finish) {
+		s.rec.Answer.Finish = record.Clip(string(p.finish), maxFinish)
 	}
 }
 
@@ -319,7 +320,7 @@ func (s *stream) doubt(e event) {
 	if e.more || e.Mixed {
 		doubt = e.Reach
 	}
-	s.rec.MaxAge = max(s.rec.MaxAge, doubt)
+	s.rec.Answer.MaxAge = max(s.rec.Answer.MaxAge, doubt)
 }
 
 // late bounds how much earlier than its stamp the event may have arrived; 0 if the stamp is its own.
@@ -331,17 +332,17 @@ func (s *stream) late(e event) time.Duration {
 }
 
 // failed is the failure for an error that the server sent in the stream.
-func (s *stream) failed(data []byte) *metrics.Failure {
+func (s *stream) failed(data []byte) *record.Failure {
 	if s.piece.responses {
 		data = responseOf(data)
 	}
-	said, message := errorOf(data), metrics.Shorten(string(data))
+	said, message := errorOf(data), record.Shorten(string(data))
 	if said != nil {
 		message = said.Message
 	}
 	s.broken(metrics.DiffersError)
 	s.lingers = true
-	return failed(metrics.InStream, message, said)
+	return failed(record.InStream, message, said)
 }
 
 // verdict is the failure of an answer that reached its end, or nil. As for vLLM's client, the
@@ -350,26 +351,26 @@ func (s *stream) failed(data []byte) *metrics.Failure {
 func (s *stream) verdict() error {
 	switch {
 	case s.outputs == 0 && s.content == 0 && s.piece.responses:
-		return metrics.Failf(metrics.Empty, neverDelta)
+		return record.Failf(record.Empty, neverDelta)
 	case s.outputs == 0 && s.content == 0 && s.piece.messages:
-		return metrics.Failf(metrics.Empty, "the answer has no text, no reasoning and no call")
+		return record.Failf(record.Empty, "the answer has no text, no reasoning and no call")
 	case s.outputs == 0 && s.content == 0:
-		return metrics.Failf(metrics.Empty, neverValid)
-	case unfinished(s.rec.Finish):
+		return record.Failf(record.Empty, neverValid)
+	case unfinished(s.rec.Answer.Finish):
 		s.broken(metrics.DiffersUnfinished)
-		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s",
-			s.rec.Finish)
+		return record.Failf(record.Unfinished, "the server did not finish the answer: its finish reason is %s",
+			s.rec.Answer.Finish)
 	case !s.done && s.piece.responses:
-		return metrics.Failf(metrics.Truncated, "the stream ended without response.completed")
-	case !s.done && s.rec.Finish == "" && s.piece.messages:
-		return metrics.Failf(metrics.Truncated, "the stream ended without a stop reason and without message_stop")
-	case !s.done && s.rec.Finish == "":
+		return record.Failf(record.Truncated, "the stream ended without response.completed")
+	case !s.done && s.rec.Answer.Finish == "" && s.piece.messages:
+		return record.Failf(record.Truncated, "the stream ended without a stop reason and without message_stop")
+	case !s.done && s.rec.Answer.Finish == "":
 		s.broken(metrics.DiffersUnended)
-		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
+		return record.Failf(record.Truncated, "the stream ended without a finish reason and without [DONE]")
 	case s.outputs == 0:
-		s.rec.Differs = metrics.DiffersOutput
+		s.rec.Result.Differs = metrics.DiffersOutput
 	case s.events.odd != "":
-		s.rec.Differs = s.events.odd
+		s.rec.Result.Differs = s.events.odd
 	}
 	return nil
 }
@@ -379,7 +380,7 @@ func (s *stream) verdict() error {
 // Responses API.
 func (s *stream) broken(why string) {
 	if s.outputs > 0 && s.events.odd == "" && !s.piece.responses {
-		s.rec.Differs = why
+		s.rec.Result.Differs = why
 	}
 }
 

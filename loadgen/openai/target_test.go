@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // llama.cpp's server counts in the chunk with the finish reason, where vLLM's client
@@ -24,8 +24,8 @@ func TestAServerIsNotAskedWhatItHasSaid(t *testing.T) {
 		c.target.Send = openAIAt(dialRaw(transcript(t, "llamacpp-completions-usage")), false).Send
 		c.target.Count = func(string) int { asked = true; return 99 }
 		rec := c.target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
-		if rec.Class != metrics.OK || rec.Out != c.out || rec.Uncounted != c.unsaid || asked != c.asked {
-			t.Errorf("%s: %d tokens, uncounted %t, asked %t: %+v", name, rec.Out, rec.Uncounted, asked, rec)
+		if rec.Result.Class != record.OK || rec.Tokens.Out != c.out || rec.Tokens.Uncounted != c.unsaid || asked != c.asked {
+			t.Errorf("%s: %d tokens, uncounted %t, asked %t: %+v", name, rec.Tokens.Out, rec.Tokens.Uncounted, asked, rec)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // week is longer than any server sleeps: a bubble must outlive its goroutines.
@@ -22,7 +22,7 @@ const week = 7 * 24 * time.Hour
 
 // inTime runs one request in fake time against a server that plays script, and
 // gives its record, the arrivals of its chunks and how it failed.
-func inTime(t *testing.T, o *Endpoint, script func(say func(string))) (rec *metrics.Record, arrivals []time.Duration, failed *metrics.Failure) {
+func inTime(t *testing.T, o *Endpoint, script func(say func(string))) (rec *record.Record, arrivals []time.Duration, failed *record.Failure) {
 	t.Helper()
 	epoch := time.Now()
 	transport := wire.Connections{NetHTTP: netHTTP, Timeout: time.Minute, Dial: dialScript(func(c net.Conn) bool {
@@ -35,15 +35,15 @@ func inTime(t *testing.T, o *Endpoint, script func(say func(string))) (rec *metr
 	})}.Transport()
 	defer transport.CloseIdleConnections()
 	o.URL, o.Transport = "http://server.test/v1", transport
-	rec = &metrics.Record{}
+	rec = &record.Record{}
 	for c, err := range o.Send(t.Context(), epoch, &engine.Request{Body: []byte("{}")}, rec) {
 		if err != nil {
-			failed, _ = errors.AsType[*metrics.Failure](err)
+			failed, _ = errors.AsType[*record.Failure](err)
 			continue
 		}
 		arrivals = append(arrivals, c.At.Sub(epoch))
 	}
-	rec.End = time.Since(epoch)
+	rec.Times.End = time.Since(epoch)
 	time.Sleep(week)
 	return rec, arrivals, failed
 }
@@ -84,9 +84,9 @@ func TestTimesAreThoseOfTheWire(t *testing.T) {
 			if chat {
 				trailer = 6 * time.Second
 			}
-			want := &metrics.Record{Attempts: 1, FirstByte: time.Second, Last: 4 * time.Second, Trailer: trailer, LastByte: 7 * time.Second, End: 7 * time.Second, Conn: metrics.Conn{New: true},
-				SharedReads: 1, In: 3, Out: 2, Finish: "stop", Status: 200}
-			if diff := cmp.Diff(want, rec, cmp.AllowUnexported(metrics.Stamps{})); diff != "" {
+			want := &record.Record{Attempts: 1, Conn: record.Conn{New: true}, Times: record.Times{FirstByte: time.Second, Last: 4 * time.Second, Trailer: trailer, LastByte: 7 * time.Second, End: 7 * time.Second},
+				Answer: record.Answer{SharedReads: 1, Finish: "stop"}, Tokens: record.Tokens{In: 3, Out: 2}, Result: record.Result{Status: 200}}
+			if diff := cmp.Diff(want, rec, cmp.AllowUnexported(record.Stamps{})); diff != "" {
 				t.Errorf("chat %t: record (-want +got):\n%s", chat, diff)
 			}
 		})
@@ -100,47 +100,47 @@ func TestLimitsEndARequest(t *testing.T) {
 		name   string
 		limits wire.Timeouts
 		script func(say func(string))
-		class  metrics.Class
+		class  record.Class
 		err    string
 		end    time.Duration
 	}{
 		{"no head", limits, func(say func(string)) { never() },
-			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
+			record.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"a head alone", limits, func(say func(string)) { say(streamHead); never() },
-			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
+			record.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"a header that trickles", limits, func(say func(string)) {
 			time.Sleep(9 * time.Minute)
 			for _, c := range streamHead {
 				say(string(c))
 				time.Sleep(time.Minute)
 			}
-		}, metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
+		}, record.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"a header that trickles, without a limit on the first byte", wire.Timeouts{Stall: 5 * time.Minute}, func(say func(string)) {
 			time.Sleep(9 * time.Minute)
 			for _, c := range streamHead {
 				say(string(c))
 				time.Sleep(time.Minute)
 			}
-		}, metrics.Stall, "the reply's header was still incomplete 5m0s after it began", 14 * time.Minute},
+		}, record.Stall, "the reply's header was still incomplete 5m0s after it began", 14 * time.Minute},
 		{"a slow header, but within the limit", wire.Timeouts{Stall: 5 * time.Minute}, func(say func(string)) {
 			say(streamHead[:20])
 			time.Sleep(299 * time.Second)
 			say(streamHead[20:])
 			time.Sleep(time.Hour)
 			say(framed(aChunk+doneEvent) + streamEnd)
-		}, metrics.OK, "", 299*time.Second + time.Hour},
+		}, record.OK, "", 299*time.Second + time.Hour},
 		{"stall", limits, func(say func(string)) {
 			time.Sleep(9 * time.Minute)
 			say(streamHead + framed(aChunk))
 			time.Sleep(4 * time.Minute)
 			say(framed(": ping\n\n"))
 			never()
-		}, metrics.Stall, "the stream stalled for 5m0s", 18 * time.Minute},
+		}, record.Stall, "the stream stalled for 5m0s", 18 * time.Minute},
 		{"total", limits, func(say func(string)) {
 			for say(streamHead); ; time.Sleep(time.Minute) {
 				say(framed(aChunk))
 			}
-		}, metrics.Timeout, "not finished within 1h0m0s", time.Hour},
+		}, record.Timeout, "not finished within 1h0m0s", time.Hour},
 		{"slow, but within the limits", limits, func(say func(string)) {
 			say(streamHead)
 			time.Sleep(599 * time.Second)
@@ -149,41 +149,41 @@ func TestLimitsEndARequest(t *testing.T) {
 				time.Sleep(299 * time.Second)
 			}
 			say(framed(doneEvent) + streamEnd)
-		}, metrics.OK, "", (599 + 8*299) * time.Second},
+		}, record.OK, "", (599 + 8*299) * time.Second},
 		{"a stall limit alone waits for the first byte", wire.Timeouts{Stall: time.Minute}, func(say func(string)) {
 			say(streamHead)
 			time.Sleep(24 * time.Hour)
 			say(framed(aChunk))
 			never()
-		}, metrics.Stall, "the stream stalled for 1m0s", 24*time.Hour + time.Minute},
+		}, record.Stall, "the stream stalled for 1m0s", 24*time.Hour + time.Minute},
 		{"a first byte limit alone bears a stall", wire.Timeouts{FirstByte: time.Minute}, func(say func(string)) {
 			say(streamHead + framed(aChunk))
 			time.Sleep(24 * time.Hour)
 			say(framed(doneEvent) + streamEnd)
-		}, metrics.OK, "", 24 * time.Hour},
+		}, record.OK, "", 24 * time.Hour},
 		{"no limits", wire.Timeouts{}, func(say func(string)) {
 			time.Sleep(24 * time.Hour)
 			say(streamHead + framed(aChunk))
 			time.Sleep(24 * time.Hour)
 			say(framed(doneEvent) + streamEnd)
-		}, metrics.OK, "", 48 * time.Hour},
+		}, record.OK, "", 48 * time.Hour},
 		{"no end after [DONE]", limits, func(say func(string)) { say(streamHead + framed(aChunk+doneEvent)); never() },
-			metrics.OK, "", lingerTimeout},
+			record.OK, "", lingerTimeout},
 		{"no end after an error", limits, func(say func(string)) { say(streamHead + framed(`data: {"error":"boom"}`+"\n\n")); never() },
-			metrics.InStream, "boom", lingerTimeout},
+			record.InStream, "boom", lingerTimeout},
 		{"no end of a refusal", limits, func(say func(string)) {
 			say("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nboom")
 			never()
-		}, metrics.Status, "500 Internal Server Error: boom", 5 * time.Minute},
+		}, record.Status, "500 Internal Server Error: boom", 5 * time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec, _, failed := inTime(t, &Endpoint{Timeouts: test.limits}, test.script)
 				if failed == nil {
-					failed = metrics.Failf(metrics.OK, "")
+					failed = record.Failf(record.OK, "")
 				}
-				if failed.Class != test.class || failed.Error() != test.err || rec.End != test.end {
-					t.Errorf("class %q, %q at %v; want %q, %q at %v", failed.Class, failed, rec.End, test.class, test.err, test.end)
+				if failed.Class != test.class || failed.Error() != test.err || rec.Times.End != test.end {
+					t.Errorf("class %q, %q at %v; want %q, %q at %v", failed.Class, failed, rec.Times.End, test.class, test.err, test.end)
 				}
 			})
 		})

@@ -22,7 +22,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // dialRaw dials a server that answers one request with reply, byte for byte, and
@@ -51,19 +51,19 @@ type readAnswer struct {
 	Text, Finish    string
 	In, Out         int
 	Status          int
-	Class           metrics.Class
+	Class           record.Class
 	Error           string
 }
 
 // ask sends one request and gathers its answer.
-func ask(t *testing.T, o *Endpoint) (readAnswer, *metrics.Record) {
+func ask(t *testing.T, o *Endpoint) (readAnswer, *record.Record) {
 	t.Helper()
-	rec := &metrics.Record{}
+	rec := &record.Record{}
 	var got readAnswer
 	var text []byte
 	for chunk, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: true}, rec) {
 		if err != nil {
-			f, ok := errors.AsType[*metrics.Failure](err)
+			f, ok := errors.AsType[*record.Failure](err)
 			if !ok {
 				t.Fatalf("%v is no Failure", err)
 			}
@@ -76,11 +76,11 @@ func ask(t *testing.T, o *Endpoint) (readAnswer, *metrics.Record) {
 		}
 		text = append(text, chunk.Text...)
 	}
-	if string(text) != rec.Text {
-		t.Errorf("chunks say %q, the record %q", text, rec.Text)
+	if string(text) != rec.Answer.Text {
+		t.Errorf("chunks say %q, the record %q", text, rec.Answer.Text)
 	}
 	got.In, got.Out = countsOf(rec)
-	got.Text, got.Finish, got.Status = rec.Text, rec.Finish, rec.Status
+	got.Text, got.Finish, got.Status = rec.Answer.Text, rec.Answer.Finish, rec.Result.Status
 	if len(got.Text) > 90 {
 		got.Text = fmt.Sprintf("sha256 %x", sha256.Sum256(text))[:len("sha256 ")+16]
 	}
@@ -88,11 +88,11 @@ func ask(t *testing.T, o *Endpoint) (readAnswer, *metrics.Record) {
 }
 
 // countsOf are the server's, wherever it gave them.
-func countsOf(rec *metrics.Record) (in, out int) {
-	if rec.Out == 0 && rec.WithOutput != nil {
-		return rec.WithOutput.In, rec.WithOutput.Out
+func countsOf(rec *record.Record) (in, out int) {
+	if rec.Tokens.Out == 0 && rec.Tokens.WithOutput != nil {
+		return rec.Tokens.WithOutput.In, rec.Tokens.WithOutput.Out
 	}
-	return rec.In, rec.Out
+	return rec.Tokens.In, rec.Tokens.Out
 }
 
 // chats says whether a transcript is of a chat endpoint.
@@ -114,14 +114,14 @@ func transcript(t testing.TB, name string) []byte {
 var streams = map[string]readAnswer{
 	"aimock-chat-plain":                {10, 8, "The quick brown fox jumps over the lazy dog, twice — éàü 日本語 🙂.", "stop", 2, 16, 200, "", ""},
 	"aimock-chat-think":                {9, 7, "Answer is 42.", "stop", 2, 4, 200, "", ""},
-	"aimock-chat-disc":                 {3, 2, "this will be cut", "", 0, 0, 200, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-	"aimock-chat-trunc":                {2, 1, "this wil", "", 0, 0, 200, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+	"aimock-chat-disc":                 {3, 2, "this will be cut", "", 0, 0, 200, record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+	"aimock-chat-trunc":                {2, 1, "this wil", "", 0, 0, 200, record.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
 	"haproxy-h1-sim":                   {13, 12, "I am fine, how are you today? Alas, poor ", "length", 1, 12, 200, "", ""},
 	"litellm-chat-usage":               {8, 5, "tok6848 tok4069 tok11343 tok22782 tok21188", "length", 8, 5, 200, "", ""},
 	"litellm-completions-usage":        {7, 5, " tok6848 tok4069 tok11343 tok22782 tok21188", "length", 2, 5, 200, "", ""},
 	"llamacpp-chat-nousage":            {6, 4, "UEog requirement", "length", 0, 0, 200, "", ""},
 	"llamacpp-chat-usage":              {8, 6, "UEog requirement are notice", "length", 11, 6, 200, "", ""},
-	"llamacpp-completions-long":        {28, 28, "sha256 853baee952ebf588", "", 0, 0, 200, metrics.InStream, "The model produced output that does not match the expected Content-only format"},
+	"llamacpp-completions-long":        {28, 28, "sha256 853baee952ebf588", "", 0, 0, 200, record.InStream, "The model produced output that does not match the expected Content-only format"},
 	"llamacpp-completions-nousage":     {6, 5, "ad referition🙂 reas", "length", 6, 5, 200, "", ""},
 	"llamacpp-completions-usage":       {13, 12, " interactiono licensedded accordderE givenad laicens distribut", "length", 6, 12, 200, "", ""},
 	"llamacpp-logprobs":                {4, 3, "act 2007 expl", "length", 3, 3, 200, "", ""},
@@ -157,36 +157,36 @@ var streams = map[string]readAnswer{
 
 // replies are the transcripts of everything else, with how they fail.
 var replies = map[string]readAnswer{
-	"aimock-chat-err":             {Status: 503, Class: metrics.Status, Error: "503 Service Unavailable: overloaded"},
-	"aimock-chat-nomatch":         {Status: 404, Class: metrics.Status, Error: "404 Not Found: No fixture matched (POST http://server.test/v1/completions)"},
-	"aimock-completions-plain":    {Status: 404, Class: metrics.Status, Error: "404 Not Found: Not found (POST http://server.test/v1/completions)"},
-	"haproxy-504":                 {Status: 504, Class: metrics.Status, Error: "504 Gateway Time-out The server didn't respond in time."},
-	"llamacpp-badjson":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: [json.exception.parse_error.101] parse error at line 1, column 10: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"},
-	"llamacpp-embeddings":         {Status: 501, Class: metrics.Status, Error: "501 Not Implemented: This server does not support embeddings. Start it with `--embeddings`"},
-	"llamacpp-toolong":            {Status: 400, Class: metrics.Overflow, Error: "400 Bad Request: request (60002 tokens) exceeds the available context size (4096 tokens), try increasing it"},
-	"litellm-404model":            {Status: 400, Class: metrics.Status, Error: "400 Bad Request: 400: {'error': '/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.'}"},
-	"litellm-nokey":               {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error"},
-	"litellm-tokenids":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: litellm.APIConnectionError: APIConnectionError: OpenAIException - Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2]. File an issue - https://github.com/BerriAI/litellm/issues  LiteLLM: model group 'tiny' failed with the error above. No fallback was attempted."},
-	"llmock-chat":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: Invalid or Missing Request For This LLM Model Template: OPENAI Model:gpt-4o. Please ensure your request adheres to the expected format - see localhost:8005/logs for details of missing parameters or formatting issues."},
-	"ollama-404model":             {Status: 404, Class: metrics.Status, Error: "404 Not Found: model 'nope' not found"},
-	"ollama-badjson":              {Status: 400, Class: metrics.Status, Error: "400 Bad Request: unexpected EOF"},
-	"ollama-chat-nostream":        {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"id":"chatcmpl-767","object":"chat.completion","created":1795176202,"model":"tiny","system_fingerprint":"fp_ollama","choices":[{"index":0,"message":{"role":"assistant","content":" copyrightIw norm read"},"finish_reason":"length"}],"usage":{"prompt_tokens":11,"completion_tokens":5,"total_tokens":16}}`},
-	"ollama-completions-nostream": {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"id":"cmpl-380","object":"text_completion","created":1795176202,"model":"tiny","system_fingerprint":"fp_ollama","choices":[{"text":" productsRH interact","index":0,"finish_reason":"length"}],"usage":{"prompt_tokens":11,"completion_tokens":5,"total_tokens":16}}`},
-	"ollama-embeddings":           {Status: 200, Class: metrics.Malformed, Error: "the answer is application/json, not an event stream: "},
-	"ollama-tokenids":             {Status: 400, Class: metrics.Status, Error: "400 Bad Request: json: cannot unmarshal array into Go struct field CompletionRequest.prompt of type string"},
-	"portkey-sim-404":             {Status: 404, Class: metrics.Status, Error: "404 Not Found: openai error: The model `nope` does not exist."},
-	"portkey-sim-chat":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: Something went wrong"},
-	"portkey-sim-completions":     {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: Something went wrong"},
-	"px-err-9090":                 {Status: 504, Class: metrics.Status, Error: "504 Gateway Time-out"},
-	"px-err-9092":                 {Status: 502, Class: metrics.Status, Error: "502 Bad Gateway"},
-	"px-err-9093":                 {Status: 413, Class: metrics.Status, Error: "413 Request Entity Too Large"},
-	"sim-404model":                {Status: 404, Class: metrics.Status, Error: "404 Not Found: The model `nope` does not exist."},
-	"sim-badjson":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: Failed to read and parse request body, unexpected end of JSON input"},
-	"sim-completions-nostream":    {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"id":"cmpl-2e4fee02-8250-516d-b6f2-10599ab80194-0","model":"tiny-sim","object":"text_completion","created":1795176278,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0}},"choices":[{"index":0,"finish_reason":"stop","text":"The temperature "}]}`},
-	"sim-embeddings":              {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.40234375,-0.31835938,0.609375,-0.2734375]}],"model":"tiny-sim","usage":{"prompt_tokens":2,"total_tokens":2}}`},
-	"transformers-tokenids":       {Status: 400, Class: metrics.Status, Error: "400 Bad Request: prompt must be a string."},
-	"transformers-unexpected":     {Status: 422, Class: metrics.Status, Error: "422 Unprocessable Entity: Unexpected fields in the request: {'repetition_penalty', 'ignore_eos'}"},
-	"sim-toolong":                 {Status: 400, Class: metrics.Overflow, Error: "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion"},
+	"aimock-chat-err":             {Status: 503, Class: record.Status, Error: "503 Service Unavailable: overloaded"},
+	"aimock-chat-nomatch":         {Status: 404, Class: record.Status, Error: "404 Not Found: No fixture matched (POST http://server.test/v1/completions)"},
+	"aimock-completions-plain":    {Status: 404, Class: record.Status, Error: "404 Not Found: Not found (POST http://server.test/v1/completions)"},
+	"haproxy-504":                 {Status: 504, Class: record.Status, Error: "504 Gateway Time-out The server didn't respond in time."},
+	"llamacpp-badjson":            {Status: 500, Class: record.Status, Error: "500 Internal Server Error: [json.exception.parse_error.101] parse error at line 1, column 10: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"},
+	"llamacpp-embeddings":         {Status: 501, Class: record.Status, Error: "501 Not Implemented: This server does not support embeddings. Start it with `--embeddings`"},
+	"llamacpp-toolong":            {Status: 400, Class: record.Overflow, Error: "400 Bad Request: request (60002 tokens) exceeds the available context size (4096 tokens), try increasing it"},
+	"litellm-404model":            {Status: 400, Class: record.Status, Error: "400 Bad Request: 400: {'error': '/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.'}"},
+	"litellm-nokey":               {Status: 500, Class: record.Status, Error: "500 Internal Server Error"},
+	"litellm-tokenids":            {Status: 500, Class: record.Status, Error: "500 Internal Server Error: litellm.APIConnectionError: APIConnectionError: OpenAIException - Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2]. File an issue - https://github.com/BerriAI/litellm/issues  LiteLLM: model group 'tiny' failed with the error above. No fallback was attempted."},
+	"llmock-chat":                 {Status: 400, Class: record.Status, Error: "400 Bad Request: Invalid or Missing Request For This LLM Model Template: OPENAI Model:gpt-4o. Please ensure your request adheres to the expected format - see localhost:8005/logs for details of missing parameters or formatting issues."},
+	"ollama-404model":             {Status: 404, Class: record.Status, Error: "404 Not Found: model 'nope' not found"},
+	"ollama-badjson":              {Status: 400, Class: record.Status, Error: "400 Bad Request: unexpected EOF"},
+	"ollama-chat-nostream":        {Status: 200, Class: record.Malformed, Error: `the answer is application/json, not an event stream: {"id":"chatcmpl-767","object":"chat.completion","created":1795176202,"model":"tiny","system_fingerprint":"fp_ollama","choices":[{"index":0,"message":{"role":"assistant","content":" copyrightIw norm read"},"finish_reason":"length"}],"usage":{"prompt_tokens":11,"completion_tokens":5,"total_tokens":16}}`},
+	"ollama-completions-nostream": {Status: 200, Class: record.Malformed, Error: `the answer is application/json, not an event stream: {"id":"cmpl-380","object":"text_completion","created":1795176202,"model":"tiny","system_fingerprint":"fp_ollama","choices":[{"text":" productsRH interact","index":0,"finish_reason":"length"}],"usage":{"prompt_tokens":11,"completion_tokens":5,"total_tokens":16}}`},
+	"ollama-embeddings":           {Status: 200, Class: record.Malformed, Error: "the answer is application/json, not an event stream: "},
+	"ollama-tokenids":             {Status: 400, Class: record.Status, Error: "400 Bad Request: json: cannot unmarshal array into Go struct field CompletionRequest.prompt of type string"},
+	"portkey-sim-404":             {Status: 404, Class: record.Status, Error: "404 Not Found: openai error: The model `nope` does not exist."},
+	"portkey-sim-chat":            {Status: 500, Class: record.Status, Error: "500 Internal Server Error: Something went wrong"},
+	"portkey-sim-completions":     {Status: 500, Class: record.Status, Error: "500 Internal Server Error: Something went wrong"},
+	"px-err-9090":                 {Status: 504, Class: record.Status, Error: "504 Gateway Time-out"},
+	"px-err-9092":                 {Status: 502, Class: record.Status, Error: "502 Bad Gateway"},
+	"px-err-9093":                 {Status: 413, Class: record.Status, Error: "413 Request Entity Too Large"},
+	"sim-404model":                {Status: 404, Class: record.Status, Error: "404 Not Found: The model `nope` does not exist."},
+	"sim-badjson":                 {Status: 400, Class: record.Status, Error: "400 Bad Request: Failed to read and parse request body, unexpected end of JSON input"},
+	"sim-completions-nostream":    {Status: 200, Class: record.Malformed, Error: `the answer is application/json, not an event stream: {"id":"cmpl-2e4fee02-8250-516d-b6f2-10599ab80194-0","model":"tiny-sim","object":"text_completion","created":1795176278,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0}},"choices":[{"index":0,"finish_reason":"stop","text":"The temperature "}]}`},
+	"sim-embeddings":              {Status: 200, Class: record.Malformed, Error: `the answer is application/json, not an event stream: {"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.40234375,-0.31835938,0.609375,-0.2734375]}],"model":"tiny-sim","usage":{"prompt_tokens":2,"total_tokens":2}}`},
+	"transformers-tokenids":       {Status: 400, Class: record.Status, Error: "400 Bad Request: prompt must be a string."},
+	"transformers-unexpected":     {Status: 422, Class: record.Status, Error: "422 Unprocessable Entity: Unexpected fields in the request: {'repetition_penalty', 'ignore_eos'}"},
+	"sim-toolong":                 {Status: 400, Class: record.Overflow, Error: "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion"},
 }
 
 func TestEveryTranscriptIsRead(t *testing.T) {
@@ -226,8 +226,8 @@ func TestTokensOfChunksAroundTheUsage(t *testing.T) {
 	} {
 		target := engine.Target{Send: openAIAt(dialRaw(transcript(t, name)), chats(name)).Send}
 		rec := target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
-		if rec.Class != metrics.OK || !slices.Equal(rec.TokensPerChunk, want) {
-			t.Errorf("%s: %v of %d chunks %s, want %v", name, rec.TokensPerChunk, rec.Chunks.Len(), rec.Error, want)
+		if rec.Result.Class != record.OK || !slices.Equal(rec.Tokens.PerChunk, want) {
+			t.Errorf("%s: %v of %d chunks %s, want %v", name, rec.Tokens.PerChunk, rec.Answer.Chunks.Len(), rec.Result.Error, want)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func openAIAt(dial func(context.Context, string, string) (net.Conn, error), chat
 // that both can read.
 func TestGoOpenAIReadsTheSame(t *testing.T) {
 	for name, want := range streams {
-		if want.Class != metrics.OK {
+		if want.Class != record.OK {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -262,8 +262,8 @@ func TestGoOpenAIReadsTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, rec := ask(t, openAIAt(dialRaw(transcript(t, name)), chats(name)))
-			if text != rec.Text {
-				t.Errorf("we read %q, go-openai %q", rec.Text, text)
+			if text != rec.Answer.Text {
+				t.Errorf("we read %q, go-openai %q", rec.Answer.Text, text)
 			}
 			if name == "llamacpp-n2" { // it has no notion of usage by choice
 				usage.CompletionTokens *= 2
@@ -331,7 +331,7 @@ func TestTTFOOfATranscript(t *testing.T) {
 	target := engine.Target{Send: openAIAt(dialRaw(transcript(t, "vllm-chat-think")), true).Send}
 	rec := target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
 	ttfo, there := rec.TTFO()
-	if rec.Class != metrics.OK || !rec.Reasoned || !there || ttfo < rec.TTFT() || rec.OutReasoned != 0 {
-		t.Errorf("%s: TTFT %v, TTFO %v, %t, %+v", rec.Error, rec.TTFT(), ttfo, there, rec)
+	if rec.Result.Class != record.OK || !rec.Answer.Reasoned || !there || ttfo < rec.TTFT() || rec.Tokens.OutReasoned != 0 {
+		t.Errorf("%s: TTFT %v, TTFO %v, %t, %+v", rec.Result.Error, rec.TTFT(), ttfo, there, rec)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // streaming answers every request with the same stream.
@@ -62,7 +62,7 @@ func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
 			}
 			o := &Endpoint{URL: server.URL, Transport: transport, Tally: tally}
 			for range 3 {
-				if got, rec := ask(t, o); got.Class != metrics.OK || got.Chunks != 2 || rec.Conn != (metrics.Conn{}) {
+				if got, rec := ask(t, o); got.Class != record.OK || got.Chunks != 2 || rec.Conn != (record.Conn{}) {
 					t.Errorf("%+v over %+v", got, rec.Conn)
 				}
 			}
@@ -87,7 +87,7 @@ func TestHTTP2IsNotMadeUp(t *testing.T) {
 	if n, err := transport.Warm(t.Context(), server.URL, 3); n != 0 || err == nil {
 		t.Errorf("%d connections to a server that knows only HTTP/1.1", n)
 	}
-	if got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport}); got.Class != metrics.TLS {
+	if got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport}); got.Class != record.TLS {
 		t.Errorf("%+v", got)
 	}
 }
@@ -108,8 +108,8 @@ func TestAUnixSocketIsDialledInPlaceOfTheAddress(t *testing.T) {
 		t.Errorf("%d opened beforehand: %v", n, err)
 	}
 	got, rec := ask(t, &Endpoint{URL: "http://server.test/v1", Transport: transport, Tally: tally})
-	if got.Class != metrics.OK || got.Chunks != 2 || rec.MaxAge != 0 || rec.Conn.New {
-		t.Errorf("%+v, greatest age %v, connection %+v", got, rec.MaxAge, rec.Conn)
+	if got.Class != record.OK || got.Chunks != 2 || rec.Answer.MaxAge != 0 || rec.Conn.New {
+		t.Errorf("%+v, greatest age %v, connection %+v", got, rec.Answer.MaxAge, rec.Conn)
 	}
 	if e := reported(tally); e.UserStamps != 2 || e.KernelStamps != 0 || e.Warmed != 1 || e.Opened != 0 {
 		t.Errorf("%+v", e)
@@ -139,7 +139,7 @@ func TestTheProxyIsNamedAndWarmed(t *testing.T) {
 	if n, err := transport.Warm(t.Context(), target, 1); n != 1 || err != nil {
 		t.Errorf("%d opened beforehand: %v", n, err)
 	}
-	if got, rec := ask(t, &Endpoint{URL: target, Transport: transport}); got.Class != metrics.OK || rec.Conn.New || <-asked != target {
+	if got, rec := ask(t, &Endpoint{URL: target, Transport: transport}); got.Class != record.OK || rec.Conn.New || <-asked != target {
 		t.Errorf("%+v over %+v", got, rec.Conn)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Version is the version of its program that the server says: vLLM in GET /version, llama.cpp in
@@ -17,7 +17,7 @@ func (s *Server) Version(ctx context.Context) string {
 			Build   string `json:"build_info"`
 		}
 		err := s.call(ctx, path, nil, &said)
-		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class != metrics.Status {
+		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class != record.Status {
 			return ""
 		}
 		for _, text := range []string{said.Version, said.Build} {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A wireAnswer is the JSON of an answer that is not streamed: of completions and chats with Choices,
@@ -42,10 +42,10 @@ type wireItem struct {
 }
 
 // readWhole sends req and reads an answer that is not streamed.
-func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) error {
+func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record) error {
 	return o.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
 		if kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "text/event-stream" {
-			return metrics.Failf(metrics.Malformed, "the server streams the answer, although the request asks for one that "+
+			return record.Failf(record.Malformed, "the server streams the answer, although the request asks for one that "+
 				"is not streamed")
 		}
 		return o.answered(req, rec, body)
@@ -53,11 +53,11 @@ func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.R
 }
 
 // answered records what an answer that is not streamed has.
-func (o *Endpoint) answered(req *engine.Request, rec *metrics.Record, body []byte) error {
+func (o *Endpoint) answered(req *engine.Request, rec *record.Record, body []byte) error {
 	var a wireAnswer
 	var odd *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, &a); err != nil && !errors.As(err, &odd) {
-		return metrics.Failf(metrics.Malformed, "the answer is not JSON: %q", metrics.Shorten(string(body)))
+		return record.Failf(record.Malformed, "the answer is not JSON: %q", record.Shorten(string(body)))
 	}
 	p, kept := &piece{chat: o.Chat, responses: o.Responses}, &answerParts{reasoning: o.Reasoning}
 	switch {
@@ -71,32 +71,33 @@ func (o *Endpoint) answered(req *engine.Request, rec *metrics.Record, body []byt
 		p.completion(&a)
 	}
 	rec.Server = serverTimes(a.Metrics)
-	p.usage.into(&rec.In, &rec.Out)
-	rec.Cached, rec.Uncached = p.usage.cached, p.usage.hasCached && p.usage.cached == 0
-	rec.OutReasoned = p.usage.reasoned
-	rec.Finish = metrics.Clip(string(p.finish), maxFinish)
+	p.usage.into(&rec.Tokens.In, &rec.Tokens.Out)
+	rec.Tokens.Cached, rec.Tokens.Uncached = p.usage.cached, p.usage.hasCached && p.usage.cached == 0
+	rec.Tokens.OutReasoned = p.usage.reasoned
+	rec.Answer.Finish = record.Clip(string(p.finish), maxFinish)
 	if p.content {
-		rec.FirstContent = rec.Last
+		rec.Times.FirstContent = rec.Times.Last
 	}
-	if req.KeepText || req.KeepAnswer || !req.NoText && rec.Out == 0 {
-		rec.Text = string(p.text)
+	if req.KeepText || req.KeepAnswer || !req.NoText && rec.Tokens.Out == 0 {
+		rec.Answer.Text = string(p.text)
 	}
 	if req.KeepAnswer {
 		kept.add(p)
 		kept.into(rec)
-		rec.Reply = p.reply
+		rec.Answer.Reply = p.reply
 	}
 	switch said := errorOf(body); {
-	case p.choices && unfinished(rec.Finish):
-		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", rec.Finish)
+	case p.choices && unfinished(rec.Answer.Finish):
+		return record.Failf(record.Unfinished, "the server did not finish the answer: its finish reason is %s",
+			rec.Answer.Finish)
 	case p.choices:
 		return nil
 	case said != nil:
-		return failed(metrics.InStream, said.Message, said)
+		return failed(record.InStream, said.Message, said)
 	case p.failed:
-		return metrics.Failf(metrics.InStream, "the server failed the answer: its status is %s", a.Status)
+		return record.Failf(record.InStream, "the server failed the answer: its status is %s", a.Status)
 	}
-	return metrics.Failf(metrics.Empty, "the answer has no output: %q", metrics.Shorten(string(body)))
+	return record.Failf(record.Empty, "the answer has no output: %q", record.Shorten(string(body)))
 }
 
 // completion reads an answer of completions or of a chat.

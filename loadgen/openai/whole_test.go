@@ -14,8 +14,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An unstreamed transport answers every request with the same JSON.
@@ -28,19 +28,19 @@ func (u unstreamed) RoundTrip(*http.Request) (*http.Response, error) {
 const wholeUsage = `"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":2}}`
 
 func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
-	counted := metrics.Record{In: 11, Out: 7, Cached: 8, OutReasoned: 2, Unstreamed: true}
-	with := func(text, finish, calls, reply string) metrics.Record {
+	counted := record.Record{Tokens: record.Tokens{In: 11, Out: 7, Cached: 8, OutReasoned: 2}, Answer: record.Answer{Unstreamed: true}}
+	with := func(text, finish, calls, reply string) record.Record {
 		r := counted
-		r.Text, r.Finish, r.Reply = text, finish, reply
+		r.Answer.Text, r.Answer.Finish, r.Answer.Reply = text, finish, reply
 		if calls != "" {
-			r.Calls = json.RawMessage(calls)
+			r.Answer.Calls = json.RawMessage(calls)
 		}
 		return r
 	}
 	call := `[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`
 	for _, c := range []struct {
 		name, api, body string
-		want            metrics.Record
+		want            record.Record
 	}{
 		{"a completion", "", `{"choices":[{"index":0,"text":"Hi\n","finish_reason":"length"},{"index":1,"text":"no"}],` + wholeUsage + `}`, with("Hi\n", "length", "", "")},
 		{"a reason that is an object", "", `{"choices":[{"text":"Hi","finish_reason":{"type":"length"}}],` + wholeUsage + `}`, with("Hi", "length", "", "")},
@@ -48,12 +48,12 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 		{"a call", "chat", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` + wholeUsage + `}`,
 			with("", "tool_calls", call, "")},
 		{"no usage", "chat", `{"choices":[{"message":{"content":"Hi"}}],"metrics":{"queue_time_ms":2}}`,
-			metrics.Record{Text: "Hi", Out: 1, Unstreamed: true, Server: &metrics.ServerTimes{QueueMS: new(2.0)}}},
-		{"a transcription", "audio", `{"text":"Hi"}`, metrics.Record{Text: "Hi", Out: 1, Unstreamed: true}},
+			record.Record{Answer: record.Answer{Text: "Hi", Unstreamed: true}, Tokens: record.Tokens{Out: 1}, Server: &record.ServerTimes{QueueMS: new(2.0)}}},
+		{"a transcription", "audio", `{"text":"Hi"}`, record.Record{Answer: record.Answer{Text: "Hi", Unstreamed: true}, Tokens: record.Tokens{Out: 1}}},
 		{"a response", "responses", `{"id":"resp_1","status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"So"}]},{"type":"message","content":[{"type":"output_text","text":"H"},{"type":"output_text","text":"i"}]}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("Hi", "completed", "", "resp_1")},
 		{"a message", "messages", `{"type":"message","content":[{"type":"thinking","thinking":"So"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"call_1","name":"get","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":7,"cache_read_input_tokens":8,"cache_creation_input_tokens":0}}`,
-			metrics.Record{In: 11, Out: 7, Cached: 8, Unstreamed: true, Text: "Hi", Finish: "tool_use", Calls: json.RawMessage(call)}},
+			record.Record{Tokens: record.Tokens{In: 11, Out: 7, Cached: 8}, Answer: record.Answer{Unstreamed: true, Text: "Hi", Finish: "tool_use", Calls: json.RawMessage(call)}}},
 		{"a cut response with a call", "responses", `{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"function_call","call_id":"call_1","name":"get","arguments":"{}"}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
 			with("", "max_output_tokens", call, "resp_1")},
 	} {
@@ -61,10 +61,10 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Chat: c.api == "chat", Audio: c.api == "audio", Responses: c.api == "responses", Messages: c.api == "messages", OneJSON: true, Transport: unstreamed(c.body)}
 			target := engine.Target{Send: o.Send}
 			rec := target.Once(t.Context(), &engine.Request{KeepAnswer: true})
-			if rec.Class != metrics.OK || rec.Chunks.Len() != 1 || rec.FirstContent == 0 || rec.E2EL() <= 0 {
-				t.Fatalf("%s: %s, %d chunks, content at %v, E2EL %v", rec.Class, rec.Error, rec.Chunks.Len(), rec.FirstContent, rec.E2EL())
+			if rec.Result.Class != record.OK || rec.Answer.Chunks.Len() != 1 || rec.Times.FirstContent == 0 || rec.E2EL() <= 0 {
+				t.Fatalf("%s: %s, %d chunks, content at %v, E2EL %v", rec.Result.Class, rec.Result.Error, rec.Answer.Chunks.Len(), rec.Times.FirstContent, rec.E2EL())
 			}
-			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached, OutReasoned: rec.OutReasoned, Reply: rec.Reply, Calls: rec.Calls, Unstreamed: rec.Unstreamed, Server: rec.Server}
+			got := record.Record{Answer: record.Answer{Text: rec.Answer.Text, Finish: rec.Answer.Finish, Reply: rec.Answer.Reply, Calls: rec.Answer.Calls, Unstreamed: rec.Answer.Unstreamed}, Tokens: record.Tokens{In: rec.Tokens.In, Out: rec.Tokens.Out, Cached: rec.Tokens.Cached, OutReasoned: rec.Tokens.OutReasoned}, Server: rec.Server}
 			if !cmp.Equal(c.want.Server, got.Server) {
 				t.Errorf("server's times %+v", got.Server)
 			}
@@ -79,21 +79,21 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 func TestFailedAnswersThatAreNotStreamedHaveAClass(t *testing.T) {
 	for _, c := range []struct {
 		api, body, error string
-		class            metrics.Class
+		class            record.Class
 	}{
-		{"chat", `{"choices":[]}`, "the answer has no output", metrics.Empty},
-		{"chat", `{"object":"error","message":"out of blocks","code":500}`, "out of blocks", metrics.InStream},
-		{"chat", `{"choices":[{"message":{"content":"H"},"finish_reason":"abort"}]}`, "its finish reason is abort", metrics.Unfinished},
-		{"chat", "data: {}\n\n", "the answer is not JSON", metrics.Malformed},
-		{"chat", `{"choices":[`, "the answer is not JSON", metrics.Malformed},
-		{"responses", `{"status":"failed","error":{"message":"out of blocks"}}`, "out of blocks", metrics.InStream},
-		{"responses", `{"status":"cancelled"}`, "its status is cancelled", metrics.InStream},
-		{"responses", `{}`, "the answer has no output", metrics.Empty},
+		{"chat", `{"choices":[]}`, "the answer has no output", record.Empty},
+		{"chat", `{"object":"error","message":"out of blocks","code":500}`, "out of blocks", record.InStream},
+		{"chat", `{"choices":[{"message":{"content":"H"},"finish_reason":"abort"}]}`, "its finish reason is abort", record.Unfinished},
+		{"chat", "data: {}\n\n", "the answer is not JSON", record.Malformed},
+		{"chat", `{"choices":[`, "the answer is not JSON", record.Malformed},
+		{"responses", `{"status":"failed","error":{"message":"out of blocks"}}`, "out of blocks", record.InStream},
+		{"responses", `{"status":"cancelled"}`, "its status is cancelled", record.InStream},
+		{"responses", `{}`, "the answer has no output", record.Empty},
 	} {
 		o := &Endpoint{URL: "http://server.test/v1/x", Chat: c.api == "chat", Responses: c.api == "responses", OneJSON: true, Transport: unstreamed(c.body)}
-		var failure *metrics.Failure
-		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{}, &metrics.Record{}) {
-			failure, _ = errors.AsType[*metrics.Failure](err)
+		var failure *record.Failure
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{}, &record.Record{}) {
+			failure, _ = errors.AsType[*record.Failure](err)
 		}
 		if failure == nil || failure.Class != c.class || !strings.Contains(failure.Error(), c.error) {
 			t.Errorf("%s: %v; want %s: %s", c.body, failure, c.class, c.error)
@@ -133,10 +133,10 @@ func FuzzWholeAnswer(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"Hi","tool_calls":[{}]},"finish_reason":"stop"}],`+wholeUsage+`}`), true)
 	f.Add([]byte(`{"id":"r","status":"completed","output":[{"type":"function_call","call_id":"c"}]}`), false)
 	f.Fuzz(func(t *testing.T, body []byte, chat bool) {
-		rec := &metrics.Record{Last: 1}
+		rec := &record.Record{Times: record.Times{Last: 1}}
 		err := (&Endpoint{Chat: chat, Responses: !chat}).answered(&engine.Request{KeepAnswer: true}, rec, body)
-		if err == nil && rec.Out < 0 {
-			t.Errorf("%d tokens", rec.Out)
+		if err == nil && rec.Tokens.Out < 0 {
+			t.Errorf("%d tokens", rec.Tokens.Out)
 		}
 	})
 }

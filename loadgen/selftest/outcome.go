@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An outcome is what client and server did during a load.
@@ -86,13 +87,13 @@ func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.
 // probing sends with client and inspects each event.
 func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
 	return func(ctx context.Context, epoch time.Time, req *engine.Request,
-		rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		rec *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			p := &probes[rec.Index]
 			settled := epoch.Add(l.Settled)
 			for chunk, err := range client(ctx, epoch, req, rec) {
 				if err == nil {
-					p.look(&chunk, rec.SharedReads, epoch.Add(rec.Sent), settled)
+					p.look(&chunk, rec.Answer.SharedReads, epoch.Add(rec.Times.Sent), settled)
 				}
 				if !yield(chunk, err) {
 					return
@@ -102,7 +103,7 @@ func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
 	}
 }
 
-func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
+func (out *outcome) collect(records iter.Seq2[*record.Record, error]) error {
 	for rec, err := range records {
 		if err != nil {
 			return err
@@ -110,11 +111,11 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 		if out.resident == 0 {
 			out.resident = residentBytes()
 		}
-		out.probes[rec.Index].bound = rec.MaxAge
+		out.probes[rec.Index].bound = rec.Answer.MaxAge
 		out.lags = append(out.lags, off(rec.Lag(), 0))
-		if rec.Class != metrics.OK {
+		if rec.Result.Class != record.OK {
 			if out.failed++; out.failure == "" {
-				out.failure = rec.Error
+				out.failure = rec.Result.Error
 			}
 		}
 	}

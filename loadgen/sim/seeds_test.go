@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -153,12 +154,12 @@ func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Sum
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rec.Class != metrics.OK {
-				t.Fatalf("request %d: %s", rec.Index, rec.Error)
+			if rec.Result.Class != record.OK {
+				t.Fatalf("request %d: %s", rec.Index, rec.Result.Error)
 			}
 			i, _ := strconv.Atoi(rec.Target)
 			collectors[i].Add(rec)
-			ends[i] = max(ends[i], rec.End, run.Loads[i].Lasts)
+			ends[i] = max(ends[i], rec.Times.End, run.Loads[i].Lasts)
 		}
 		for i, c := range collectors {
 			all = append(all, c.Summary(ends[i].Seconds()))

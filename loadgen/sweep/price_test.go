@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestLoadIsExpectedToTakeItsTime(t *testing.T) {
@@ -145,13 +146,13 @@ func TestALineOfASweepSaysWhichTTFTDecides(t *testing.T) {
 	} {
 		c := metrics.NewCollector(&metrics.Header{})
 		for i := range 2 {
-			r := &metrics.Record{Index: i, In: 9, Out: 2, FirstContent: 100 * time.Millisecond}
+			r := &record.Record{Index: i, Tokens: record.Tokens{In: 9, Out: 2}, Times: record.Times{FirstContent: 100 * time.Millisecond}}
 			if empty {
-				r.Chunks.Append(3 * time.Millisecond)
+				r.Answer.Chunks.Append(3 * time.Millisecond)
 			}
-			r.Chunks.Append(r.FirstContent)
-			r.Chunks.Append(110 * time.Millisecond)
-			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+			r.Answer.Chunks.Append(r.Times.FirstContent)
+			r.Answer.Chunks.Append(110 * time.Millisecond)
+			r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 			c.Add(r)
 		}
 		var said strings.Builder

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // chunked is a reply in HTTP chunks.
@@ -27,9 +27,9 @@ type oddity struct {
 func (o outcome) String() string {
 	var said []string
 	if o.Status > 0 {
-		said = append(said, fmt.Sprintf("%d %q", o.Status, metrics.Clip(o.Body, 40)))
+		said = append(said, fmt.Sprintf("%d %q", o.Status, record.Clip(o.Body, 40)))
 	}
-	if o.Class != metrics.OK {
+	if o.Class != record.OK {
 		said = append(said, string(o.Class)+": "+o.Error)
 	}
 	if o.Again {

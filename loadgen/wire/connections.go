@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // DefaultConnectTimeout is the default limit on opening a connection.
@@ -101,11 +101,11 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 // late turns err into a *metrics.Failure if the limit on opening a connection caused it. The
 // opening began at began and had not reached what.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
-	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout ||
+	if _, ok := errors.AsType[*record.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout ||
 		ctx.Err() != nil {
 		return err
 	}
-	return metrics.Failf(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
+	return record.Failf(record.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
 }
 
 // CheckSockets reports why this machine cannot hold n connections to one address at once: too few

@@ -11,33 +11,33 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Failure says why net/http returned err instead of a reply.
-func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
-	if f := metrics.Ended(ctx); f != nil {
+func (t *Trace) Failure(ctx context.Context, err error) *record.Failure {
+	if f := record.Ended(ctx); f != nil {
 		return f
 	}
-	if f, ok := errors.AsType[*metrics.Failure](err); ok {
+	if f, ok := errors.AsType[*record.Failure](err); ok {
 		return f
 	}
 	sent, replied := t.reached()
 	said := otherProtocol(err)
 	switch {
 	case said != "":
-		return metrics.Failf(metrics.Malformed, "%s", said)
+		return record.Failf(record.Malformed, "%s", said)
 	case !sent:
 		return t.unconnected(err)
 	case isReset(err):
-		return metrics.Failf(metrics.Reset, "the connection was reset before the reply: %w", err)
+		return record.Failf(record.Reset, "the connection was reset before the reply: %w", err)
 	case isAlert(err):
 		said, _ := errors.AsType[*net.OpError](err) // net/http may put its own words in front
-		return metrics.Failf(metrics.TLS, "%w", said)
+		return record.Failf(record.TLS, "%w", said)
 	case replied && !isCut(err):
-		return metrics.Failf(metrics.Malformed, "%w", err)
+		return record.Failf(record.Malformed, "%w", err)
 	}
-	return metrics.Failf(metrics.Truncated, "the connection was cut before the reply: %w", err)
+	return record.Failf(record.Truncated, "the connection was cut before the reply: %w", err)
 }
 
 // otherProtocol says which protocol a server speaks if its first bytes are not of the expected one;
@@ -57,54 +57,54 @@ func otherProtocol(err error) string {
 }
 
 // unconnected says why there is no connection. It separates a proxy's errors from the server's.
-func (t *Trace) unconnected(err error) *metrics.Failure {
+func (t *Trace) unconnected(err error) *record.Failure {
 	dial, _ := errors.AsType[*net.OpError](err)
 	_, nameless := errors.AsType[*net.DNSError](err)
 	switch {
 	case dial != nil && dial.Op == "proxyconnect":
-		return metrics.Failf(metrics.Connect, "%w", err)
+		return record.Failf(record.Connect, "%w", err)
 	case nameless:
-		return metrics.Failf(metrics.DNS, "%w", err)
+		return record.Failf(record.DNS, "%w", err)
 	case isTimeout(err):
-		return metrics.Failf(metrics.ConnectTimeout, "timed out: %w", err)
+		return record.Failf(record.ConnectTimeout, "timed out: %w", err)
 	case isAny(err, refusals):
-		return metrics.Failf(metrics.Refused, "%w", err)
+		return record.Failf(record.Refused, "%w", err)
 	case t.handshaking():
 		return unsecured(err)
 	}
-	return metrics.Failf(metrics.Connect, "%w", err)
+	return record.Failf(record.Connect, "%w", err)
 }
 
 // unsecured says why a TLS handshake failed.
-func unsecured(err error) *metrics.Failure {
+func unsecured(err error) *record.Failure {
 	odd, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case isReset(err):
-		return metrics.Failf(metrics.Reset, "the connection was reset in the TLS handshake: %w", err)
+		return record.Failf(record.Reset, "the connection was reset in the TLS handshake: %w", err)
 	case string(odd.RecordHeader[:]) == "HTTP/":
-		return metrics.Failf(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
+		return record.Failf(record.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
 	case odd.Msg != "":
-		return metrics.Failf(metrics.TLS, "the server speaks no TLS: %w", err)
+		return record.Failf(record.TLS, "the server speaks no TLS: %w", err)
 	case strings.HasSuffix(err.Error(), "tls: no application protocol"):
-		return metrics.Failf(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
+		return record.Failf(record.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
 	case isCut(err) && !isAlert(err):
-		return metrics.Failf(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
+		return record.Failf(record.TLS, "the server closed the connection in the TLS handshake: %w", err)
 	}
-	return metrics.Failf(metrics.TLS, "the TLS handshake failed: %w", err)
+	return record.Failf(record.TLS, "the TLS handshake failed: %w", err)
 }
 
 // CutOff says why reading an answer returned err before the end of the answer.
-func CutOff(ctx context.Context, err error) *metrics.Failure {
-	if f := metrics.Ended(ctx); f != nil {
+func CutOff(ctx context.Context, err error) *record.Failure {
+	if f := record.Ended(ctx); f != nil {
 		return f
 	}
 	switch {
 	case isReset(err):
-		return metrics.Failf(metrics.Reset, "the connection was reset in the middle of the answer: %w", err)
+		return record.Failf(record.Reset, "the connection was reset in the middle of the answer: %w", err)
 	case isCut(err):
-		return metrics.Failf(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
+		return record.Failf(record.Truncated, "the connection was cut in the middle of the answer: %w", err)
 	}
-	return metrics.Failf(metrics.Malformed, "the answer breaks the protocol: %w", err)
+	return record.Failf(record.Malformed, "the answer breaks the protocol: %w", err)
 }
 
 // What the kernel reports if nobody listens, and if the other side reset the connection. Windows

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // fetch posts to url and reads the answer. It gives what happened, as a caller of a
 // Transport learns it.
-func fetch(t *testing.T, transport *Transport, url string) *metrics.Record {
+func fetch(t *testing.T, transport *Transport, url string) *record.Record {
 	t.Helper()
 	ctx, w := Timeouts{}.Watch(t.Context())
 	defer w.Stop()
@@ -24,17 +25,17 @@ func fetch(t *testing.T, transport *Transport, url string) *metrics.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := new(metrics.Record)
+	rec := new(record.Record)
 	reply, err := transport.RoundTrip(r)
 	if err != nil {
 		asked.Into(rec)
-		rec.Class, rec.Error = metrics.Classify(asked.Failure(ctx, err))
+		rec.Result.Class, rec.Result.Error = record.Classify(asked.Failure(ctx, err))
 		return rec
 	}
 	w.Headed()
 	body := BodyOf(reply, asked.Carrier(), w)
 	if _, err := io.Copy(io.Discard, &body); err != nil {
-		rec.Class, rec.Error = metrics.Classify(CutOff(ctx, err))
+		rec.Result.Class, rec.Result.Error = record.Classify(CutOff(ctx, err))
 	}
 	asked.Into(rec)
 	reply.Body.Close()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // cut cuts a reply into parts of these lengths, again and again.
@@ -56,7 +56,7 @@ func FuzzReply(f *testing.F) {
 // was no end, or that the trailers are too long.
 func (theirs outcome) but(ours outcome) outcome {
 	forgotten := strings.HasSuffix(theirs.Error, "reading trailer") || strings.HasSuffix(theirs.Error, "suspiciously long trailer after chunked body")
-	if forgotten && (ours.Class == metrics.Truncated || ours.Class == metrics.Reset || ours.Class == metrics.Timeout) {
+	if forgotten && (ours.Class == record.Truncated || ours.Class == record.Reset || ours.Class == record.Timeout) {
 		theirs.Class, theirs.Error = ours.Class, ours.Error
 	}
 	return theirs

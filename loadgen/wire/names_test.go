@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A town is where names lead to, in fake time. Each address takes connections at once, unless it is in
@@ -285,11 +286,11 @@ func TestWhereAllAddressesAreDeadTheNameIsLookedUpAgain(t *testing.T) {
 func TestTheLimitOnConnectingIsForAllAddressesAndTheLookup(t *testing.T) {
 	for name, test := range map[string]struct {
 		lookup time.Duration
-		class  metrics.Class
+		class  record.Class
 		says   string
 	}{
-		"addresses": {0, metrics.ConnectTimeout, "no connection within 4s: dial tcp 10.0.0.1:80: i/o timeout"},
-		"lookup":    {-1, metrics.ConnectTimeout, "no connection within 4s: dial tcp: lookup server.test: i/o timeout"},
+		"addresses": {0, record.ConnectTimeout, "no connection within 4s: dial tcp 10.0.0.1:80: i/o timeout"},
+		"lookup":    {-1, record.ConnectTimeout, "no connection within 4s: dial tcp: lookup server.test: i/o timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -299,7 +300,7 @@ func TestTheLimitOnConnectingIsForAllAddressesAndTheLookup(t *testing.T) {
 				transport := Connections{Names: n, Timeout: 4 * time.Second}.Transport()
 				began := time.Now()
 				_, err := transport.open(t.Context(), origin{"http", "server.test:80"})
-				f, ok := errors.AsType[*metrics.Failure](err)
+				f, ok := errors.AsType[*record.Failure](err)
 				if !ok || f.Class != test.class || f.Error() != test.says || time.Since(began) != 4*time.Second {
 					t.Errorf("%v after %v", err, time.Since(began))
 				}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A busy server takes a second for each request and counts what it has at once.
@@ -55,7 +55,7 @@ func TestTheLimitHoldsRequestsBack(t *testing.T) {
 		var group sync.WaitGroup
 		for range 6 {
 			group.Go(func() {
-				if rec := fetch(t, transport, "http://server.test"); rec.Class != metrics.OK {
+				if rec := fetch(t, transport, "http://server.test"); rec.Result.Class != record.OK {
 					t.Errorf("%+v", rec)
 				}
 			})

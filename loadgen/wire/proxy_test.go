@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // TestTheProxyIsTheEnvironments runs itself in a process with an environment of
@@ -124,7 +124,7 @@ func TestWhatTheProxyTakesIsPartOfConnecting(t *testing.T) {
 			for _, lines := range transport.pool.lines {
 				conn = lines[0].conn
 			}
-			if want := (metrics.Conn{New: true, Proxy: test.took, TLS: time.Duration(test.secured) * time.Second}); rec.Class != metrics.OK || rec.Conn != want {
+			if want := (record.Conn{New: true, Proxy: test.took, TLS: time.Duration(test.secured) * time.Second}); rec.Result.Class != record.OK || rec.Conn != want {
 				t.Errorf("%s by %s: %+v over %+v", test.target, test.proxy, rec, rec.Conn)
 			} else if conn == nil || conn.secured != test.secured {
 				t.Errorf("%s by %s: TLS is not known to lie %d times above %+v", test.target, test.proxy, test.secured, conn)

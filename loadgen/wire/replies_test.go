@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An end is how a server ends a connection.
@@ -149,7 +149,7 @@ func (c *scripted) Close() error {
 
 // An outcome is what a caller sees of a request.
 type outcome struct {
-	Class    metrics.Class
+	Class    record.Class
 	Error    string
 	Attempts int
 
@@ -186,7 +186,7 @@ func tryReply(t *testing.T, netHTTP bool, s script, c call) (out outcome) {
 		out = c.make(t.Context(), transport)
 		synctest.Wait()
 		next := call{method: http.MethodGet, read: 100}.make(t.Context(), transport)
-		if next.Body != "ok" || next.Class != metrics.OK {
+		if next.Body != "ok" || next.Class != record.OK {
 			t.Errorf("net/http %t: the next request: %+v", netHTTP, next)
 		}
 		out.Again = dials == 1
@@ -210,13 +210,13 @@ func (c call) make(ctx context.Context, transport *Transport) (out outcome) {
 		return outcome{Error: err.Error()}
 	}
 	defer func() {
-		var rec metrics.Record
+		var rec record.Record
 		trace.Into(&rec)
 		out.Attempts = rec.Attempts
 	}()
 	reply, err := transport.RoundTrip(r)
 	if err != nil {
-		out.Class, out.Error = metrics.Classify(trace.Failure(ctx, err))
+		out.Class, out.Error = record.Classify(trace.Failure(ctx, err))
 		return out
 	}
 	watch.Headed()
@@ -231,7 +231,7 @@ func (c call) make(ctx context.Context, transport *Transport) (out outcome) {
 			break
 		}
 		if err != nil {
-			out.Class, out.Error = metrics.Classify(CutOff(ctx, err))
+			out.Class, out.Error = record.Classify(CutOff(ctx, err))
 			break
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // send sends r over a line, and releases the slot when done. If a used line dies without a byte of
@@ -111,11 +111,11 @@ const tokenMarks = "!#$%&'*+-.^_`|~"
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if name == "" || strings.ContainsFunc(name, noToken) {
-			return metrics.Failf(metrics.Malformed, "%q cannot be the name of a header", name)
+			return record.Failf(record.Malformed, "%q cannot be the name of a header", name)
 		}
 		for _, value := range values {
 			if strings.ContainsFunc(value, isControl) {
-				return metrics.Failf(metrics.Malformed, "the header %s has a control character in its value", name)
+				return record.Failf(record.Malformed, "the header %s has a control character in its value", name)
 			}
 		}
 	}

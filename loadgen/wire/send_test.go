@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Under TLS, bytes come that are no answer: the other side's goodbye.
@@ -32,7 +32,7 @@ func TestARequestIsSentAnewUnderTLSToo(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	fetch(t, transport, server.URL)
 	transport.pool.stayFresh()
-	if rec := fetch(t, transport, server.URL); rec.Class != metrics.OK || rec.Attempts != 2 || rec.Reconnects != 1 || !rec.Conn.New || requests.Load() != 3 {
+	if rec := fetch(t, transport, server.URL); rec.Result.Class != record.OK || rec.Attempts != 2 || rec.Reconnects != 1 || !rec.Conn.New || requests.Load() != 3 {
 		t.Errorf("%+v, %d requests", rec, requests.Load())
 	}
 }

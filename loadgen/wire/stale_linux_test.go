@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A server may send more than it was asked for. That is not the reply to the next request.
@@ -56,7 +56,7 @@ func TestAReplyThatNobodyAskedForIsNotTheNext(t *testing.T) {
 				return conn, err
 			}}.Transport()
 			defer transport.CloseIdleConnections()
-			if rec := fetch(t, transport, scheme+"://"+listener.Addr().String()); rec.Class != metrics.OK {
+			if rec := fetch(t, transport, scheme+"://"+listener.Addr().String()); rec.Result.Class != record.OK {
 				t.Fatalf("%+v", rec)
 			}
 			transport.pool.stayFresh()
@@ -64,7 +64,7 @@ func TestAReplyThatNobodyAskedForIsNotTheNext(t *testing.T) {
 			for unread(t, client) == 0 {
 				runtime.Gosched()
 			}
-			if rec := fetch(t, transport, scheme+"://"+listener.Addr().String()); rec.Class != metrics.OK || !rec.Conn.New {
+			if rec := fetch(t, transport, scheme+"://"+listener.Addr().String()); rec.Result.Class != record.OK || !rec.Conn.New {
 				t.Errorf("%+v", rec)
 			}
 			twice <- struct{}{}

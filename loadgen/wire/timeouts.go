@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // The default limits on a request. vLLM's client has only the total.
@@ -92,23 +92,23 @@ func since(mark int64, now time.Duration) time.Duration {
 // A lapse is a time that has passed, and its limit; 0 means no limit.
 type lapse struct {
 	passed, limit time.Duration
-	class         metrics.Class
+	class         record.Class
 	message       string
 }
 
 // lapses are the lapses at now. What has not begun counts as 0, so the timer looks often enough to
 // see it begin.
 func (w *Watch) lapses(now time.Duration) [4]lapse {
-	lapses := [4]lapse{{now, w.limits.Total, metrics.Timeout, "not finished within %v"}}
+	lapses := [4]lapse{{now, w.limits.Total, record.Timeout, "not finished within %v"}}
 	if ending := w.ending.Load(); ending != 0 {
-		lapses[1] = lapse{since(ending, now), w.limits.Linger, metrics.Stall, "no end within %v after the last event"}
+		lapses[1] = lapse{since(ending, now), w.limits.Linger, record.Stall, "no end within %v after the last event"}
 	}
 	if last := w.last.Load(); last != 0 {
-		lapses[2] = lapse{since(last, now), w.limits.Stall, metrics.Stall, "the stream stalled for %v"}
+		lapses[2] = lapse{since(last, now), w.limits.Stall, record.Stall, "the stream stalled for %v"}
 		return lapses
 	}
-	lapses[2] = lapse{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"}
-	lapses[3] = lapse{since(w.head.Load(), now), w.limits.Stall, metrics.Stall,
+	lapses[2] = lapse{now, w.limits.FirstByte, record.FirstByte, "no first byte within %v"}
+	lapses[3] = lapse{since(w.head.Load(), now), w.limits.Stall, record.Stall,
 		"the reply's header was still incomplete %v after it began"}
 	return lapses
 }
@@ -122,7 +122,7 @@ func (w *Watch) check() {
 		switch {
 		case l.limit == 0:
 		case l.passed >= l.limit:
-			w.cancel(metrics.Failf(l.class, l.message, l.limit))
+			w.cancel(record.Failf(l.class, l.message, l.limit))
 			return
 		default:
 			left = min(left, l.limit-l.passed)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Trace notes what net/http does for one request, in times since epoch. Its hooks run on
@@ -25,7 +25,7 @@ type Trace struct {
 	attempts         int  // connections that the request got
 	handed, replied  bool // the request was to be written; the reply has begun
 	wrote, firstByte time.Duration
-	conn             metrics.Conn
+	conn             record.Conn
 	got              time.Duration // when it got the last of these connections
 	over             net.Conn      // that connection
 	opening          opening
@@ -115,7 +115,7 @@ func (t *Trace) note(f func()) {
 // the other, and only the last one's times count.
 func (t *Trace) open() *opening {
 	if t.opening.after != t.attempts {
-		t.opening, t.conn = opening{after: t.attempts}, metrics.Conn{}
+		t.opening, t.conn = opening{after: t.attempts}, record.Conn{}
 	}
 	return &t.opening
 }
@@ -132,18 +132,18 @@ func begin(start *time.Time) {
 // the connection knows best when the request was written: net/http reports it before it flushes its
 // buffer. Connecting counts only if the request got the new connection; another may have become
 // free during the dial.
-func (t *Trace) Into(rec *metrics.Record) {
+func (t *Trace) Into(rec *record.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rec.Attempts, rec.Wrote, rec.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
+	rec.Attempts, rec.Times.Wrote, rec.Times.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
 	rec.Reconnects = max(0, t.attempts-1)
 	line, ok := t.over.(*stampedConn)
 	if ok && t.handed && t.replied {
-		rec.Wrote = max(t.wrote, line.written().Sub(t.Epoch))
+		rec.Times.Wrote = max(t.wrote, line.written().Sub(t.Epoch))
 	}
-	rec.Waited = t.waited(rec.Wrote)
+	rec.Times.Waited = t.waited(rec.Times.Wrote)
 	if !t.conn.New {
-		rec.Conn = metrics.Conn{}
+		rec.Conn = record.Conn{}
 	} else if ok && line.took > 0 {
 		rec.Conn.Proxy = max(0, line.took-t.conn.DNS-t.conn.Connect-t.conn.TLS)
 	}

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // maxUnpacked bounds the decompressed size of one reply, in bytes: a short reply may hold
@@ -62,9 +62,9 @@ func Unreadable(reply *http.Response) error {
 	if encoding == "" || unpackers[encoding] != nil {
 		return nil
 	}
-	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and "+
+	return record.Failf(record.Malformed, "the answer is compressed (%s), although nobody asked for it, and "+
 		"servebench reads only gzip and deflate: "+
-		"switch compression off at the server, or at the proxy before it", metrics.Shorten(encoding))
+		"switch compression off at the server, or at the proxy before it", record.Shorten(encoding))
 }
 
 // inflate reads what HTTP calls deflate: the format of zlib, or, from some servers, the bare data

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // How often a request is sent again that an HTTP/2 server did not process. A server that takes other
@@ -44,7 +44,7 @@ func (t *Transport) multiplex(r *http.Request) (*http.Response, error) {
 			vain, replies = 0, now
 		}
 		if vain++; sent >= mostRefusals || vain >= mostVainRefusals || !replayable(r) {
-			return nil, metrics.Failf(metrics.Reset, "the server refused the request in %d attempts over HTTP/2, without "+
+			return nil, record.Failf(record.Reset, "the server refused the request in %d attempts over HTTP/2, without "+
 				"processing it: %s", sent, why)
 		}
 		t.connections.Tally.unprocess()
@@ -93,7 +93,7 @@ func refusedStream(err error) (why string, unsure error) {
 	why, _, _ = strings.Cut(text, "] after Request.Body was written")
 	switch {
 	case strings.Contains(why, "PROTOCOL_ERROR"):
-		return "", metrics.Failf(metrics.Reset, "the connection was reset before the reply: %s", why)
+		return "", record.Failf(record.Reset, "the connection was reset before the reply: %s", why)
 	case strings.Contains(why, "REFUSED_STREAM"):
 		return "REFUSED_STREAM", nil // without the number of the stream, so that all failures have one text
 	case strings.HasSuffix(why, "GOAWAY"):

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A crowd is a server that answers only when so many requests have come, so
@@ -86,7 +86,7 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 			var group sync.WaitGroup
 			for range n {
 				group.Go(func() {
-					if rec := fetch(t, transport, server.URL); rec.Class != metrics.OK || rec.Conn != (metrics.Conn{}) || rec.Attempts != 1 {
+					if rec := fetch(t, transport, server.URL); rec.Result.Class != record.OK || rec.Conn != (record.Conn{}) || rec.Attempts != 1 {
 						t.Errorf("%+v", rec)
 					}
 				})
@@ -120,7 +120,7 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 			}
 		}
 		rec := fetch(t, transport, server.URL)
-		if e := evidence(tally); rec.Class != metrics.OK || !rec.Conn.New || e.Opened != 1 {
+		if e := evidence(tally); rec.Result.Class != record.OK || !rec.Conn.New || e.Opened != 1 {
 			t.Errorf("TLS %t: %+v over %+v, %+v", secure, rec, rec.Conn, e)
 		}
 		transport.CloseIdleConnections()
@@ -153,7 +153,7 @@ func fetchAll(t *testing.T, transport *Transport, n int) int {
 	for range n {
 		group.Go(func() {
 			rec := fetch(t, transport, "http://server.test")
-			if rec.Class != metrics.OK || rec.Attempts != 1 {
+			if rec.Result.Class != record.OK || rec.Attempts != 1 {
 				t.Errorf("%+v", rec)
 			}
 			if rec.Conn.New {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // slowly reads the first byte of a request after a minute and a second, the rest
@@ -72,8 +72,8 @@ func TestWroteIsWhenTheLastByteWasWritten(t *testing.T) {
 				return near, nil
 			}}.Transport()
 			rec := fetch(t, transport, test.url)
-			if rec.Class != metrics.OK || rec.Wrote != test.want || rec.FirstByte != 63*time.Second {
-				t.Errorf("%s: %+v, written at %v, first byte at %v", test.url, rec, rec.Wrote, rec.FirstByte)
+			if rec.Result.Class != record.OK || rec.Times.Wrote != test.want || rec.Times.FirstByte != 63*time.Second {
+				t.Errorf("%s: %+v, written at %v, first byte at %v", test.url, rec, rec.Times.Wrote, rec.Times.FirstByte)
 			}
 			transport.CloseIdleConnections()
 			time.Sleep(24 * time.Hour) // longer than the server sleeps
@@ -113,8 +113,8 @@ func TestOnlyLargeRequestsWaitForTheReader(t *testing.T) {
 			hooks.GotConn(httptrace.GotConnInfo{Reused: true})
 			time.Sleep(2 * time.Second)
 			hooks.WroteRequest(httptrace.WroteRequestInfo{})
-			var rec metrics.Record
-			if asked.Into(&rec); rec.Waited != want || rec.Wrote != 3*time.Second {
+			var rec record.Record
+			if asked.Into(&rec); rec.Times.Waited != want || rec.Times.Wrote != 3*time.Second {
 				t.Errorf("%d bytes: %+v", size, rec)
 			}
 		})
@@ -131,8 +131,8 @@ func TestTheWaitForTheConnectionOfAnotherIsNotOurDelay(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		hooks.GotConn(httptrace.GotConnInfo{Reused: true})
 		hooks.WroteRequest(httptrace.WroteRequestInfo{})
-		var rec metrics.Record
-		if asked.Into(&rec); rec.Waited != 2*time.Second || rec.Wrote != 3*time.Second || rec.Conn != (metrics.Conn{}) {
+		var rec record.Record
+		if asked.Into(&rec); rec.Times.Waited != 2*time.Second || rec.Times.Wrote != 3*time.Second || rec.Conn != (record.Conn{}) {
 			t.Errorf("%+v", rec)
 		}
 	})

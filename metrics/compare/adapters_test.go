@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // adapted is a run with 60 requests to two adapters, of which one takes so many milliseconds longer
@@ -15,14 +16,14 @@ import (
 func adapted(id, slow string, by int) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "1", Config: metrics.Config{Backend: "openai", Model: "m", NumPrompts: 60}})
 	for i := range 60 {
-		r := &metrics.Record{Index: i, Adapter: []string{"org/sql", "chat"}[i%2], Out: 2, Sent: time.Duration(i) * time.Millisecond}
-		first := r.Sent + 20*time.Millisecond + time.Duration(i%7)*time.Microsecond
+		r := &record.Record{Index: i, Adapter: []string{"org/sql", "chat"}[i%2], Tokens: record.Tokens{Out: 2}, Times: record.Times{Sent: time.Duration(i) * time.Millisecond}}
+		first := r.Times.Sent + 20*time.Millisecond + time.Duration(i%7)*time.Microsecond
 		if r.Adapter == slow {
 			first += time.Duration(by) * time.Millisecond
 		}
-		r.Chunks.Append(first)
-		r.Chunks.Append(first + 10*time.Millisecond)
-		r.FirstContent, r.Last, r.End = first, r.Chunks.Last(), r.Chunks.Last()
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(first + 10*time.Millisecond)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = first, r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	return c.Summary(1)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -17,15 +18,15 @@ func greeted(t *testing.T, id string, first time.Duration, empty bool) *metrics.
 	c := metrics.NewCollector(h)
 	for i := range 20 {
 		at := time.Duration(i) * time.Second
-		r := &metrics.Record{Index: i, Due: at, Slot: at, Sent: at, In: 9, Out: 10}
+		r := &record.Record{Index: i, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 9, Out: 10}}
 		if empty {
-			r.Chunks.Append(r.Sent + 3*time.Millisecond)
+			r.Answer.Chunks.Append(r.Times.Sent + 3*time.Millisecond)
 		}
-		r.FirstContent = r.Sent + first
+		r.Times.FirstContent = r.Times.Sent + first
 		for j := range 10 {
-			r.Chunks.Append(r.FirstContent + time.Duration(j)*10*time.Millisecond)
+			r.Answer.Chunks.Append(r.Times.FirstContent + time.Duration(j)*10*time.Millisecond)
 		}
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s := c.Summary(20)
@@ -96,14 +97,14 @@ func reasoning(t *testing.T, id string, output time.Duration, reasons bool) *met
 	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai-chat", Model: "m", NumPrompts: 20}})
 	for i := range 20 {
 		at := time.Duration(i) * time.Second
-		r := &metrics.Record{Index: i, Due: at, Slot: at, Sent: at, In: 9, Out: 10, Reasoned: reasons}
-		r.FirstContent = at + output
+		r := &record.Record{Index: i, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 9, Out: 10}, Answer: record.Answer{Reasoned: reasons}}
+		r.Times.FirstContent = at + output
 		if reasons {
-			r.FirstContent, r.FirstOutput = at+10*time.Millisecond, at+output
+			r.Times.FirstContent, r.Times.FirstOutput = at+10*time.Millisecond, at+output
 		}
-		r.Chunks.Append(r.FirstContent)
-		r.Chunks.Append(at + 300*time.Millisecond)
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Answer.Chunks.Append(r.Times.FirstContent)
+		r.Answer.Chunks.Append(at + 300*time.Millisecond)
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s := c.Summary(20)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // runs are runs of 100 requests whose TTFT is about so long.
@@ -16,11 +17,11 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 		header := &metrics.Header{Run: fmt.Sprint(name, i), Config: metrics.Config{Model: "demo", RequestRate: math.Inf(1)}}
 		c := metrics.NewCollector(header)
 		for range 100 {
-			r := &metrics.Record{Run: header.Run, In: 10, Out: 2}
-			r.Chunks.Append(ttft + time.Duration(i)*time.Millisecond)
-			r.Chunks.Append(ttft + 20*time.Millisecond)
-			r.Last = r.Chunks.Last()
-			r.End = r.Last
+			r := &record.Record{Run: header.Run, Tokens: record.Tokens{In: 10, Out: 2}}
+			r.Answer.Chunks.Append(ttft + time.Duration(i)*time.Millisecond)
+			r.Answer.Chunks.Append(ttft + 20*time.Millisecond)
+			r.Times.Last = r.Answer.Chunks.Last()
+			r.Times.End = r.Times.Last
 			c.Add(r)
 		}
 		sums = append(sums, c.Summary(1))

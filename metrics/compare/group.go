@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Group is the runs of one experiment on several targets, or the same part of each of them. Its
@@ -78,7 +79,7 @@ func (g *Group) Total() *metrics.Summary {
 		Commit: g.Shared[0].Header.Commit,
 		Group:  g.ID, Config: g.config(),
 	}
-	var records []*metrics.Record
+	var records []*record.Record
 	for _, s := range g.Shared {
 		lead := g.Lead(s)
 		for r := range s.Measured() {
@@ -87,7 +88,7 @@ func (g *Group) Total() *metrics.Summary {
 			records = append(records, &moved)
 		}
 	}
-	slices.SortStableFunc(records, func(a, b *metrics.Record) int { return cmp.Compare(a.End, b.End) })
+	slices.SortStableFunc(records, func(a, b *record.Record) int { return cmp.Compare(a.Times.End, b.Times.End) })
 	c := metrics.NewCollector(h)
 	c.KeepTrace = true
 	for _, r := range records {

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // shared is a run of a group with a Trace, its clock begun so long after epoch.
-func shared(h metrics.Header, after time.Duration, seconds float64, records ...*metrics.Record) *metrics.Summary {
+func shared(h metrics.Header, after time.Duration, seconds float64, records ...*record.Record) *metrics.Summary {
 	h.Group, h.Epoch = "g", epoch.Add(after)
 	c := metrics.NewCollector(&h)
 	c.KeepTrace = true
@@ -25,8 +26,8 @@ func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
 	a := shared(metrics.Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000))
 	b := shared(metrics.Header{Target: "b", ClockOffset: -time.Second}, 0, 2, sentAt(0, 500, 2000))
 	total := (&Group{Shared: []*metrics.Summary{a, b}}).Total()
-	if total.Seconds != 3 || recordsOf(total)[1].Sent != time.Second {
-		t.Errorf("%v s, the second sent at %v", total.Seconds, recordsOf(total)[1].Sent)
+	if total.Seconds != 3 || recordsOf(total)[1].Times.Sent != time.Second {
+		t.Errorf("%v s, the second sent at %v", total.Seconds, recordsOf(total)[1].Times.Sent)
 	}
 }
 
@@ -37,7 +38,7 @@ func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
 	}
 	whole.Header.Config.IgnoreEOS, cut.Interrupted, cut.StoppedBy = true, true, "a rule"
 	only := recordsOf(cut)[0]
-	only.Chunks = only.Chunks.Ends()
+	only.Answer.Chunks = only.Answer.Chunks.Ends()
 	cut.Trace = shared(metrics.Header{}, 0, 2, &only).Trace
 	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); !total.Interrupted || total.StoppedBy != "a rule" ||
 		total.Header.Config.IgnoreEOS || !math.IsNaN(total.ITL.Mean()) {
@@ -69,8 +70,8 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	if total.Truth.PeakConcurrency != 3 {
 		t.Errorf("%d at once", total.Truth.PeakConcurrency)
 	}
-	if last := recordsOf(total)[3]; last.End != 3300*msec || recordsOf(b)[0].End != 2300*msec {
-		t.Errorf("the last ends at %v, its own record says %v", last.End, recordsOf(b)[0].End)
+	if last := recordsOf(total)[3]; last.Times.End != 3300*msec || recordsOf(b)[0].Times.End != 2300*msec {
+		t.Errorf("the last ends at %v, its own record says %v", last.Times.End, recordsOf(b)[0].Times.End)
 	}
 	if only := (&Group{Shared: []*metrics.Summary{b}}).Total(); only.Began != 500*msec || only.Seconds != 1.8 || !only.Date.Equal(epoch.Add(3300*msec)) {
 		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)
@@ -173,8 +174,8 @@ func TestATargetWithoutAnswersHasNoSlowdown(t *testing.T) {
 	alone.Solo = true
 	aloneBad := bad
 	aloneBad.Solo = true
-	fine := func() []*metrics.Record { return []*metrics.Record{sentAt(0, 100, 200), sentAt(200, 300, 400)} }
-	broken := func() []*metrics.Record { return []*metrics.Record{refused(0, 1), refused(200, 201)} }
+	fine := func() []*record.Record { return []*record.Record{sentAt(0, 100, 200), sentAt(200, 300, 400)} }
+	broken := func() []*record.Record { return []*record.Record{refused(0, 1), refused(200, 201)} }
 	g := Groups([]*metrics.Summary{
 		shared(alone, 0, 1, fine()...), shared(aloneBad, 0, 1, fine()...), shared(good, 0, 1, fine()...), shared(bad, 0, 1, broken()...),
 	})[0]

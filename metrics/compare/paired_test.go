@@ -19,9 +19,9 @@ func drifting(order ...string) []Group {
 			first := 100 * math.Pow(1.05, float64(i))
 			for range 3 {
 				r := sentAt(0)
-				r.Chunks.Append(durationMS(first))
-				r.Chunks.Append(durationMS(2 * first))
-				r.Out, r.Last, r.End = 2, r.Chunks.Last(), r.Chunks.Last()
+				r.Answer.Chunks.Append(durationMS(first))
+				r.Answer.Chunks.Append(durationMS(2 * first))
+				r.Tokens.Out, r.Times.Last, r.Times.End = 2, r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 				c.Add(r)
 			}
 			sums = append(sums, c.Summary(first))

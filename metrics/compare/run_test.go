@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A run is what its summary says; what it does not say is not a number.
@@ -116,9 +117,9 @@ func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
 func TestARunHasTheMeansOfItsSpans(t *testing.T) {
 	c := metrics.NewCollector(&metrics.Header{Run: "r"})
 	for i := range 2 {
-		r := &metrics.Record{Due: 0, Slot: time.Millisecond, Sent: 2 * time.Millisecond, Wrote: 3 * time.Millisecond, Out: 1}
-		r.Chunks.Append(time.Duration(10+10*i) * time.Millisecond)
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r := &record.Record{Times: record.Times{Due: 0, Slot: time.Millisecond, Sent: 2 * time.Millisecond, Wrote: 3 * time.Millisecond}, Tokens: record.Tokens{Out: 1}}
+		r.Answer.Chunks.Append(time.Duration(10+10*i) * time.Millisecond)
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	got := Runs([]*metrics.Summary{c.Summary(1)})[0].Spans

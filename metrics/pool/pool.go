@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // MiB is a mebibyte, in bytes.
@@ -146,8 +147,8 @@ func (c *Course) pay(s *metrics.Summary) (p Paid) {
 	type ttft struct{ sent, took time.Duration }
 	var all []ttft
 	for r := range s.Measured() {
-		if r.Class == metrics.OK && !r.Unstreamed {
-			all = append(all, ttft{r.Sent, r.TTFT()})
+		if r.Result.Class == record.OK && !r.Answer.Unstreamed {
+			all = append(all, ttft{r.Times.Sent, r.TTFT()})
 		}
 	}
 	if rise.Bytes == 0 {

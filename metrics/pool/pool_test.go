@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const tick = 100 * time.Millisecond
@@ -24,14 +25,14 @@ func run(held ...int64) *metrics.Summary {
 		c.AddSample(s)
 	}
 	for i := range 8 {
-		r := &metrics.Record{Run: "r", Index: i, Status: 200, Out: 1, OutAsked: 1}
-		r.Sent, r.Due, r.Slot = time.Duration(i)*tick, time.Duration(i)*tick, time.Duration(i)*tick
+		r := &record.Record{Run: "r", Index: i, Result: record.Result{Status: 200}, Tokens: record.Tokens{Out: 1, OutAsked: 1}}
+		r.Times.Sent, r.Times.Due, r.Times.Slot = time.Duration(i)*tick, time.Duration(i)*tick, time.Duration(i)*tick
 		took := 10 * time.Millisecond
 		if i >= 2 && i < 4 {
 			took = 60 * time.Millisecond
 		}
-		r.Chunks.Append(r.Sent + took)
-		r.FirstContent, r.Last, r.End = r.Sent+took, r.Sent+took, r.Sent+took
+		r.Answer.Chunks.Append(r.Times.Sent + took)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Times.Sent+took, r.Times.Sent+took, r.Times.Sent+took
 		c.Add(r)
 	}
 	return c.Summary(1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/published"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -49,11 +50,11 @@ func blocks(text string) []*metrics.Summary {
 func run(n int, ttft time.Duration, config metrics.Config) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: config})
 	for i := range n {
-		r := &metrics.Record{Index: i, In: 10, Out: 2}
-		r.Chunks.Append(ttft)
-		r.Chunks.Append(ttft + 10*time.Millisecond)
-		r.Last = r.Chunks.Last()
-		r.End = r.Last
+		r := &record.Record{Index: i, Tokens: record.Tokens{In: 10, Out: 2}}
+		r.Answer.Chunks.Append(ttft)
+		r.Answer.Chunks.Append(ttft + 10*time.Millisecond)
+		r.Times.Last = r.Answer.Chunks.Last()
+		r.Times.End = r.Times.Last
 		c.Add(r)
 	}
 	return c.Summary(10)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // step is the width of the bins of a View.
@@ -44,7 +45,7 @@ func viewOf(g *compare.Group) *View {
 		dues[i] = map[time.Duration]bool{}
 		later := g.Lead(s) - loaded.From
 		for r := range s.Measured() {
-			dues[i][r.Due+g.Lead(s)] = true
+			dues[i][r.Times.Due+g.Lead(s)] = true
 			c.take(r, later)
 		}
 		v.series = append(v.series, c)
@@ -105,16 +106,16 @@ func alike(a, b map[time.Duration]bool) bool {
 }
 
 // take adds a request, whose clock began that much later than the first bin.
-func (c *series) take(r *metrics.Record, later time.Duration) {
-	if r.Chunks.Len() == 0 || r.Unstreamed || r.Chunks.First() <= r.Sent {
+func (c *series) take(r *record.Record, later time.Duration) {
+	if r.Answer.Chunks.Len() == 0 || r.Answer.Unstreamed || r.Answer.Chunks.First() <= r.Times.Sent {
 		return
 	}
-	sent, first, last := r.Sent+later, r.Chunks.First()+later, r.Chunks.Last()+later
-	tokens := float64(r.In) / (first - sent).Seconds() * step.Seconds()
+	sent, first, last := r.Times.Sent+later, r.Answer.Chunks.First()+later, r.Answer.Chunks.Last()+later
+	tokens := float64(r.Tokens.In) / (first - sent).Seconds() * step.Seconds()
 	spread(c.prefill, sent, first, tokens)
 	spread(c.decoded, first, last, 1)
 	at := first
-	for gap := range r.Chunks.Gaps() {
+	for gap := range r.Answer.Chunks.Gaps() {
 		at += gap
 		if k := int(math.Floor(float64(at) / float64(step))); k >= 0 && k < len(c.gaps) {
 			c.gaps[k] += float64(gap) / float64(time.Millisecond)

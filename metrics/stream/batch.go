@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A batch is some successive lines of a stream, and what each says. One goroutine splits the stream
@@ -132,25 +132,25 @@ type said struct {
 type parser struct {
 	seed    maphash.Seed
 	lend    bool // records are valid until begin is called again
-	scanner scanner
-	slab    []metrics.Record
-	records []metrics.Record // the free ones of the slab
-	line    reqLine          // being read
+	scanner record.Scanner
+	slab    []record.Record
+	records []record.Record // the free ones of the slab
 }
 
 func newParser(seed maphash.Seed, lend bool) parser {
-	return parser{seed: seed, lend: lend, scanner: scanner{names: map[string]string{}}}
+	return parser{seed: seed, lend: lend}
 }
 
 // begin prepares for that many lines.
 func (p *parser) begin(lines int) {
 	if !p.lend {
-		p.slab, p.scanner.bytes = nil, nil
+		p.slab = nil
 	}
 	if len(p.slab) < lines {
-		p.slab = make([]metrics.Record, lines)
+		p.slab = make([]record.Record, lines)
 	}
-	p.records, p.scanner.bytes = p.slab, p.scanner.bytes[:0]
+	p.records = p.slab
+	p.scanner.Reuse(!p.lend)
 }
 
 // parse reads a line.
@@ -185,23 +185,20 @@ func (p *parser) whole(head lineHead, line []byte) said {
 }
 
 // request reads a line of a request in the Writer's form. For any other line it returns nil.
-func (p *parser) request(line []byte) (lineHead, *metrics.Record) {
+func (p *parser) request(line []byte) (lineHead, *record.Record) {
 	s := &p.scanner
-	s.text, s.failed = line, false
+	s.Begin(line)
 	head := lineHead{V: streamVersion, Kind: kindReq}
-	s.expect(requestMark)
-	head.Run = s.name()
-	if s.has(`,"s":`) {
-		head.Shard = s.int()
+	s.Expect(requestMark)
+	head.Run = s.Name()
+	if s.Has(`,"s":`) {
+		head.Shard = s.Int()
 	}
-	if s.expect(","); s.failed {
+	if s.Expect(","); s.Failed() {
 		return head, nil
 	}
 	r := &p.records[0]
-	*r = metrics.Record{}
-	p.line = reqLine{Record: r}
-	members(s, lineFields, &p.line)
-	if s.failed || p.line.complete() != nil || len(s.text) > 0 || plausible(r) != nil {
+	if *r = (record.Record{}); !s.Record(r) {
 		return head, nil
 	}
 	p.records = p.records[1:]

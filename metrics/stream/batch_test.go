@@ -15,17 +15,18 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // fillIn sets every field that v has, also those of the structs in it.
 func fillIn(v reflect.Value) {
-	var stamps metrics.Stamps
+	var stamps record.Stamps
 	for _, at := range []time.Duration{5, 7, 3} {
 		stamps.Append(at)
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[metrics.Stamps]() {
+		if v.Type() == reflect.TypeFor[record.Stamps]() {
 			v.Set(reflect.ValueOf(stamps))
 			return
 		}
@@ -65,7 +66,7 @@ func parserOfOne() *parser {
 }
 
 // lineOf is the line of a record, without its end.
-func lineOf(t testing.TB, shard int, r *metrics.Record) []byte {
+func lineOf(t testing.TB, shard int, r *record.Record) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	sw := NewWriter(&b)
@@ -78,9 +79,9 @@ func lineOf(t testing.TB, shard int, r *metrics.Record) []byte {
 
 // A field of a Record that the tables lack would make each line with it slow.
 func TestEveryFieldIsScanned(t *testing.T) {
-	want := &metrics.Record{}
+	want := &record.Record{}
 	fillIn(reflect.ValueOf(want).Elem())
-	want.Last, want.LastByte, want.Reply = want.Chunks.Last(), 0, "" // the stream does not have these two
+	want.Times.Last, want.Times.LastByte, want.Answer.Reply = want.Answer.Chunks.Last(), 0, "" // the stream does not have these two
 	line := lineOf(t, 3, want)
 	head, got := parserOfOne().request(line)
 	if got == nil {
@@ -93,9 +94,9 @@ func TestEveryFieldIsScanned(t *testing.T) {
 
 // What the scanner reads, encoding/json reads as well, and as the same record.
 func FuzzScannedLinesReadAsJSON(f *testing.F) {
-	whole := &metrics.Record{}
+	whole := &record.Record{}
 	fillIn(reflect.ValueOf(whole).Elem())
-	for _, r := range append(three(), testRecord("r", 1, 3), whole, &metrics.Record{Run: "ü", Error: "a\"b\\", Text: "\x00\xff\u2028"}) {
+	for _, r := range append(three(), testRecord("r", 1, 3), whole, &record.Record{Run: "ü", Result: record.Result{Error: "a\"b\\"}, Answer: record.Answer{Text: "\x00\xff\u2028"}}) {
 		f.Add(lineOf(f, r.Index%2, r))
 	}
 	for _, odd := range []string{
@@ -106,7 +107,7 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 		`"m":1,"p":0,"of":2,"json":"x"`, `"new_field":1`,
 		`"chunks":3,"last":4,"gaps":"AA=="`, `"chunks":2`, `"chunks":-2`, `"i":1,"blank":{"first":7}`, `"blank":{"n":-1}`, `"lag":-7,"queue":-9`, `"sent":null,"status":null`,
 		`"calls":[`, `"calls":[]`, `"calls":[}`, `"calls":["\\"]`, `"calls":{}`, `"calls":null`, `"calls":[1] `, "\"calls\":[\"\n\"]", `"calls":["]`, `"calls":["\`,
-		`"step":{}`, `"step":{"ready":5}`, `"step":{"waits":[]}`, `"step":{"at":null}`, `"step":{"at":0}`, `"step":null`, `"step":{"turns":2,"place":0},"sent":7`,
+		`"step":{}`, `"step":{"ready":5}`, `"step":{"waits":[]}`, `"step":{"at":null}`, `"step":{"at":0}`, `"step":null`, `"step":{"turns":2,"session_slot":0},"sent":7`,
 		"\"error\":\"\x01\"", "\"error\":\"\xff\"",
 	} {
 		f.Add([]byte(requestMark + `"r",` + odd + `}`))
@@ -117,8 +118,8 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 			return
 		}
 		var part partLine
-		want, err := decodeRecord(line)
-		if err = errors.Join(err, json.Unmarshal(line, &part)); err != nil || part.Parts > 0 {
+		want := &record.Record{}
+		if err := errors.Join(record.Parse(line, want), json.Unmarshal(line, &part)); err != nil || part.Parts > 0 {
 			t.Fatalf("%q: %d parts, %v", line, part.Parts, err)
 		}
 		if want.Run = part.Run; head != part.lineHead || !reflect.DeepEqual(got, want) {
@@ -184,7 +185,7 @@ func TestReadersEndTheirParsers(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		newer := append(slices.Clone(text[:1+bytes.LastIndexByte(text[:len(text)/4], '\n')]), strings.Replace(requestMark, "2", "9", 1)+`"r"}`+"\n"...)
+		newer := append(slices.Clone(text[:1+bytes.LastIndexByte(text[:len(text)/4], '\n')]), strings.Replace(requestMark, "3", "9", 1)+`"r"}`+"\n"...)
 		for e, err := range NewReader(bytes.NewReader(append(newer, text...))).Entries() {
 			if e == (Entry{}) {
 				if n++; err == nil {

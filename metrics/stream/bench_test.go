@@ -21,7 +21,7 @@ func BenchmarkRequest(b *testing.B) {
 	for i := range n {
 		r := testRecord("r", i, 1)
 		r.Shift(-time.Duration(i) * 999 * time.Millisecond) // a thousand a second
-		r.Text = ""
+		r.Answer.Text = ""
 		c.Add(r)
 		if err := sw.Write(r); err != nil {
 			b.Fatal(err)

@@ -6,11 +6,13 @@ import (
 	"go/ast"
 	goparser "go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -31,7 +33,7 @@ func TestTheDocsHaveTheFields(t *testing.T) {
 	}
 	page := string(data)
 	for kind, rows := range map[string]string{
-		kindRun: s.rows("", "Header"), kindReq: s.requestRows(), kindSample: s.rows("", "Sample"), kindEnd: s.rows("", "End"),
+		kindRun: s.rows("", "Header", shown), kindReq: s.requestRows(t), kindSample: s.rows("", "Sample", shown), kindEnd: s.rows("", "End", shown),
 	} {
 		head := "| field of `" + kind + "` | content |\n|---|---|\n"
 		before, after, found := strings.Cut(page, head)
@@ -85,10 +87,13 @@ func (s structs) parse(t *testing.T, pattern string) {
 
 func documentedFields(body *ast.StructType) (all []documentedField) {
 	for _, f := range body.Fields.List {
-		if f.Tag == nil || len(f.Names) == 0 {
+		if len(f.Names) == 0 {
 			continue
 		}
-		key, _, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+		key := ""
+		if f.Tag != nil {
+			key, _, _ = strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+		}
 		if key == "-" {
 			continue
 		}
@@ -116,38 +121,117 @@ func structure(e ast.Expr) string {
 // shown are the structs whose fields have rows below the row of the struct.
 var shown = []string{"ServerStart", "Wake", "ServerSample", "GPUSample", "PoolSample", "stepPart", "Conn", "Payload", "ServerTimes", "blankPart"}
 
-// requestRows are the rows of a request's line, in the order of its members.
-func (s structs) requestRows() string {
-	s["stepPart"] = s.merged(keys(stepFields), "stepPart", "Turn")
-	s["request"] = s.merged(keys(lineFields), "reqLine", "Record")
-	return s.rows("", "request")
-}
-
-func keys[T any](fields []field[T]) (all []string) {
-	for _, f := range fields {
-		all = append(all, strings.Trim(f.name, `":`))
+// requestRows are the rows of a request's line: of the table of a Record's fields.
+func (s structs) requestRows(t *testing.T) string {
+	t.Helper()
+	comments := structs{}
+	comments.parse(t, "../record/*.go")
+	file, err := goparser.ParseFile(token.NewFileSet(), "../record/fields.go", nil, goparser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	tables := fieldTables{file, map[string]*ast.CompositeLit{}, comments}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			tables.rows[v.Names[0].Name] = v.Values[0].(*ast.CompositeLit)
+		}
+		return true
+	})
+	for name := range tables.rows {
+		s[name] = tables.fields(name)
+	}
+	return s.rows("", "table", slices.Collect(maps.Keys(tables.rows)))
 }
 
-// merged are the fields with these keys in two structs: in the first, or else in the second, and the first comment.
-func (s structs) merged(keys []string, names ...string) (all []documentedField) {
-	for _, key := range keys {
-		found := documentedField{key: key}
-		for _, name := range names {
-			for _, f := range s[name] {
-				if f.key == key {
-					found = documentedField{f.name, f.key, cmp.Or(found.comment, f.comment), cmp.Or(found.structure, f.structure)}
-				}
+// fieldTables are the tables of a Record's fields in their source. A field has the comment above its row, or else that of
+// the field of the Record that it is about.
+type fieldTables struct {
+	file     *ast.File
+	rows     map[string]*ast.CompositeLit
+	comments structs
+}
+
+func (all fieldTables) fields(table string) (documented []documentedField) {
+	rows := all.rows[table]
+	from, before := rows.Lbrace, ""
+	for _, row := range rows.Elts {
+		cells := row.(*ast.CompositeLit).Elts
+		key, _ := strconv.Unquote(cells[0].(*ast.BasicLit).Value)
+		f := documentedField{key: key, name: camel(key)}
+		for _, c := range all.file.Comments {
+			if from < c.Pos() && c.End() < row.Pos() {
+				f.comment = strings.Join(strings.Fields(c.Text()), " ")
 			}
 		}
-		all = append(all, found)
+		from = row.End()
+		if key == "" {
+			continue
+		}
+		structure, name := subject(cells[2])
+		for _, field := range all.comments[structure] {
+			if field.name == name && f.comment == "" && name != before {
+				f.name, f.comment = name, field.comment
+			}
+		}
+		before = name
+		ast.Inspect(cells[2], func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && all.rows[id.Name] != nil {
+				f.structure = id.Name
+			}
+			return true
+		})
+		documented = append(documented, f)
 	}
-	return all
+	return documented
+}
+
+// subject is the field of a part of a Record that a form reaches, with the type of the part; empty for what is computed.
+func subject(form ast.Expr) (structure, field string) {
+	if call, ok := form.(*ast.CallExpr); ok {
+		if f, ok := call.Fun.(*ast.Ident); ok && (f.Name == "derived" || f.Name == "sign") {
+			return "", ""
+		}
+	}
+	ast.Inspect(form, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if path := pathOf(sel); len(path) > 0 {
+				structure, field = "Record", path[0]
+				if len(path) > 1 {
+					structure, field = path[0], path[1]
+				}
+				return false
+			}
+		}
+		return true
+	})
+	return cmp.Or(map[string]string{"Session": "Turn", "Server": "ServerTimes"}[structure], structure), field
+}
+
+// pathOf are the fields of r in a selection.
+func pathOf(e ast.Expr) []string {
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		if id, ok := sel.X.(*ast.Ident); ok && id.Name == "r" {
+			return []string{sel.Sel.Name}
+		}
+		if path := pathOf(sel.X); path != nil {
+			return append(path, sel.Sel.Name)
+		}
+	}
+	return nil
+}
+
+// camel is the name in Go that a key has.
+func camel(key string) (name string) {
+	for word := range strings.SplitSeq(key, "_") {
+		if word != "" {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return name
 }
 
 // rows are the rows of a struct's fields. Fields that share a comment share a row.
-func (s structs) rows(prefix, name string) string {
+func (s structs) rows(prefix, name string, shown []string) string {
 	var rows []string
 	for _, f := range s[name] {
 		code := "`" + prefix + f.key + "`"
@@ -158,7 +242,7 @@ func (s structs) rows(prefix, name string) string {
 		}
 		rows = append(rows, "| "+code+" | "+s.described(name, f)+" |\n")
 		if nested {
-			rows = append(rows, s.rows(prefix+f.key+".", f.structure))
+			rows = append(rows, s.rows(prefix+f.key+".", f.structure, shown))
 		}
 	}
 	return strings.Join(rows, "")

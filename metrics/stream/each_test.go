@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Each request is told once, in whatever order shards stand, with the header of its shard
@@ -15,7 +16,7 @@ import (
 func TestEachRequestIsTold(t *testing.T) {
 	shards := fleet{n: 3}.write(t, load(10))
 	var got []string
-	each := func(h *metrics.Header, r *metrics.Record) {
+	each := func(h *metrics.Header, r *record.Record) {
 		got = append(got, fmt.Sprintf("%s %d %s %d", h.Run, h.Shard, h.Config.Model, r.Index))
 	}
 	text := slices.Concat(shards[2], shards[0], shards[0], shards[1])
@@ -45,7 +46,7 @@ func TestEachRequestIsTold(t *testing.T) {
 func TestEachRequestOfChosenRunsIsTold(t *testing.T) {
 	dir := recordedFolder(t)
 	told := func(name string) (runs []string) {
-		r := &Recorded{Warn: func(text string) { t.Log(text) }, Ask: metrics.Ask{Each: func(h *metrics.Header, _ *metrics.Record) { runs = append(runs, h.Run) }}}
+		r := &Recorded{Warn: func(text string) { t.Log(text) }, Ask: metrics.Ask{Each: func(h *metrics.Header, _ *record.Record) { runs = append(runs, h.Run) }}}
 		if _, err := r.Read(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -20,10 +21,10 @@ func Example() {
 	}
 	for i := range 3 {
 		sent := time.Duration(i) * time.Second
-		r := &metrics.Record{Run: header.Run, Index: i, Due: sent, Slot: sent, Sent: sent, In: 8, Out: 2}
-		r.Chunks.Append(r.Sent + 20*time.Millisecond)
-		r.Chunks.Append(r.Sent + 30*time.Millisecond)
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		r := &record.Record{Run: header.Run, Index: i, Times: record.Times{Due: sent, Slot: sent, Sent: sent}, Tokens: record.Tokens{In: 8, Out: 2}}
+		r.Answer.Chunks.Append(r.Times.Sent + 20*time.Millisecond)
+		r.Answer.Chunks.Append(r.Times.Sent + 30*time.Millisecond)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 		if err := w.Write(r); err != nil {
 			fmt.Println(err)
@@ -49,7 +50,7 @@ func ExampleReader() {
 	var file bytes.Buffer
 	w := stream.NewWriter(&file)
 	header := &metrics.Header{Run: "example"}
-	for _, err := range []error{w.Begin(header), w.Write(&metrics.Record{Class: metrics.Status, Status: 503, Error: "no capacity"})} {
+	for _, err := range []error{w.Begin(header), w.Write(&record.Record{Result: record.Result{Class: record.Status, Status: 503, Error: "no capacity"}})} {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -61,7 +62,7 @@ func ExampleReader() {
 			return
 		}
 		if r := entry.Record; r != nil {
-			fmt.Println(entry.Run, r.Status, r.Error)
+			fmt.Println(entry.Run, r.Result.Status, r.Result.Error)
 		}
 	}
 	// Output: example 503 no capacity

@@ -66,7 +66,7 @@ func TestDamagedLinesAreNamedByFileAndLine(t *testing.T) {
 		}
 		return path
 	}
-	torn := []byte(`{"v":2,"k":"req"` + "\n")
+	torn := []byte(`{"v":3,"k":"req"` + "\n")
 	first := write("first.jsonl", []byte("srun: a banner\n"), lines[0], lines[1], torn, lines[2][:20])
 	second := write("second.jsonl", slices.Repeat([][]byte{torn}, 9)...)
 	third := write("third.jsonl", lines[2:]...)
@@ -91,9 +91,9 @@ func TestDamagedLinesAreNamedByFileAndLine(t *testing.T) {
 
 // A message in pieces is named by its first line.
 func TestMessagesWithoutTheirEndAreNamedByTheirFirstLine(t *testing.T) {
-	const text = `{"v":2,"k":"run","run":"r","config":{"request_rate":"inf","burstiness":1}}
-{"v":2,"k":"req","run":"r","s":0,"m":1,"p":0,"of":3,"json":"{"}
-{"v":2,"k":"more","run":"r","s":0,"m":1,"p":1,"of":3,"json":"{"}
+	const text = `{"v":3,"k":"run","run":"r","config":{"request_rate":"inf","burstiness":1}}
+{"v":3,"k":"req","run":"r","s":0,"m":1,"p":0,"of":3,"json":"{"}
+{"v":3,"k":"more","run":"r","s":0,"m":1,"p":1,"of":3,"json":"{"}
 `
 	sums, err := Read(newFile("r.jsonl", strings.NewReader(text)), metrics.Ask{})
 	if err != nil || len(sums) != 1 {

@@ -7,23 +7,24 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // answered is a completed request of so many tokens, of which so many were asked for.
-func answered(out, asked int, finish string) *metrics.Record {
-	return &metrics.Record{Out: out, OutAsked: asked, Finish: finish}
+func answered(out, asked int, finish string) *record.Record {
+	return &record.Record{Tokens: record.Tokens{Out: out, OutAsked: asked}, Answer: record.Answer{Finish: finish}}
 }
 
 // arrived is a completed request whose chunks came at these milliseconds after
 // the start of the run.
-func arrived(r metrics.Record, chunks ...float64) *metrics.Record {
+func arrived(r record.Record, chunks ...float64) *record.Record {
 	for _, at := range chunks {
-		r.Chunks.Append(time.Duration(at * float64(msec)))
+		r.Answer.Chunks.Append(time.Duration(at * float64(msec)))
 	}
-	r.Last = max(r.Last, r.Chunks.Last())
-	r.End = max(r.End, r.Last)
-	if r.FirstContent == 0 {
-		r.FirstContent = r.Chunks.First()
+	r.Times.Last = max(r.Times.Last, r.Answer.Chunks.Last())
+	r.Times.End = max(r.Times.End, r.Times.Last)
+	if r.Times.FirstContent == 0 {
+		r.Times.FirstContent = r.Answer.Chunks.First()
 	}
 	return &r
 }
@@ -33,21 +34,21 @@ const msec = time.Millisecond
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-3*math.Abs(b) }
 
 // requests are made-up records, sent over ten seconds.
-func requests(n int) []*metrics.Record {
+func requests(n int) []*record.Record {
 	random := rand.New(rand.NewPCG(1, 2))
-	records := make([]*metrics.Record, n)
+	records := make([]*record.Record, n)
 	for i := range records {
-		r := &metrics.Record{Index: i, In: 100, Due: time.Duration(random.Int64N(1e10))}
-		r.Slot = r.Due + time.Duration(random.Int64N(1e8))
-		r.Sent = r.Slot + time.Duration(random.Int64N(1e6))
-		at := r.Sent + time.Duration(random.Int64N(1e9))
-		r.Out = 1 + random.IntN(60)
-		for range r.Out {
-			r.Chunks.Append(at)
+		r := &record.Record{Index: i, Tokens: record.Tokens{In: 100}, Times: record.Times{Due: time.Duration(random.Int64N(1e10))}}
+		r.Times.Slot = r.Times.Due + time.Duration(random.Int64N(1e8))
+		r.Times.Sent = r.Times.Slot + time.Duration(random.Int64N(1e6))
+		at := r.Times.Sent + time.Duration(random.Int64N(1e9))
+		r.Tokens.Out = 1 + random.IntN(60)
+		for range r.Tokens.Out {
+			r.Answer.Chunks.Append(at)
 			at += time.Duration(random.ExpFloat64() * 1e7)
 		}
-		r.Last = r.Chunks.Last()
-		r.End = r.Last
+		r.Times.Last = r.Answer.Chunks.Last()
+		r.Times.End = r.Times.Last
 		records[i] = r
 	}
 	return records
@@ -55,26 +56,26 @@ func requests(n int) []*metrics.Record {
 
 // sentAt is a request sent, due and given its slot at so many milliseconds, with
 // one token a chunk.
-func sentAt(sent float64, chunks ...float64) *metrics.Record {
+func sentAt(sent float64, chunks ...float64) *record.Record {
 	at := time.Duration(sent * float64(msec))
-	return arrived(metrics.Record{Due: at, Slot: at, Sent: at, In: 10, Out: len(chunks)}, chunks...)
+	return arrived(record.Record{Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 10, Out: len(chunks)}}, chunks...)
 }
 
 // three are a chat whose chunks hold several tokens, a completion that waited for
 // a slot, and a failure beside them.
-func three() []*metrics.Record {
-	return []*metrics.Record{
-		arrived(metrics.Record{
-			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, End: 111 * msec,
-			Conn: metrics.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec},
-			Out:  6, TokensPerChunk: []int{0, 1, 2, 3, 0},
+func three() []*record.Record {
+	return []*record.Record{
+		arrived(record.Record{
+			Index: 0,
+			Conn:  record.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec}, Times: record.Times{Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, End: 111 * msec},
+			Tokens: record.Tokens{Out: 6, PerChunk: []int{0, 1, 2, 3, 0}},
 		}, 50, 60, 70, 100, 100),
-		arrived(metrics.Record{Index: 1, Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond, Out: 3}, 81, 91, 101),
-		{Index: 2, Due: 30 * msec, Slot: 30 * msec, Sent: 32 * msec, End: 40 * msec, Class: metrics.Status, Error: "no"},
+		arrived(record.Record{Index: 1, Times: record.Times{Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond}, Tokens: record.Tokens{Out: 3}}, 81, 91, 101),
+		{Index: 2, Times: record.Times{Due: 30 * msec, Slot: 30 * msec, Sent: 32 * msec, End: 40 * msec}, Result: record.Result{Class: record.Status, Error: "no"}},
 	}
 }
 
-func truthOf(c metrics.Config, records ...*metrics.Record) *metrics.Truth {
+func truthOf(c metrics.Config, records ...*record.Record) *metrics.Truth {
 	collector := metrics.NewCollector(&metrics.Header{Config: c})
 	for _, r := range records {
 		collector.Add(r)
@@ -84,17 +85,17 @@ func truthOf(c metrics.Config, records ...*metrics.Record) *metrics.Truth {
 
 // premature are four requests of 100 ms TTFT, and one whose first chunk is stamped
 // 5 s before it was sent.
-func premature() []*metrics.Record {
-	var records []*metrics.Record
+func premature() []*record.Record {
+	var records []*record.Record
 	for i := range 5 {
-		r := &metrics.Record{Run: "r", Index: i, Sent: 10 * time.Second, In: 7, Out: 2}
-		first := r.Sent + 100*msec
+		r := &record.Record{Run: "r", Index: i, Times: record.Times{Sent: 10 * time.Second}, Tokens: record.Tokens{In: 7, Out: 2}}
+		first := r.Times.Sent + 100*msec
 		if i == 3 {
-			first = r.Sent - 5*time.Second
+			first = r.Times.Sent - 5*time.Second
 		}
-		r.Chunks.Append(first)
-		r.Chunks.Append(r.Sent + 200*msec)
-		r.FirstContent, r.Last, r.End = first, r.Chunks.Last(), r.Chunks.Last()
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(r.Times.Sent + 200*msec)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = first, r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		records = append(records, r)
 	}
 	return records
@@ -102,7 +103,7 @@ func premature() []*metrics.Record {
 
 func checkRefused(t *testing.T, s *metrics.Summary) {
 	t.Helper()
-	if s.Completed != 4 || s.Failed != 1 || s.Classes[metrics.Malformed] != 1 || s.TotalOutput != 8 {
+	if s.Completed != 4 || s.Failed != 1 || s.Classes[record.Malformed] != 1 || s.TotalOutput != 8 {
 		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, s.Classes, s.TotalOutput)
 	}
 	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || s.Truth.ContentTTFT.Len() != 4 {
@@ -122,14 +123,14 @@ func nearby(got, want float64) bool {
 
 // chatRecord is a chat answer: its role after 100 ms, three tokens from 400 ms on,
 // an end without output at 700 ms and usage at 800 ms.
-func chatRecord() *metrics.Record {
-	r := &metrics.Record{Run: "r", Sent: 0, FirstContent: 400 * time.Millisecond, Last: 600 * time.Millisecond, Trailer: 800 * time.Millisecond,
-		End: 900 * time.Millisecond, Status: 200, In: 10, Out: 3, Finish: "stop", Until032: &metrics.Tokens{In: 9, Out: 5}}
+func chatRecord() *record.Record {
+	r := &record.Record{Run: "r", Times: record.Times{Sent: 0, FirstContent: 400 * time.Millisecond, Last: 600 * time.Millisecond, Trailer: 800 * time.Millisecond,
+		End: 900 * time.Millisecond}, Result: record.Result{Status: 200}, Tokens: record.Tokens{In: 10, Out: 3, Until032: &record.Count{In: 9, Out: 5}}, Answer: record.Answer{Finish: "stop"}}
 	for _, ms := range []int{400, 500, 600} {
-		r.Chunks.Append(time.Duration(ms) * time.Millisecond)
+		r.Answer.Chunks.Append(time.Duration(ms) * time.Millisecond)
 	}
 	for _, ms := range []int{100, 700} {
-		r.Blank.Append(time.Duration(ms) * time.Millisecond)
+		r.Answer.Blank.Append(time.Duration(ms) * time.Millisecond)
 	}
 	return r
 }

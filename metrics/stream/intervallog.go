@@ -7,6 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // interval is the length of an interval of an IntervalLog.
@@ -52,7 +53,7 @@ func (l *IntervalLog) Begin(h *metrics.Header) error {
 		l.epoch, l.runs, l.order, l.from, l.last = h.Epoch, map[string]*loggedRun{}, nil, 0, 0
 	}
 	r := &loggedRun{h, map[string]*hdrhistogram.Histogram{}}
-	for _, name := range metrics.LatencyNames {
+	for _, name := range record.LatencyNames {
 		r.histograms[name] = metrics.NewHistogram()
 	}
 	l.runs[h.Run] = r
@@ -92,15 +93,15 @@ func (l *IntervalLog) head(base time.Time) error {
 // Write adds a record of a run that has begun, in the order in which requests end. A record that
 // comes after a later second has begun counts there. A latency outside 0 to 8 h counts at the
 // nearest end.
-func (l *IntervalLog) Write(rec *metrics.Record) error {
+func (l *IntervalLog) Write(rec *record.Record) error {
 	r := l.runs[rec.Run]
-	if rec.End >= l.from+interval {
+	if rec.Times.End >= l.from+interval {
 		if err := l.close(l.from + interval); err != nil {
 			return err
 		}
-		l.from = rec.End.Truncate(interval)
+		l.from = rec.Times.End.Truncate(interval)
 	}
-	l.last = max(l.last, rec.End)
+	l.last = max(l.last, rec.Times.End)
 	for name, v := range rec.Latencies() {
 		h := r.histograms[name]
 		// It is in range, so this cannot fail.
@@ -116,7 +117,7 @@ func (l *IntervalLog) Flush() error { return l.close(l.last) }
 // close writes the interval, which ends there.
 func (l *IntervalLog) close(end time.Duration) error {
 	for _, r := range l.order {
-		for _, name := range metrics.LatencyNames {
+		for _, name := range record.LatencyNames {
 			h := r.histograms[name]
 			if h.TotalCount() == 0 {
 				continue

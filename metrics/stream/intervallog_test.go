@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // logged is what HdrHistogram's own reader finds in an interval log: the values of
@@ -32,10 +33,10 @@ func logged(t *testing.T, log []byte) (lines []string, counts map[string]int64) 
 }
 
 // ended is a request of two tokens that was sent at once and ended at a time.
-func ended(run string, at time.Duration) *metrics.Record {
-	r := &metrics.Record{Run: run, Out: 2, Last: at, End: at}
-	r.Chunks.Append(at / 2)
-	r.Chunks.Append(at)
+func ended(run string, at time.Duration) *record.Record {
+	r := &record.Record{Run: run, Tokens: record.Tokens{Out: 2}, Times: record.Times{Last: at, End: at}}
+	r.Answer.Chunks.Append(at / 2)
+	r.Answer.Chunks.Append(at)
 	return r
 }
 
@@ -50,9 +51,9 @@ func TestIntervalLogHasASecondALine(t *testing.T) {
 		}
 	}
 	late, warm, failed, refused := ended("2", 900*ms), ended("1", 2*time.Second), ended("1", 2*time.Second), ended("1", 9*time.Hour)
-	warm.Phase, failed.Class = metrics.WarmUp, metrics.Timeout
-	refused.Sent = -time.Hour
-	for _, r := range []*metrics.Record{ended("1", 100*ms), ended("2", 400*ms), ended("1", 999*ms), ended("1", time.Second), late, warm, failed, refused} {
+	warm.Phase, failed.Result.Class = record.WarmUp, record.Timeout
+	refused.Times.Sent = -time.Hour
+	for _, r := range []*record.Record{ended("1", 100*ms), ended("2", 400*ms), ended("1", 999*ms), ended("1", time.Second), late, warm, failed, refused} {
 		if err := log.Write(r); err != nil {
 			t.Fatal(err)
 		}
@@ -94,16 +95,16 @@ func TestIntervalLogHasTheValuesOfTheSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := requests(300)
-	slices.SortFunc(all, func(a, b *metrics.Record) int { return int(a.End - b.End) })
+	slices.SortFunc(all, func(a, b *record.Record) int { return int(a.Times.End - b.Times.End) })
 	for i, r := range all {
 		r.Run = "r"
 		switch i % 10 {
 		case 3:
-			r.Phase = metrics.Drain
+			r.Phase = record.Drain
 		case 5:
-			r.Phase = metrics.WarmUp
+			r.Phase = record.WarmUp
 		case 7:
-			r.Class = metrics.Status
+			r.Result.Class = record.Status
 		}
 		c.Add(r)
 		if err := log.Write(r); err != nil {

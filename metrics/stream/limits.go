@@ -3,16 +3,12 @@ package stream
 import (
 	"errors"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
-
-// requestDigits is how many digits an integer in the line of a request may have: 115 days are 16 digits
-// of nanoseconds.
-const requestDigits = 16
 
 // mostDigits is how many digits an integer in a line of a kind may have, so that no sum overflows. The
 // numbers of an end line are sums.
-var mostDigits = map[string]int{kindReq: requestDigits, kindEnd: 18}
+var mostDigits = map[string]int{kindReq: record.MostDigits, kindEnd: 18}
 
 // errHuge says that a line has a number that no run comes to.
 var errHuge = errors.New("a number is too large")
@@ -38,18 +34,4 @@ func hasLonger(line []byte, digits int) bool {
 		}
 	}
 	return false
-}
-
-// plausible is an error for a record with counts that no request has.
-func plausible(r *metrics.Record) error {
-	counts := [...]int{r.In, r.InAsked, r.Cached, r.Out, r.OutReasoned, r.OutAsked, r.SharedReads, r.Attempts,
-		r.Reconnects}
-	for _, all := range [][]int{counts[:], r.TokensPerChunk} {
-		for _, n := range all {
-			if max(n, -n) > metrics.MaxTokens {
-				return errHuge
-			}
-		}
-	}
-	return nil
 }

@@ -9,10 +9,15 @@
 // An IntervalLog is another form of the same Records: histograms for each second.
 package stream
 
-import "github.com/servebench/servebench/metrics"
+import (
+	"strconv"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
+)
 
 // streamVersion is the version of the record stream that is written and read here.
-const streamVersion = 2
+const streamVersion = 3
 
 // Kinds of lines of a record stream. Readers skip those they do not know.
 const (
@@ -29,6 +34,17 @@ type lineHead struct {
 	Kind  string `json:"k"`
 	Run   string `json:"run"`
 	Shard int    `json:"s,omitempty"`
+}
+
+// appendRequest appends the line of a request.
+func appendRequest(b []byte, head lineHead, r *record.Record) []byte {
+	b = strconv.AppendInt(append(b, `{"v":`...), int64(head.V), 10)
+	b = append(append(b, `,"k":"`...), head.Kind...)
+	b = record.AppendString(append(b, `","run":`...), head.Run)
+	if head.Shard != 0 {
+		b = strconv.AppendInt(append(b, `,"s":`...), int64(head.Shard), 10)
+	}
+	return append(record.Append(b, r), '}', '\n')
 }
 
 // known reports whether this program knows the version.

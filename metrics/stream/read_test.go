@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadTellsWhatItReads(t *testing.T) {
-	const run = `{"v":2,"k":"run","run":"r","config":{"request_rate":"inf","burstiness":1}}` + "\n"
+	const run = `{"v":3,"k":"run","run":"r","config":{"request_rate":"inf","burstiness":1}}` + "\n"
 	for name, text := range map[string]string{
 		"stream":                   run,
 		"stream after other lines": "srun: hello\n" + run,
@@ -27,7 +27,7 @@ func TestReadTellsWhatItReads(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "prose": "Successful: 5\n", "another object": `{"a": 1}`, "unknown kinds only": `{"v":2,"k":"weather","run":"r"}`,
+		"nothing": "", "prose": "Successful: 5\n", "another object": `{"a": 1}`, "unknown kinds only": `{"v":3,"k":"weather","run":"r"}`,
 	} {
 		if _, err := Read(strings.NewReader(text), metrics.Ask{}); !errors.Is(err, ErrNothing) {
 			t.Errorf("%s: %v", name, err)
@@ -36,7 +36,7 @@ func TestReadTellsWhatItReads(t *testing.T) {
 }
 
 func TestATornStreamIsNotTakenForNothing(t *testing.T) {
-	_, err := Read(strings.NewReader(`{"v":2,"k":"run","run":"r","con`), metrics.Ask{})
+	_, err := Read(strings.NewReader(`{"v":3,"k":"run","run":"r","con`), metrics.Ask{})
 	const want = "no run in it: there is only 1 torn or damaged line of the stream: line 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -89,7 +89,7 @@ func TestALongLineIsDamage(t *testing.T) {
 		t.Skip("it reads 256 MiB")
 	}
 	lines := recorded(t, 2)
-	long := io.MultiReader(strings.NewReader(`{"v":2,"k":"req","run":"r","error":"`), &endless{left: maxMessage}, strings.NewReader("\"}\n"))
+	long := io.MultiReader(strings.NewReader(`{"v":3,"k":"req","run":"r","error":"`), &endless{left: maxMessage}, strings.NewReader("\"}\n"))
 	file := newFile("r.jsonl", io.MultiReader(bytes.NewReader(lines[0]), long, bytes.NewReader(slices.Concat(lines[1:]...))))
 	sums, err := Read(file, metrics.Ask{})
 	if err != nil || len(sums) != 1 || sums[0].Completed != 2 {

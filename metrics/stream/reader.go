@@ -3,7 +3,6 @@ package stream
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // streamMark opens every line of a record stream.
@@ -36,7 +36,7 @@ type Entry struct {
 	Run    string
 	Shard  int
 	Header *metrics.Header
-	Record *metrics.Record
+	Record *record.Record
 	Sample *metrics.Sample
 	End    *metrics.End
 }
@@ -249,11 +249,10 @@ func decode(head lineHead, line []byte) (Entry, error) {
 		}
 		e.Header.Run, e.Header.Shard = head.Run, head.Shard
 	case kindReq:
-		r, err := decodeRecord(line)
-		if err != nil {
+		e.Record = &record.Record{Run: head.Run}
+		if err := record.Parse(line, e.Record); err != nil {
 			return Entry{}, err
 		}
-		e.Record, r.Run = r, head.Run
 	case kindSample:
 		e.Sample = &metrics.Sample{}
 		if err := json.Unmarshal(line, e.Sample); err != nil {
@@ -268,16 +267,6 @@ func decode(head lineHead, line []byte) (Entry, error) {
 		return Entry{}, nil
 	}
 	return e, nil
-}
-
-// decodeRecord reads a req line.
-func decodeRecord(line []byte) (*metrics.Record, error) {
-	r := &metrics.Record{}
-	l := reqLine{Record: r}
-	if err := json.Unmarshal(line, &l); err != nil {
-		return nil, err
-	}
-	return r, cmp.Or(l.complete(), plausible(r))
 }
 
 // maxTextLine is the longest line of text to look at; progress bars that rewrite their line make

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Recorded reads recorded runs by the names that a user gives: files, folders of files, folders
@@ -200,7 +201,7 @@ func (r *Recorded) tell(name string, runs []*metrics.Summary) error {
 	}
 	again := *r
 	again.Warn = func(string) {} // the first reading has warned already
-	again.Ask.Each = func(h *metrics.Header, rec *metrics.Record) {
+	again.Ask.Each = func(h *metrics.Header, rec *record.Record) {
 		if meant[h.Run] {
 			r.Ask.Each(h, rec)
 		}

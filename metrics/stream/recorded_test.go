@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // recordedFolder has a run in three shards, a file with two runs, and a text without one.
@@ -63,7 +64,7 @@ func TestRecordedRunsAreFoundByName(t *testing.T) {
 	} {
 		var warns []string
 		r := Recorded{
-			Stdin: strings.NewReader(`{"v":2,"k":"run","run":"s"}` + "\n" + `{"v":2,"k":"end","run":"s","seconds":1,"completed":0,"failed":0}` + "\n"),
+			Stdin: strings.NewReader(`{"v":3,"k":"run","run":"s"}` + "\n" + `{"v":3,"k":"end","run":"s","seconds":1,"completed":0,"failed":0}` + "\n"),
 			Warn:  func(text string) { warns = append(warns, text) },
 		}
 		sums, err := r.Read(test.names...)
@@ -96,7 +97,7 @@ func TestOnlyFinishedRunsOfAFolderAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := bytes.LastIndex(text, []byte(`{"v":2,"k":"run"`))
+	first := bytes.LastIndex(text, []byte(`{"v":3,"k":"run"`))
 	for _, test := range []struct {
 		of    string
 		size  int
@@ -115,7 +116,7 @@ func TestOnlyFinishedRunsOfAFolderAreRead(t *testing.T) {
 		each := map[string]int{}
 		r := Recorded{
 			Stream: "two.jsonl", Finished: func(string) int64 { return int64(test.size) }, Warn: func(text string) { warns = append(warns, text) },
-			Ask: metrics.Ask{Each: func(h *metrics.Header, _ *metrics.Record) { each[h.Run]++ }},
+			Ask: metrics.Ask{Each: func(h *metrics.Header, _ *record.Record) { each[h.Run]++ }},
 		}
 		sums, err := r.Read(test.of)
 		for _, s := range sums {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -98,7 +99,7 @@ func (m *merged) forget(s *metrics.Summary) {
 	if s.Trace == nil || !m.untraced {
 		return
 	}
-	s.Trace.Records = metrics.Records{}
+	s.Trace.Records = record.Packed{}
 	if len(s.Trace.Samples) == 0 {
 		s.Trace = nil
 	}

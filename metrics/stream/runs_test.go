@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // interleave takes lines in turn from each stream.
@@ -84,7 +85,7 @@ func TestShardsMergeOnOneClock(t *testing.T) {
 
 func TestSecondsCountFromTheHandover(t *testing.T) {
 	warm := testRecord("r", 0, 500) // it ends after the measured one
-	warm.Phase = metrics.WarmUp
+	warm.Phase = record.WarmUp
 	var shards, single bytes.Buffer
 	for shard := range 2 {
 		h := testHeader("r")
@@ -96,7 +97,7 @@ func TestSecondsCountFromTheHandover(t *testing.T) {
 	h.WarmUp = 1500 * time.Millisecond
 	s := writeRun(t, NewWriter(&single), h, warm, testRecord("r", 2, 20))
 	cut := single.Bytes()[:bytes.LastIndexByte(single.Bytes()[:single.Len()-1], '\n')+1]
-	ended := (testRecord("r", 2, 20).End - h.WarmUp).Seconds()
+	ended := (testRecord("r", 2, 20).Times.End - h.WarmUp).Seconds()
 	for name, test := range map[string]struct {
 		stream  []byte
 		seconds float64
@@ -104,7 +105,7 @@ func TestSecondsCountFromTheHandover(t *testing.T) {
 		n       int
 	}{
 		"whole":      {single.Bytes(), 12.5, 14 * time.Second, 1},
-		"cut":        {cut, ended, testRecord("r", 2, 20).End, 1},
+		"cut":        {cut, ended, testRecord("r", 2, 20).Times.End, 1},
 		"two shards": {shards.Bytes(), 13.5, 15 * time.Second, 2},
 	} {
 		sums, err := Read(bytes.NewReader(test.stream), metrics.Ask{})
@@ -166,7 +167,7 @@ func TestCutStreamIsReadAndSaysSo(t *testing.T) {
 	if sums[0].Completed != 1 || !strings.Contains(warnings, "was cut") || !strings.Contains(warnings, "torn") {
 		t.Errorf("%d completed, warnings %q", sums[0].Completed, warnings)
 	}
-	if want := testRecord("r", 0, 5).End.Seconds(); sums[0].Seconds != want {
+	if want := testRecord("r", 0, 5).Times.End.Seconds(); sums[0].Seconds != want {
 		t.Errorf("%v s, want %v", sums[0].Seconds, want)
 	}
 }
@@ -175,16 +176,16 @@ func TestCutStreamIsReadAndSaysSo(t *testing.T) {
 func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
 	const cut = "run r was cut: it has no end line, so its duration ends with the last request"
 	for name, test := range map[string]struct {
-		set  func(*metrics.Header, *metrics.Record)
+		set  func(*metrics.Header, *record.Record)
 		want string
 	}{
-		"by requests":   {func(*metrics.Header, *metrics.Record) {}, cut + "; 2 of 3 requests are in the file"},
-		"by time":       {func(h *metrics.Header, _ *metrics.Record) { h.Config.Duration = 60 }, cut},
-		"all there are": {func(h *metrics.Header, _ *metrics.Record) { h.Config.NumPrompts = 0 }, cut},
-		"short dataset": {func(h *metrics.Header, _ *metrics.Record) {
+		"by requests":   {func(*metrics.Header, *record.Record) {}, cut + "; 2 of 3 requests are in the file"},
+		"by time":       {func(h *metrics.Header, _ *record.Record) { h.Config.Duration = 60 }, cut},
+		"all there are": {func(h *metrics.Header, _ *record.Record) { h.Config.NumPrompts = 0 }, cut},
+		"short dataset": {func(h *metrics.Header, _ *record.Record) {
 			h.Flags = []metrics.KV{{Key: "no-oversample", Value: "true"}}
 		}, cut},
-		"conversations": {func(_ *metrics.Header, second *metrics.Record) { second.Turn = 1 }, cut},
+		"conversations": {func(_ *metrics.Header, second *record.Record) { second.Turn = 1 }, cut},
 	} {
 		var buf bytes.Buffer
 		h, second := testHeader("r"), testRecord("r", 1, 5)
@@ -201,7 +202,7 @@ func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
 func recorded(t *testing.T, n int) [][]byte {
 	t.Helper()
 	var buf bytes.Buffer
-	var records []*metrics.Record
+	var records []*record.Record
 	for i := range n {
 		records = append(records, testRecord("r", i, 3))
 	}
@@ -214,7 +215,7 @@ func recorded(t *testing.T, n int) [][]byte {
 func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 	lines := recorded(t, 4)
 	warmUp := testRecord("r", 0, 3)
-	warmUp.Phase = metrics.WarmUp
+	warmUp.Phase = record.WarmUp
 	var rehearsed bytes.Buffer
 	sw := NewWriter(&rehearsed)
 	sw.head = lineHead{V: streamVersion, Run: "r"}
@@ -386,11 +387,11 @@ func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
 	var stream strings.Builder
 	sw := NewWriter(&stream)
 	warm := sentAt(0, 5000)
-	warm.Phase = metrics.WarmUp
+	warm.Phase = record.WarmUp
 	if err := sw.Begin(&metrics.Header{Run: "r", Epoch: epoch, Delay: 100 * msec, WarmUp: 900 * msec}); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*metrics.Record{sentAt(1000, 1500, 2500), warm} {
+	for _, r := range []*record.Record{sentAt(1000, 1500, 2500), warm} {
 		r.Run = "r"
 		if err := sw.Write(r); err != nil {
 			t.Fatal(err)

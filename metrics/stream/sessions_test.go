@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // chats are the records of a shard's sessions: each has two turns, the second 300 ms after the first
 // had ended, and takes 800 ms. Their times are on the shard's clock, which began that much later.
-func chats(shard int, later time.Duration) (records []*metrics.Record) {
+func chats(shard int, later time.Duration) (records []*record.Record) {
 	for i := range 4 {
 		due := time.Duration(2*i+shard)*100*msec - later
 		for turn := range 2 {
-			r := arrived(metrics.Record{
-				Run: "r", Index: 2*i + shard, Turn: turn, Due: due, Slot: due, Sent: due, End: due + 250*msec, In: 100, InAsked: 100, Out: 1, OutAsked: 1, Attempts: 1, Status: 200,
-				Session: &metrics.Turn{Turns: 2, Ready: due, SessionSlot: time.Duration(2*i+shard)*100*msec - later},
+			r := arrived(record.Record{
+				Run: "r", Index: 2*i + shard, Turn: turn, Attempts: 1,
+				Session: &record.Turn{Turns: 2, Ready: due, SessionSlot: time.Duration(2*i+shard)*100*msec - later}, Times: record.Times{Due: due, Slot: due, Sent: due, End: due + 250*msec}, Tokens: record.Tokens{In: 100, InAsked: 100, Out: 1, OutAsked: 1}, Result: record.Result{Status: 200},
 			}, metrics.Milliseconds(due+200*msec))
 			if turn > 0 {
 				r.Session.Waits, r.Session.Gap, r.Session.Ready = []int{0}, 300*msec, due-300*msec

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A shard is what is known so far about one shard of a run. All its times are on its own clock,
@@ -63,13 +64,13 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 	}
 }
 
-func (sh *shard) add(r *metrics.Record) {
+func (sh *shard) add(r *record.Record) {
 	sh.lines++
 	sh.turns = sh.turns || r.Turn > 0
 	sh.collector.Add(r)
-	if r.Phase != metrics.WarmUp {
-		sh.last = max(sh.last, r.End)
-		sh.gapless = sh.gapless || sh.header.Counted(r).Chunks.Gapless()
+	if r.Phase != record.WarmUp {
+		sh.last = max(sh.last, r.Times.End)
+		sh.gapless = sh.gapless || sh.header.Counted(r).Answer.Chunks.Gapless()
 	}
 }
 

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // cutOff is a stream without its end line, which may be several lines.
 func cutOff(stream []byte) []byte {
-	return stream[:bytes.LastIndex(stream, []byte("\n"+`{"v":2,"k":"end"`))+1]
+	return stream[:bytes.LastIndex(stream, []byte("\n"+`{"v":3,"k":"end"`))+1]
 }
 
 func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
@@ -33,7 +34,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	}}.write(t, load(40))
 	of5 := fleet{n: 5}.write(t, load(40))
 	lost := slices.Concat(slices.Collect(bytes.Lines(shards[1]))[:3]...)
-	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":2,"k":"req"`))+1:]...)
+	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":3,"k":"req"`))+1:]...)
 	for name, c := range map[string]struct {
 		streams [][]byte
 		faults  []string
@@ -101,8 +102,8 @@ func TestStartsAndClocksOfShardsAreKnown(t *testing.T) {
 	for shard := range first {
 		var due, sent []time.Duration
 		for i, r := range load(40) {
-			if i%4 == shard && r.Phase == metrics.Main && r.Turn == 0 {
-				due, sent = append(due, r.Due), append(sent, r.Sent)
+			if i%4 == shard && r.Phase == record.Main && r.Turn == 0 {
+				due, sent = append(due, r.Times.Due), append(sent, r.Times.Sent)
 			}
 		}
 		first[shard] = msec + time.Duration(shard*3%4)*1_700_001 + slices.Min(sent) - slices.Min(due)
@@ -182,7 +183,7 @@ func TestHashesKnowWhatTheyHave(t *testing.T) {
 func TestSamplesOfOneShardMakeNoTraceOfAll(t *testing.T) {
 	f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Sampled = h.Shard == 0 }}
 	shards := f.write(t, load(20))
-	sample := []byte(`{"v":2,"k":"sample","run":"r","at":5}` + "\n")
+	sample := []byte(`{"v":3,"k":"sample","run":"r","at":5}` + "\n")
 	for name, streams := range map[string][][]byte{"sampled": {shards[0], sample, shards[1]}, "no sample": shards} {
 		s := readOne(t, slices.Concat(streams...))
 		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (s.Trace.Records.Len() > 0 || len(s.Trace.Samples) != 1) {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A fleet is how the shards of a run are written in a test.
@@ -46,7 +47,7 @@ func (f fleet) header(shard int) *metrics.Header {
 
 // write gives each shard its part of the records, which are on the clock of the run,
 // as they would be with every shard in time.
-func (f fleet) write(t *testing.T, records []*metrics.Record) [][]byte {
+func (f fleet) write(t *testing.T, records []*record.Record) [][]byte {
 	t.Helper()
 	var shards [][]byte
 	for shard := range f.n {
@@ -56,7 +57,7 @@ func (f fleet) write(t *testing.T, records []*metrics.Record) [][]byte {
 		if f.change != nil {
 			f.change(h, sw)
 		}
-		var own []*metrics.Record
+		var own []*record.Record
 		for i, r := range records {
 			if i%f.n == shard {
 				copied := *r
@@ -90,22 +91,22 @@ func mixed(rng *rand.Rand, streams [][]byte) []byte {
 }
 
 // load are requests of all sorts on the run's clock.
-func load(n int) []*metrics.Record {
+func load(n int) []*record.Record {
 	records := requests(n)
 	for i, r := range records {
 		r.Run = "r"
 		switch {
 		case i%17 == 3:
-			records[i] = &metrics.Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: metrics.Status, Status: 500 + i%2, Attempts: 3 + i%2, Reconnects: i % 2, Error: fmt.Sprint("no ", i%3)}
+			records[i] = &record.Record{Run: "r", Index: r.Index, Attempts: 3 + i%2, Reconnects: i % 2, Times: record.Times{Due: r.Times.Due, Slot: r.Times.Slot, Sent: r.Times.Sent, End: r.Times.Sent + 5*msec}, Result: record.Result{Class: record.Status, Status: 500 + i%2, Error: fmt.Sprint("no ", i%3)}}
 			continue
 		case i%11 == 5:
-			r.Phase = metrics.WarmUp
+			r.Phase = record.WarmUp
 		case i%13 == 7:
 			r.Turn = 1
 		}
-		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
-		r.OutAsked, r.Finish = r.Out+i%3-1, []string{"length", "stop", ""}[i%3]
-		r.Conn, r.MaxAge = metrics.Conn{New: i%5 == 0, Connect: msec}, msec/7
+		r.Times.Wrote, r.Times.FirstContent, r.Times.End = r.Times.Sent+msec/3, r.Answer.Chunks.First(), r.Times.Last+msec/2
+		r.Tokens.OutAsked, r.Answer.Finish = r.Tokens.Out+i%3-1, []string{"length", "stop", ""}[i%3]
+		r.Conn, r.Answer.MaxAge = record.Conn{New: i%5 == 0, Connect: msec}, msec/7
 	}
 	return records
 }
@@ -153,7 +154,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 
 // together is what one Collector makes of the records of all shards, moved to the
 // clock of the run.
-func (f fleet) together(records []*metrics.Record, zero time.Time) *metrics.Collector {
+func (f fleet) together(records []*record.Record, zero time.Time) *metrics.Collector {
 	c := metrics.NewCollector(f.header(0))
 	c.KeepOutcomes = true
 	for shard := range f.n {
@@ -255,13 +256,13 @@ func TestABurstOfShardsIsARamp(t *testing.T) {
 	// The shards begin up to 5.1 ms after the first.
 	want := metrics.Ramp{Requests: 40}
 	for i, r := range records {
-		r.Due, r.Slot, r.Phase, r.Turn = 0, 0, metrics.Main, 0
-		want.Took = max(want.Took, r.Sent+time.Duration(i%4*3%4)*1_700_001)
+		r.Times.Due, r.Times.Slot, r.Phase, r.Turn = 0, 0, record.Main, 0
+		want.Took = max(want.Took, r.Times.Sent+time.Duration(i%4*3%4)*1_700_001)
 	}
 	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	records[9].Due, records[9].Slot = msec, msec // so it is none
+	records[9].Times.Due, records[9].Times.Slot = msec, msec // so it is none
 	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (metrics.Ramp{}) {
 		t.Errorf("a ramp of %d requests", got.Requests)
 	}
@@ -269,9 +270,9 @@ func TestABurstOfShardsIsARamp(t *testing.T) {
 
 // Where chunks hold several tokens the gap is only known in the mean, over all shards.
 func TestTheMeanGapOfBundledTokensIsThatOfAllShards(t *testing.T) {
-	records := []*metrics.Record{
-		arrived(metrics.Record{Run: "r", Out: 9}, 10, 30, 50), arrived(metrics.Record{Run: "r", Index: 1, Out: 5}, 10, 15),
-		arrived(metrics.Record{Run: "r", Index: 2, Out: 40}, 20, 80), arrived(metrics.Record{Run: "r", Index: 3, Out: 7}, 5, 25, 90),
+	records := []*record.Record{
+		arrived(record.Record{Run: "r", Tokens: record.Tokens{Out: 9}}, 10, 30, 50), arrived(record.Record{Run: "r", Index: 1, Tokens: record.Tokens{Out: 5}}, 10, 15),
+		arrived(record.Record{Run: "r", Index: 2, Tokens: record.Tokens{Out: 40}}, 20, 80), arrived(record.Record{Run: "r", Index: 3, Tokens: record.Tokens{Out: 7}}, 5, 25, 90),
 	}
 	want := truthOf(metrics.Config{}, records...).MeanITL
 	if got := readOne(t, slices.Concat(fleet{n: 2}.write(t, records)...)).Truth; !near(got.MeanITL, want) || got.ITL.Len() > 0 || want == 0 {

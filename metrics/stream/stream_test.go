@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func testHeader(run string) *metrics.Header {
@@ -28,24 +29,24 @@ func testHeader(run string) *metrics.Header {
 }
 
 // testRecord is a request of so many chunks, sent at the i-th second.
-func testRecord(run string, i, chunks int) *metrics.Record {
-	r := &metrics.Record{
-		Run: run, ID: fmt.Sprintf("bench-%d", i), Index: i, Attempts: 1, Status: 200, Finish: "length",
-		Due: time.Duration(i) * time.Second, In: 10, InAsked: 9, Out: chunks, OutAsked: chunks,
-		Conn: metrics.Conn{New: true, Connect: 300 * time.Microsecond}, Text: strings.Repeat(`wörd "x" `, chunks),
+func testRecord(run string, i, chunks int) *record.Record {
+	r := &record.Record{
+		Run: run, ID: fmt.Sprintf("bench-%d", i), Index: i, Attempts: 1,
+		Conn: record.Conn{New: true, Connect: 300 * time.Microsecond}, Result: record.Result{Status: 200}, Answer: record.Answer{Finish: "length", Text: strings.Repeat(`wörd "x" `, chunks)},
+		Times: record.Times{Due: time.Duration(i) * time.Second}, Tokens: record.Tokens{In: 10, InAsked: 9, Out: chunks, OutAsked: chunks},
 	}
-	r.Slot, r.Sent = r.Due+time.Millisecond, r.Due+2*time.Millisecond
-	at := r.Sent
+	r.Times.Slot, r.Times.Sent = r.Times.Due+time.Millisecond, r.Times.Due+2*time.Millisecond
+	at := r.Times.Sent
 	for j := range chunks {
 		at += time.Duration(10+j%7) * time.Millisecond
-		r.Chunks.Append(at)
+		r.Answer.Chunks.Append(at)
 	}
-	r.FirstByte, r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.First(), at, at+time.Millisecond
+	r.Times.FirstByte, r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.First(), at, at+time.Millisecond
 	return r
 }
 
 // writeRun writes a whole run and gives its summary.
-func writeRun(t *testing.T, sw *Writer, h *metrics.Header, records ...*metrics.Record) *metrics.Summary {
+func writeRun(t *testing.T, sw *Writer, h *metrics.Header, records ...*record.Record) *metrics.Summary {
 	t.Helper()
 	c := metrics.NewCollector(h)
 	if err := sw.Begin(h); err != nil {
@@ -78,11 +79,11 @@ func readAll(t *testing.T, data []byte) ([]Entry, *Reader) {
 }
 
 func TestStreamKeepsEverything(t *testing.T) {
-	failed := &metrics.Record{Run: "r", Index: 9, Sent: time.Second, End: 2 * time.Second, Status: 503, Class: metrics.Status, Error: "no\nroom"}
-	records := []*metrics.Record{testRecord("r", 0, 1), testRecord("r", 1, 500), failed}
+	failed := &record.Record{Run: "r", Index: 9, Times: record.Times{Sent: time.Second, End: 2 * time.Second}, Result: record.Result{Status: 503, Class: record.Status, Error: "no\nroom"}}
+	records := []*record.Record{testRecord("r", 0, 1), testRecord("r", 1, 500), failed}
 	queue, ttft := 0.25, 12.5
-	records[1].Late.Add(3, 4*time.Millisecond)
-	records[0].Server, records[1].Server = &metrics.ServerTimes{TTFTMS: &ttft}, &metrics.ServerTimes{QueueMS: &queue, TTFTMS: &ttft}
+	records[1].Answer.Late.Add(3, 4*time.Millisecond)
+	records[0].Server, records[1].Server = &record.ServerTimes{TTFTMS: &ttft}, &record.ServerTimes{QueueMS: &queue, TTFTMS: &ttft}
 	for _, maxLine := range []int{0, PipeLine, 200} {
 		var buf bytes.Buffer
 		sw := NewWriter(&buf)
@@ -144,7 +145,7 @@ func TestEveryLineIsOneWrite(t *testing.T) {
 func TestChunksTakeFewBytes(t *testing.T) {
 	var full, short bytes.Buffer
 	r := testRecord("r", 0, 10_000)
-	r.Text = ""
+	r.Answer.Text = ""
 	if err := NewWriter(&full).Write(r); err != nil {
 		t.Fatal(err)
 	}
@@ -159,19 +160,19 @@ func TestChunksTakeFewBytes(t *testing.T) {
 	if short.Len() > 500 {
 		t.Errorf("%d bytes without chunks", short.Len())
 	}
-	if r.Chunks.Gapless() {
+	if r.Answer.Chunks.Gapless() {
 		t.Error("writing changed the record")
 	}
 }
 
 func TestUnknownKindsAreSkippedAndVersionsRefused(t *testing.T) {
-	entries, sr := readAll(t, []byte(`{"v":2,"k":"weather","run":"r"}`+"\n"))
+	entries, sr := readAll(t, []byte(`{"v":3,"k":"weather","run":"r"}`+"\n"))
 	if len(entries) != 0 || sr.Skipped != 0 || sr.Damaged != 0 {
 		t.Errorf("unknown kind: %v", entries)
 	}
-	for _, v := range []int{1, 3} {
+	for _, v := range []int{1, 2, 4} {
 		_, err := Read(strings.NewReader(fmt.Sprintf(`{"v":%d,"k":"req","run":"r"}`, v)), metrics.Ask{})
-		want := fmt.Sprintf("version %d: this program reads version 2 only: read it with the servebench that wrote it", v)
+		want := fmt.Sprintf("version %d: this program reads version 3 only: read it with the servebench that wrote it", v)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("version %d: %v", v, err)
 		}
@@ -186,11 +187,11 @@ func FuzzReadStream(f *testing.F) {
 		h := testHeader("r")
 		c := metrics.NewCollector(h)
 		r := testRecord("r", 0, 3)
-		r.TokensPerChunk = []int{0, 1, 2}
-		r.Session = &metrics.Turn{ID: "a", Turns: 2, Waits: []int{0}, Gap: msec, At: new(msec), Took: msec, History: 7, Reusable: 5}
+		r.Tokens.PerChunk = []int{0, 1, 2}
+		r.Session = &record.Turn{ID: "a", Turns: 2, Waits: []int{0}, Gap: msec, At: new(msec), Took: msec, History: 7, Reusable: 5}
 		c.Add(r)
 		whole := *r
-		whole.Index, whole.Session = 1, &metrics.Turn{Turns: 1}
+		whole.Index, whole.Session = 1, &record.Turn{Turns: 1}
 		c.Add(&whole)
 		s := c.Summary(2)
 		noticed(s, 0)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -44,7 +45,7 @@ func noticed(s *metrics.Summary, shard int) {
 }
 
 // judged records a run with what its program noticed, and judges it.
-func judged(t *testing.T, sw *Writer, h *metrics.Header, shard int, records ...*metrics.Record) *metrics.Summary {
+func judged(t *testing.T, sw *Writer, h *metrics.Header, shard int, records ...*record.Record) *metrics.Summary {
 	t.Helper()
 	c := metrics.NewCollector(h)
 	err := sw.Begin(h)
@@ -76,9 +77,9 @@ func readOne(t *testing.T, data []byte) *metrics.Summary {
 }
 
 // readLate is r with marks of some chunks.
-func readLate(r *metrics.Record) *metrics.Record {
+func readLate(r *record.Record) *record.Record {
 	for i := 5; i < 50; i += 10 {
-		r.Late.Add(i, 5*time.Millisecond)
+		r.Answer.Late.Add(i, 5*time.Millisecond)
 	}
 	return r
 }
@@ -91,7 +92,7 @@ func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
 		h := testHeader("r")
 		c := metrics.NewCollector(h)
 		err := sw.Begin(h)
-		for _, r := range []*metrics.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
+		for _, r := range []*record.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
 			c.Add(r)
 			err = errors.Join(err, sw.Write(r))
 		}
@@ -113,11 +114,11 @@ func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
 
 func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 	for _, noChunks := range []bool{false, true} {
-		for name, records := range map[string][]*metrics.Record{
+		for name, records := range map[string][]*record.Record{
 			"by the chunk": three(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
-			"short and long": {testRecord("r", 0, 50), answered(3, 9, "stop"), answered(9, 3, "length"), {Index: 3, Out: 1, OutAsked: 9, Uncounted: true}},
-			"in a rush":      {arrived(metrics.Record{Out: 5}, 10, 20, 30, 40, 4000)},
-			"bundled":        {arrived(metrics.Record{Out: 9}, 10, 30, 50), arrived(metrics.Record{Out: 5}, 10, 15)},
+			"short and long": {testRecord("r", 0, 50), answered(3, 9, "stop"), answered(9, 3, "length"), {Index: 3, Tokens: record.Tokens{Out: 1, OutAsked: 9, Uncounted: true}}},
+			"in a rush":      {arrived(record.Record{Tokens: record.Tokens{Out: 5}}, 10, 20, 30, 40, 4000)},
+			"bundled":        {arrived(record.Record{Tokens: record.Tokens{Out: 9}}, 10, 30, 50), arrived(record.Record{Tokens: record.Tokens{Out: 5}}, 10, 15)},
 		} {
 			var buf bytes.Buffer
 			sw := NewWriter(&buf)
@@ -143,7 +144,7 @@ func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
 	var buf bytes.Buffer
 	sw := NewWriter(&buf)
 	sw.NoChunks = true
-	judged(t, sw, testHeader("r"), 0, arrived(metrics.Record{Run: "r", Out: 3}, 0, 10, 1000))
+	judged(t, sw, testHeader("r"), 0, arrived(record.Record{Run: "r", Tokens: record.Tokens{Out: 3}}, 0, 10, 1000))
 	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
 	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !near(s.Truth.MeanITL, 500) {
 		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", s.Truth.PeakTokens, s.Truth.MeanITL)
@@ -152,7 +153,7 @@ func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
 
 // sharded writes records of one run by turns into shards, the second of which
 // began 300 ms later on a clock that is a minute ahead.
-func sharded(t *testing.T, records []*metrics.Record) [][]byte {
+func sharded(t *testing.T, records []*record.Record) [][]byte {
 	t.Helper()
 	var shards [][]byte
 	for shard := range 2 {
@@ -163,7 +164,7 @@ func sharded(t *testing.T, records []*metrics.Record) [][]byte {
 		h.Config.RequestRate, h.Config.RampUp = 10, nil
 		h.ClockOffset += ahead
 		h.Epoch = h.Epoch.Add(later + ahead)
-		var own []*metrics.Record
+		var own []*record.Record
 		for i, r := range records {
 			if i%2 == shard {
 				moved := *r

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // PipeLine is the MaxLine that is safe on a pipe: Slurm mixes up longer lines of different tasks.
@@ -39,13 +40,14 @@ func (sw *Writer) Begin(h *metrics.Header) error {
 }
 
 // Write writes a record. It neither keeps nor changes the record.
-func (sw *Writer) Write(r *metrics.Record) error {
+func (sw *Writer) Write(r *record.Record) error {
 	if sw.NoChunks {
 		short := *r
-		short.Chunks, short.Blank, short.Late, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil, nil
+		a := &short.Answer
+		a.Chunks, a.Blank, a.Late, short.Tokens.PerChunk = a.Chunks.Ends(), a.Blank.Ends(), nil, nil
 		r = &short
 	}
-	sw.line = appendReq(sw.line[:0], sw.headOf(kindReq), r)
+	sw.line = appendRequest(sw.line[:0], sw.headOf(kindReq), r)
 	return sw.put(kindReq, sw.line)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -13,10 +14,10 @@ func ExampleJudge() {
 	c := metrics.NewCollector(&metrics.Header{})
 	for i := range 20 {
 		sent := time.Duration(i) * 100 * time.Millisecond
-		r := &metrics.Record{Index: i, Due: sent, Slot: sent, Sent: sent, In: 10, Out: 2}
-		r.Chunks.Append(sent + 30*time.Millisecond)
-		r.Chunks.Append(sent + 40*time.Millisecond)
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		r := &record.Record{Index: i, Times: record.Times{Due: sent, Slot: sent, Sent: sent}, Tokens: record.Tokens{In: 10, Out: 2}}
+		r.Answer.Chunks.Append(sent + 30*time.Millisecond)
+		r.Answer.Chunks.Append(sent + 40*time.Millisecond)
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s := c.Summary(2)

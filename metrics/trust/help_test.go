@@ -3,19 +3,19 @@ package trust
 import (
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // arrived is a completed request whose chunks came at these milliseconds after
 // the start of the run.
-func arrived(r metrics.Record, chunks ...float64) *metrics.Record {
+func arrived(r record.Record, chunks ...float64) *record.Record {
 	for _, at := range chunks {
-		r.Chunks.Append(time.Duration(at * float64(msec)))
+		r.Answer.Chunks.Append(time.Duration(at * float64(msec)))
 	}
-	r.Last = max(r.Last, r.Chunks.Last())
-	r.End = max(r.End, r.Last)
-	if r.FirstContent == 0 {
-		r.FirstContent = r.Chunks.First()
+	r.Times.Last = max(r.Times.Last, r.Answer.Chunks.Last())
+	r.Times.End = max(r.Times.End, r.Times.Last)
+	if r.Times.FirstContent == 0 {
+		r.Times.FirstContent = r.Answer.Chunks.First()
 	}
 	return &r
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // clean is a run that there is nothing to say against: 200 requests at 100 a
@@ -18,12 +19,12 @@ func clean() *metrics.Summary {
 		RequestRate: 100, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {
-		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, FirstContent: 1}
-		r.Slot, r.Sent = r.Due, r.Due+time.Duration(i%5)*100*time.Microsecond
+		r := &record.Record{Index: i, Times: record.Times{Due: time.Duration(i) * 10 * msec, FirstContent: 1}, Tokens: record.Tokens{Out: 20}}
+		r.Times.Slot, r.Times.Sent = r.Times.Due, r.Times.Due+time.Duration(i%5)*100*time.Microsecond
 		for j := range 20 {
-			r.Chunks.Append(r.Sent + time.Duration(50+10*j)*msec)
+			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(50+10*j)*msec)
 		}
-		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+200*time.Microsecond
+		r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()+200*time.Microsecond
 		c.Add(r)
 	}
 	s := c.Summary(2.5)
@@ -48,14 +49,14 @@ func alike(ms float64, n int) metrics.Distribution {
 func readLate(s *metrics.Summary, chunks int, by time.Duration) {
 	c := metrics.NewCollector(s.Header)
 	for i := range 200 {
-		r := &metrics.Record{Out: 20}
+		r := &record.Record{Tokens: record.Tokens{Out: 20}}
 		for j := range 20 {
 			if late := i < chunks && j == 10; late {
-				r.Late.Add(j, by)
+				r.Answer.Late.Add(j, by)
 			}
-			r.Chunks.Append(time.Duration(50+10*j) * msec)
+			r.Answer.Chunks.Append(time.Duration(50+10*j) * msec)
 		}
-		r.Last = r.Chunks.Last()
+		r.Times.Last = r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	s.Truth.Late = c.Summary(2.5).Truth.Late
@@ -72,14 +73,14 @@ func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
 func firstLate(s *metrics.Summary, answers int, by time.Duration) {
 	c := metrics.NewCollector(s.Header)
 	for i := range 200 {
-		r := &metrics.Record{Out: 20}
+		r := &record.Record{Tokens: record.Tokens{Out: 20}}
 		if i < answers {
-			r.Late.Add(0, by)
+			r.Answer.Late.Add(0, by)
 		}
 		for j := range 20 {
-			r.Chunks.Append(time.Duration(50+100*j) * msec)
+			r.Answer.Chunks.Append(time.Duration(50+100*j) * msec)
 		}
-		r.Last = r.Chunks.Last()
+		r.Times.Last = r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	late := c.Summary(2.5)
@@ -160,7 +161,7 @@ var faults = []fault{
 	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: the latencies leave these out"},
 
 	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
-		s.Failed, s.Classes, s.Interrupted = int(v), map[metrics.Class]int{metrics.Cancelled: int(v)}, true
+		s.Failed, s.Classes, s.Interrupted = int(v), map[record.Class]int{record.Cancelled: int(v)}, true
 	}, "201 of 401 requests were cut short: the latencies are of the quicker requests"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Truth.Lengths = metrics.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
@@ -783,8 +784,8 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 	for name, chunks := range map[string][]float64{"alone": {50}, "after a role": {49, 50}, "before a finish": {50, 50}} {
 		c := metrics.NewCollector(&metrics.Header{})
 		for i := range 200 {
-			r := arrived(metrics.Record{Index: i, Out: 1, FirstContent: 50 * msec, MaxAge: 9 * msec}, chunks...)
-			r.End = r.Last + 9*msec // read that late, and the end with it
+			r := arrived(record.Record{Index: i, Tokens: record.Tokens{Out: 1}, Times: record.Times{FirstContent: 50 * msec}, Answer: record.Answer{MaxAge: 9 * msec}}, chunks...)
+			r.Times.End = r.Times.Last + 9*msec // read that late, and the end with it
 			c.Add(r)
 		}
 		s := c.Summary(2)
@@ -798,11 +799,11 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 // A run of which little is left says little.
 func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 	s := clean()
-	s.Failed, s.Classes = 100+10, map[metrics.Class]int{metrics.Cancelled: 100, metrics.Timeout: 10}
+	s.Failed, s.Classes = 100+10, map[record.Class]int{record.Cancelled: 100, record.Timeout: 10}
 	if Judge(s); s.Trust.Verdict != metrics.Valid {
 		t.Errorf("%q", failing(s))
 	}
-	s.Classes = map[metrics.Class]int{metrics.Cancelled: 99, metrics.Timeout: 11}
+	s.Classes = map[record.Class]int{record.Cancelled: 99, record.Timeout: 11}
 	if Judge(s); !slices.Equal(failing(s), []string{"failed"}) || len(s.Trust.Notes) != 0 {
 		t.Errorf("%q, notes %q", failing(s), s.Trust.Notes)
 	}
@@ -812,7 +813,7 @@ func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 func delivered(tokens int, pattern ...float64) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{})
 	for i := range 20 {
-		r := metrics.Record{Index: i, Out: tokens}
+		r := record.Record{Index: i, Tokens: record.Tokens{Out: tokens}}
 		at, chunks := 50.0, []float64{50}
 		for j := range 40 {
 			at += pattern[j%len(pattern)]
@@ -848,7 +849,7 @@ func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
 func roles() *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{})
 	for i := range 200 {
-		c.Add(arrived(metrics.Record{Index: i, Out: 2, FirstContent: durationMS(50.01)}, 50, 50.01, 70))
+		c.Add(arrived(record.Record{Index: i, Tokens: record.Tokens{Out: 2}, Times: record.Times{FirstContent: durationMS(50.01)}}, 50, 50.01, 70))
 	}
 	return c.Summary(2)
 }

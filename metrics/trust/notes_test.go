@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestNotesAccuseNobody(t *testing.T) {
@@ -19,12 +20,12 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "are missing for 1 shard"},
 		"interrupted":   {func(s *metrics.Summary) { s.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, s.Classes = true, 9, map[metrics.Class]int{metrics.Cancelled: 9}
+			s.Interrupted, s.Failed, s.Classes = true, 9, map[record.Class]int{record.Cancelled: 9}
 		},
 			"stopped before its end, and 9 requests cut short"},
 		"stopped": {func(s *metrics.Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before its end, by a rule"},
 		"at the end": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, s.Classes = true, 5, map[metrics.Class]int{metrics.Deadline: 2, metrics.Cancelled: 3}
+			s.Interrupted, s.Failed, s.Classes = true, 5, map[record.Class]int{record.Deadline: 2, record.Cancelled: 3}
 		}, "and 5 requests cut short"},
 		"short answers": {func(s *metrics.Summary) { s.Truth.Lengths = metrics.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // burst are 1024 requests at once to a server that takes 50.2 ms for each. sent says how each was
 // sent, by its share of the burst.
-func burst(sent func(r *metrics.Record, share float64)) *metrics.Summary {
+func burst(sent func(r *record.Record, share float64)) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{RequestRate: math.Inf(1), Percentiles: []float64{99}}})
 	for i := range 1024 {
-		r := metrics.Record{Index: i, Out: 2}
+		r := record.Record{Index: i, Tokens: record.Tokens{Out: 2}}
 		sent(&r, float64(i)/1023)
-		wrote := metrics.Milliseconds(r.Wrote)
+		wrote := metrics.Milliseconds(r.Times.Wrote)
 		c.Add(arrived(r, wrote+50.2, wrote+70.2))
 	}
 	return c.Summary(0.1)
@@ -42,22 +43,22 @@ func TestWhatToDoAboutConnecting(t *testing.T) {
 
 func TestTTFTWithOurOwnSendDelayIsNotValid(t *testing.T) {
 	for name, c := range map[string]struct {
-		sent func(r *metrics.Record, share float64)
+		sent func(r *record.Record, share float64)
 		says string // "" for a VALID run
 	}{
-		"written at once": {func(r *metrics.Record, _ float64) { r.Wrote = 50 * time.Microsecond }, ""},
-		"each behind the earlier ones": {func(r *metrics.Record, share float64) { r.Wrote = 1 + durationMS(16*share) },
+		"written at once": {func(r *record.Record, _ float64) { r.Times.Wrote = 50 * time.Microsecond }, ""},
+		"each behind the earlier ones": {func(r *record.Record, share float64) { r.Times.Wrote = 1 + durationMS(16*share) },
 			"15.8 ms of P99 TTFT 66.0 ms is our own delay between the start of a request and its last byte written (limit 3.30 ms)"},
-		"most of them": {func(r *metrics.Record, share float64) { r.Wrote = durationMS(6) },
+		"most of them": {func(r *record.Record, share float64) { r.Times.Wrote = durationMS(6) },
 			"6.00 ms of mean TTFT 56.2 ms is our own delay"},
-		"while they connected": {func(r *metrics.Record, share float64) {
-			r.Conn, r.Wrote = metrics.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 3 * msec, TLS: 4 * msec}, 10*msec+msec/4
+		"while they connected": {func(r *record.Record, share float64) {
+			r.Conn, r.Times.Wrote = record.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 3 * msec, TLS: 4 * msec}, 10*msec+msec/4
 		}, ""},
-		"after they had connected": {func(r *metrics.Record, share float64) {
-			r.Conn, r.Wrote = metrics.Conn{New: true, Connect: 2 * msec}, 2*msec+durationMS(16*share)
+		"after they had connected": {func(r *record.Record, share float64) {
+			r.Conn, r.Times.Wrote = record.Conn{New: true, Connect: 2 * msec}, 2*msec+durationMS(16*share)
 		}, "of P99 TTFT 68.0 ms is our own delay between the start of a request and its last byte written, not counting the time to connect"},
-		"to a server that reads slowly": {func(r *metrics.Record, share float64) { r.Wrote, r.Waited = 30*msec, 30*msec }, ""},
-		"again after a failure":         {func(r *metrics.Record, share float64) { r.Wrote, r.Attempts = 30*msec, 2 }, ""},
+		"to a server that reads slowly": {func(r *record.Record, share float64) { r.Times.Wrote, r.Times.Waited = 30*msec, 30*msec }, ""},
+		"again after a failure":         {func(r *record.Record, share float64) { r.Times.Wrote, r.Attempts = 30*msec, 2 }, ""},
 	} {
 		s := burst(c.sent)
 		Judge(s)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // This file checks sessions: were their turns sent when they should be, did they complete, and did
@@ -77,7 +78,7 @@ func (j *judge) cutSessions() (metrics.Check, bool) {
 
 // overflows finds requests that did not fit into the model's context.
 func (j *judge) overflows() (metrics.Check, bool) {
-	n, of := j.Classes[metrics.Overflow], j.Completed+j.Failures()
+	n, of := j.Classes[record.Overflow], j.Completed+j.Failures()
 	c := metrics.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
 		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // talks gives a run 100 sessions of two turns that there is nothing to say against.
@@ -44,14 +45,14 @@ var sessionFaults = []fault{
 	}, "p99 10.0 ms (limit 10.0 ms)"},
 	{"broken sessions", 10, 11, func(s *metrics.Summary, v float64) { // cut sessions might have broken
 		of := talks(s)
-		of.Begun, of.Completed, of.Cut, of.Broken = 1100, 1000-int(v), 100, map[metrics.Class]int{metrics.Reset: int(v) - 1, metrics.Stall: 1}
+		of.Begun, of.Completed, of.Cut, of.Broken = 1100, 1000-int(v), 100, map[record.Class]int{record.Reset: int(v) - 1, record.Stall: 1}
 	}, "11 of 1000 sessions broke, as a turn failed: job times leave these out (limit 1.00 %)"},
 	{"cut sessions", 10, 11, func(s *metrics.Summary, v float64) {
 		of := talks(s)
 		of.Completed, of.Cut = 100-int(v), int(v)
 	}, "11 of 100 sessions were cut: job times favor short sessions (limit 10.0 %)"},
 	{"context overflow", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Failed, s.Classes = int(v), map[metrics.Class]int{metrics.Overflow: int(v)}
+		s.Failed, s.Classes = int(v), map[record.Class]int{record.Overflow: int(v)}
 	}, "3 of 203 requests did not fit into the model's context (limit 1.00 %)"},
 	{"gaps", 5, 6, func(s *metrics.Summary, v float64) { talks(s).Later.Vanished = int(v) },
 		"6 of 100 gaps vanished: the answers took so long that the next turns were due at once (limit 5.00 %)"},
@@ -115,7 +116,7 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		set  func(of *metrics.Sessions)
 		says string
 	}{
-		"a broken session":          {func(of *metrics.Sessions) { of.Broken = map[metrics.Class]int{metrics.Reset: 1} }, "1 of 101 sessions broke"},
+		"a broken session":          {func(of *metrics.Sessions) { of.Broken = map[record.Class]int{record.Reset: 1} }, "1 of 101 sessions broke"},
 		"a cut session":             {func(of *metrics.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
 		"a vanished gap":            {func(of *metrics.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
 		"sessions from the warm-up": {func(of *metrics.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
@@ -174,25 +175,25 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 
 // conversed is a run of that many sessions of three turns, a second from one to the next, after
 // each made changes.
-func conversed(sessions int, change func(r *metrics.Record)) *metrics.Summary {
+func conversed(sessions int, change func(r *record.Record)) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: sessions, Percentiles: []float64{99}, Dataset: "sessions"}})
 	for i := range sessions {
 		ready := time.Duration(i) * time.Second
 		for turn := range 3 {
-			r := &metrics.Record{Index: i, Turn: turn, Due: ready, Slot: ready, Sent: ready, In: 100, InAsked: 100, Out: 20, OutAsked: 20,
-				Session: &metrics.Turn{Turns: 3, Ready: ready, SessionSlot: time.Duration(i) * time.Second, Reusable: -1}}
+			r := &record.Record{Index: i, Turn: turn,
+				Session: &record.Turn{Turns: 3, Ready: ready, SessionSlot: time.Duration(i) * time.Second, Reusable: -1}, Times: record.Times{Due: ready, Slot: ready, Sent: ready}, Tokens: record.Tokens{In: 100, InAsked: 100, Out: 20, OutAsked: 20}}
 			if turn > 0 {
 				r.Session.Waits, r.Session.Gap, r.Session.History = []int{turn - 1}, 100*msec, 50
-				r.Due, r.Slot, r.Sent = ready+100*msec, ready+100*msec, ready+100*msec
+				r.Times.Due, r.Times.Slot, r.Times.Sent = ready+100*msec, ready+100*msec, ready+100*msec
 			}
 			for j := range 20 {
-				r.Chunks.Append(r.Sent + time.Duration(50+2*j)*msec)
+				r.Answer.Chunks.Append(r.Times.Sent + time.Duration(50+2*j)*msec)
 			}
-			r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
-			ready = r.End
+			r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+			ready = r.Times.End
 			change(r)
 			c.Add(r)
-			if r.Class != metrics.OK {
+			if r.Result.Class != record.OK {
 				break
 			}
 		}
@@ -205,12 +206,12 @@ func conversed(sessions int, change func(r *metrics.Record)) *metrics.Summary {
 
 // A tenth of plain errors of the server is no run to believe, whatever the class.
 func TestATenthOfPlainErrorsIsSuspect(t *testing.T) {
-	if s := conversed(100, func(*metrics.Record) {}); s.Trust.Verdict != metrics.Valid {
+	if s := conversed(100, func(*record.Record) {}); s.Trust.Verdict != metrics.Valid {
 		t.Errorf("%s for %q without errors", s.Trust.Verdict, failing(s))
 	}
-	s := conversed(100, func(r *metrics.Record) {
+	s := conversed(100, func(r *record.Record) {
 		if (3*r.Index+r.Turn)%10 == 0 {
-			r.Class, r.Status, r.Error, r.Chunks, r.Last = metrics.Status, 500, "busy", metrics.Stamps{}, 0
+			r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Chunks, r.Times.Last = record.Status, 500, "busy", record.Stamps{}, 0
 		}
 	})
 	if got := failing(s); s.Trust.Verdict != metrics.Suspect || !slices.Equal(got, []string{"failed", "broken sessions"}) {
@@ -220,30 +221,30 @@ func TestATenthOfPlainErrorsIsSuspect(t *testing.T) {
 
 // The checks see in single requests what is wrong with them.
 func TestTurnsOfARecordingAreChecked(t *testing.T) {
-	for want, change := range map[string]func(r *metrics.Record){
-		"order": func(r *metrics.Record) { // sent while the answer came
+	for want, change := range map[string]func(r *record.Record){
+		"order": func(r *record.Record) { // sent while the answer came
 			if r.Index == 7 && r.Turn == 2 {
-				r.Sent = r.Session.Ready - msec
+				r.Times.Sent = r.Session.Ready - msec
 			}
 		},
-		"later turns": func(r *metrics.Record) { // each of them is late, and so little that no p99 shows it
+		"later turns": func(r *record.Record) { // each of them is late, and so little that no p99 shows it
 			if r.Turn > 0 {
-				r.Sent += 1100 * time.Microsecond
+				r.Times.Sent += 1100 * time.Microsecond
 			}
 		},
-		"gaps": func(r *metrics.Record) {
+		"gaps": func(r *record.Record) {
 			if r.Turn > 0 {
-				r.Due, r.Slot, r.Sent = r.Session.Ready, r.Session.Ready, r.Session.Ready
+				r.Times.Due, r.Times.Slot, r.Times.Sent = r.Session.Ready, r.Session.Ready, r.Session.Ready
 			}
 		},
-		"history": func(r *metrics.Record) {
+		"history": func(r *record.Record) {
 			if r.Turn > 0 {
-				r.In = 150
+				r.Tokens.In = 150
 			}
 		},
-		"context overflow": func(r *metrics.Record) {
+		"context overflow": func(r *record.Record) {
 			if r.Index >= 90 && r.Turn == 2 {
-				r.Class, r.Error, r.Chunks, r.Last = metrics.Overflow, "too long", metrics.Stamps{}, 0
+				r.Result.Class, r.Result.Error, r.Answer.Chunks, r.Times.Last = record.Overflow, "too long", record.Stamps{}, 0
 			}
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // inOne is a run like clean whose answers came whole, 240 ms after their requests, and whose requests
@@ -15,11 +16,11 @@ func inOne(lag time.Duration) *metrics.Summary {
 		RequestRate: 100, Whole: true, Metrics: []string{"e2el"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {
-		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, Unstreamed: true, Conn: metrics.Conn{New: true, Connect: 6 * msec}}
-		r.Slot, r.Sent = r.Due, r.Due+lag
-		r.Last = r.Sent + 240*msec
-		r.FirstContent, r.End = r.Last, r.Last
-		r.Chunks.Append(r.Last)
+		r := &record.Record{Index: i, Conn: record.Conn{New: true, Connect: 6 * msec}, Times: record.Times{Due: time.Duration(i) * 10 * msec}, Tokens: record.Tokens{Out: 20}, Answer: record.Answer{Unstreamed: true}}
+		r.Times.Slot, r.Times.Sent = r.Times.Due, r.Times.Due+lag
+		r.Times.Last = r.Times.Sent + 240*msec
+		r.Times.FirstContent, r.Times.End = r.Times.Last, r.Times.Last
+		r.Answer.Chunks.Append(r.Times.Last)
 		c.Add(r)
 	}
 	s := c.Summary(2.5)

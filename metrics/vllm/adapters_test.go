@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -15,12 +16,12 @@ import (
 func adapted() *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}}}})
 	for i := range 3 {
-		r := &metrics.Record{Index: i, Adapter: "sql", In: 5, Out: 2}
+		r := &record.Record{Index: i, Adapter: "sql", Tokens: record.Tokens{In: 5, Out: 2}}
 		first := time.Duration(100+100*i) * time.Millisecond
-		r.Chunks.Append(first)
-		r.Chunks.Append(first + 10*time.Millisecond)
-		if r.Last, r.End = r.Chunks.Last(), r.Chunks.Last(); i == 2 {
-			r.Adapter, r.Class, r.Error = "chat", metrics.Status, "no"
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(first + 10*time.Millisecond)
+		if r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last(); i == 2 {
+			r.Adapter, r.Result.Class, r.Result.Error = "chat", record.Status, "no"
 		}
 		c.Add(r)
 	}

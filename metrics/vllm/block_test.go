@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // everything is a run that gives every version all it can print.
@@ -18,9 +19,9 @@ func everything() *metrics.Summary {
 		MaxConcurrency: 4, RequestRate: 2, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1}}, Percentiles: []float64{50, 99.9},
 		Metrics: []string{"ttft", "tpot", "itl", "e2el", "client_queue_time", "e2el_including_client_queue"},
 	}})
-	r := &metrics.Record{In: 3, Out: 2, Last: time.Second}
-	r.Chunks.Append(time.Millisecond)
-	r.Chunks.Append(time.Second)
+	r := &record.Record{Tokens: record.Tokens{In: 3, Out: 2}, Times: record.Times{Last: time.Second}}
+	r.Answer.Chunks.Append(time.Millisecond)
+	r.Answer.Chunks.Append(time.Second)
 	c.Add(r)
 	s := c.Summary(1)
 	s.RTFx, s.InputRate = 1.5, 2.5

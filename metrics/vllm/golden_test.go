@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -184,7 +185,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 		o := metrics.Outcome{
 			Index: i, Success: r.Success, In: r.PromptLen, Out: r.Out, Start: r.Start,
 			TTFT: r.TTFT, ITL: r.ITL, Latency: r.Latency, Queue: r.Start - r.Arrival, Text: r.Text, Error: r.Error,
-			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &metrics.Payload{Inputs: r.Inputs, Audio: r.Audio},
+			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &record.Payload{Inputs: r.Inputs, Audio: r.Audio},
 		}
 		switch {
 		case header.Config.Pooling():

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // totals replaces computed numbers by those in the file, and computes missing ones: rates from its
@@ -129,8 +130,8 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 // plausible is an error if a request has more tokens than any has. The sum might overflow.
 func plausible(key string, tokens []int) error {
 	for i, n := range tokens {
-		if max(n, -n) > metrics.MaxTokens {
-			return fmt.Errorf("%s: request %d has %d tokens: the most are %d", key, i, n, int(metrics.MaxTokens))
+		if max(n, -n) > record.MaxTokens {
+			return fmt.Errorf("%s: request %d has %d tokens: the most are %d", key, i, n, int(record.MaxTokens))
 		}
 	}
 	return nil

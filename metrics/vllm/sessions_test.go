@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -24,19 +25,19 @@ func chat() *metrics.Summary {
 				continue
 			}
 			due := time.Duration(turn) * 600 * time.Millisecond
-			r := &metrics.Record{
-				Index: i, Turn: turn, Due: due, Slot: due, Sent: due, End: due + 300*time.Millisecond, In: 100, InAsked: 100, Cached: 80 * turn, Out: 2, OutAsked: 2,
-				Session: &metrics.Turn{Turns: 2, Ready: due / 2, Gap: due / 2, At: &due, Took: time.Second, Reusable: 90 * turn},
+			r := &record.Record{
+				Index: i, Turn: turn,
+				Session: &record.Turn{Turns: 2, Ready: due / 2, Gap: due / 2, At: &due, Took: time.Second, Reusable: 90 * turn}, Times: record.Times{Due: due, Slot: due, Sent: due, End: due + 300*time.Millisecond}, Tokens: record.Tokens{In: 100, InAsked: 100, Cached: 80 * turn, Out: 2, OutAsked: 2},
 			}
 			if turn > 0 {
 				r.Session.Waits, r.Session.History = []int{0}, 100
 			}
 			if i == 2 && turn == 1 {
-				r.Class = metrics.Reset
+				r.Result.Class = record.Reset
 			}
-			r.Chunks.Append(due + 100*time.Millisecond)
-			r.Chunks.Append(r.End)
-			r.Last = r.End
+			r.Answer.Chunks.Append(due + 100*time.Millisecond)
+			r.Answer.Chunks.Append(r.Times.End)
+			r.Times.Last = r.Times.End
 			c.Add(r)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/save"
 )
 
@@ -29,7 +30,7 @@ var ofRequests = map[string]func(io.Writer) table{"requests-csv": newCSV, "reque
 
 // A table takes requests one after the other. Close ends it, and leaves the writer open.
 type table interface {
-	add(r *requestRow) error
+	add(q *request) error
 	io.Closer
 }
 
@@ -140,7 +141,7 @@ func (f *Files) write(to file, content func(io.Writer) error) error {
 }
 
 // Request takes a request of a run. It keeps neither of its arguments.
-func (f *Files) Request(h *metrics.Header, r *metrics.Record) {
+func (f *Files) Request(h *metrics.Header, r *record.Record) {
 	if len(f.tables) == 0 {
 		return
 	}

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,30 +19,31 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const ms = time.Millisecond
 
 // recorded are the requests of a run: one that completed with so many milliseconds between
 // its chunks, one that failed and one of the warm-up.
-func recorded(gap time.Duration) []*metrics.Record {
-	done := &metrics.Record{ID: "r-0", Adapter: "sql", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
-		Session: &metrics.Turn{ID: "s", Turns: 3, Agent: "main", SessionSlot: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
-		In:      7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
-		Payload: &metrics.Payload{Images: 2, Audio: 1.5, Inputs: 3, Bytes: 4096}, Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
+func recorded(gap time.Duration) []*record.Record {
+	done := &record.Record{ID: "r-0", Adapter: "sql",
+		Session: &record.Turn{ID: "s", Turns: 3, Agent: "main", SessionSlot: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0}, Attempts: 2,
+		Payload: &record.Payload{Images: 2, Audio: 1.5, Inputs: 3, Bytes: 4096}, Conn: record.Conn{New: true, DNS: ms, Connect: ms}, Server: &record.ServerTimes{QueueMS: new(1.5)}, Times: record.Times{Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, FirstOutput: 18 * ms, End: time.Second}, Answer: record.Answer{Reasoned: true, Finish: "length"},
+		Tokens: record.Tokens{In: 7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3}, Result: record.Result{Status: 200}}
 	for i := range 3 {
-		done.Chunks.Append(11*ms + time.Duration(i)*gap)
+		done.Answer.Chunks.Append(11*ms + time.Duration(i)*gap)
 	}
-	done.Last = done.Chunks.Last()
-	failed := &metrics.Record{Index: 1, Turn: 2, Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms, Class: metrics.Status, Status: 503, Error: "a, \"b\"\nc",
-		Session: &metrics.Turn{ID: "s", Turns: 3, Waits: []int{0, 1}, Tool: true, Ready: 2 * ms, Gap: 3 * ms, History: 9, Reusable: -1, Answered: 4}}
+	done.Times.Last = done.Answer.Chunks.Last()
+	failed := &record.Record{Index: 1, Turn: 2,
+		Session: &record.Turn{ID: "s", Turns: 3, Waits: []int{0, 1}, Tool: true, Ready: 2 * ms, Gap: 3 * ms, History: 9, Reusable: -1, Answered: 4}, Times: record.Times{Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms}, Result: record.Result{Class: record.Status, Status: 503, Error: "a, \"b\"\nc"}}
 	warm := *done
-	warm.Phase, warm.ID, warm.Index, warm.Session = metrics.WarmUp, "r-w", 2, nil
-	return []*metrics.Record{done, failed, &warm}
+	warm.Phase, warm.ID, warm.Index, warm.Session = record.WarmUp, "r-w", 2, nil
+	return []*record.Record{done, failed, &warm}
 }
 
 // summaries are runs on two arms, the first of which is repeated.
-func summaries(each func(*metrics.Header, *metrics.Record)) (sums []*metrics.Summary) {
+func summaries(each func(*metrics.Header, *record.Record)) (sums []*metrics.Summary) {
 	for i, arm := range []string{"old", "old", "new"} {
 		h := &metrics.Header{Run: string(rune('a' + i)), Version: "1", Epoch: time.Unix(int64(i), 0), Config: metrics.Config{
 			Backend: "openai", Model: "m", Dataset: "random", NumPrompts: 2, RequestRate: 10, Seed: int64(i),
@@ -121,7 +122,7 @@ func TestRequestsHaveARowEach(t *testing.T) {
 		"input_tokens": {"7", "0", "7"}, "input_tokens_asked": {"8", "0", "8"}, "cached_tokens": {"4", "0", "4"}, "output_tokens": {"3", "0", "3"}, "reasoning_tokens": {"2", "", "2"}, "output_tokens_asked": {"3", "0", "3"},
 		"new_connection": {"true", "false", "true"}, "connecting_ms": {"2", "0", "2"}, "server_queue_ms": {"1.5", "", "1.5"}, "server_ttft_ms": {"", "", ""},
 		"images": {"2", "", "2"}, "videos": {"", "", ""}, "sound_s": {"1.5", "", "1.5"}, "inputs": {"3", "", "3"}, "body_bytes": {"4096", "", "4096"},
-		"session": {"s", "s", ""}, "session_turns": {"3", "3", ""}, "agent": {"main", "", ""}, "place_s": {"0.001", "0", ""}, "ready_s": {"0.002", "0.002", ""},
+		"session": {"s", "s", ""}, "session_turns": {"3", "3", ""}, "agent": {"main", "", ""}, "session_slot_s": {"0.001", "0", ""}, "ready_s": {"0.002", "0.002", ""},
 		"gap_ms": {"0", "3", ""}, "tool_gap": {"", "true", ""}, "at_s": {"-0.004", "", ""}, "drift_ms": {"5", "", ""},
 		"history_tokens": {"0", "9", ""}, "reusable_tokens": {"0", "", ""}, "answered_tokens": {"", "4", ""},
 	} {
@@ -143,9 +144,9 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 	for i := range 4 {
 		first, second := *recorded(ms)[0], *recorded(ms)[0]
 		first.Index, second.Index, second.Turn = i, i, 1
-		first.Session, second.Session = &metrics.Turn{Turns: 2, Reusable: 0}, &metrics.Turn{Turns: 2, Waits: []int{0}, Reusable: 5, Ready: 31 * ms}
+		first.Session, second.Session = &record.Turn{Turns: 2, Reusable: 0}, &record.Turn{Turns: 2, Waits: []int{0}, Reusable: 5, Ready: 31 * ms}
 		if i == 3 {
-			second.Class = metrics.Reset
+			second.Result.Class = record.Reset
 		}
 		c.Add(&first)
 		if i != 2 {
@@ -186,28 +187,30 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 // Parquet has the columns and the values of CSV, and the lists besides.
 func TestParquetIsAsCSV(t *testing.T) {
 	file := strings.NewReader(written(t, "requests-parquet"))
-	rows, err := parquet.Read[requestRow](file, file.Size())
+	opened, err := parquet.OpenFile(file, file.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text bytes.Buffer
-	table := newCSV(&text)
-	for _, row := range rows {
-		if err := table.add(&row); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := table.Close(); err != nil {
+	want, err := csv.NewReader(strings.NewReader(written(t, "requests-csv"))).ReadAll()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := written(t, "requests-csv"); text.String() != want {
-		t.Errorf("%s\nwant\n%s", text.String(), want)
+	rows := make([]any, len(want)-1)
+	if n, err := parquet.NewGenericReader[any](opened).Read(rows); n != len(rows) || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(n, err)
 	}
-	if got := [][]int64{rows[0].Waits, rows[1].Waits}; !reflect.DeepEqual(got, [][]int64{{}, {0, 1}}) {
-		t.Errorf("waits %v", got)
+	for i, row := range rows {
+		for k, name := range want[0] {
+			if got := spelled(row.(map[string]any)[name]); got != want[i+1][k] {
+				t.Errorf("row %d: %s is %q, want %q", i, name, got, want[i+1][k])
+			}
+		}
 	}
-	if got := [][]float64{rows[0].ITL, rows[1].ITL, rows[3].ITL}; !reflect.DeepEqual(got, [][]float64{{10, 10}, {}, {11, 11}}) {
-		t.Errorf("%v", got)
+	for i, lists := range map[int]string{0: "[10 10] []", 1: "[] [0 1]", 3: "[11 11] []"} {
+		row := rows[i].(map[string]any)
+		if got := fmt.Sprint(row["itl_ms"], " ", row["waits"]); got != lists {
+			t.Errorf("row %d: %s, want %s", i, got, lists)
+		}
 	}
 }
 
@@ -216,7 +219,7 @@ func TestRowGroupsAreBounded(t *testing.T) {
 	var file bytes.Buffer
 	table := newParquet(&file).(*parquetTable)
 	table.most = 130 // some three rows
-	summaries(func(h *metrics.Header, r *metrics.Record) {
+	summaries(func(h *metrics.Header, r *record.Record) {
 		if err := table.add(newRequest(h, r)); err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +285,7 @@ func TestBenchmarksAreAsDocumented(t *testing.T) {
 }
 
 func TestOneLoadNeedsNoName(t *testing.T) {
-	sums := summaries(func(*metrics.Header, *metrics.Record) {})[:2]
+	sums := summaries(func(*metrics.Header, *record.Record) {})[:2]
 	if got := names([]*runRow{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"", ""}) {
 		t.Errorf("%q", got)
 	}
@@ -362,7 +365,7 @@ func TestFilesSayWhatTheyLack(t *testing.T) {
 		t.Error(err)
 	}
 	err := f.Write(func() error {
-		s := summaries(func(*metrics.Header, *metrics.Record) {})[0]
+		s := summaries(func(*metrics.Header, *record.Record) {})[0]
 		if lacking := f.Run(s); !strings.HasPrefix(lacking, "single requests are not known") {
 			t.Errorf("%q", lacking)
 		}
@@ -433,7 +436,7 @@ func TestMetadataIsToldFromOtherColumns(t *testing.T) {
 func TestTextsOfRequestsAreNoFormulas(t *testing.T) {
 	var text bytes.Buffer
 	table := newCSV(&text)
-	if err := table.add(newRequest(&metrics.Header{Run: "a"}, &metrics.Record{Class: metrics.Status, Error: "=cmd"})); err != nil {
+	if err := table.add(newRequest(&metrics.Header{Run: "a"}, &record.Record{Result: record.Result{Class: record.Status, Error: "=cmd"}})); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.Close(); err != nil || !strings.Contains(text.String(), ",'=cmd,") {
@@ -444,8 +447,8 @@ func TestTextsOfRequestsAreNoFormulas(t *testing.T) {
 var update = flag.Bool("update", false, "write the tables of docs/files.md")
 
 var (
-	runColumn     = regexp.MustCompile(`(?ms)(?:^\t// ([^\n]*)\n)?^\t\{"([a-z0-9_]+)", func.*?\}\},(?: +// ([^\n]*))?$`)
-	requestColumn = regexp.MustCompile("(?m)^()\t\\w+ +\\S+ +`parquet:\"([a-z0-9_]+)[^`]*`(?: +// (.*))?$")
+	columnOfRun     = regexp.MustCompile(`(?ms)(?:^\t// ([^\n]*)\n)?^\t\{"([a-z0-9_]+)", func.*?\}\},(?: +// ([^\n]*))?$`)
+	columnOfRequest = regexp.MustCompile(`(?ms)(?:^\t\t// ([^\n]*)\n)?^\t\t\{"([a-z0-9_]+)", (?:none|unknown|zeros), .*?\},(?: +// ([^\n]*))?$`)
 )
 
 // The tables of columns in the docs are the code's: the names, and the comments behind or above them. Columns that share
@@ -462,8 +465,8 @@ func TestTheDocsHaveTheColumns(t *testing.T) {
 		column *regexp.Regexp
 		least  int
 	}{
-		"| column of a run | content |\n|---|---|\n":     {"run.go", runColumn, len(identityColumns) + len(measured) + len(ofSessions)},
-		"| column of a request | content |\n|---|---|\n": {"request.go", requestColumn, reflect.TypeFor[requestRow]().NumField()},
+		"| column of a run | content |\n|---|---|\n":     {"run.go", columnOfRun, len(identityColumns) + len(measured) + len(ofSessions)},
+		"| column of a request | content |\n|---|---|\n": {"request.go", columnOfRequest, len(columnsOfRequests())},
 	} {
 		code, err := os.ReadFile(source.file)
 		if err != nil {
@@ -515,7 +518,7 @@ func TestFormatsAreDocumented(t *testing.T) {
 
 // A grid varies a flag that has no column of its own, and --metadata may have any key.
 func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
-	sums := summaries(func(*metrics.Header, *metrics.Record) {})
+	sums := summaries(func(*metrics.Header, *record.Record) {})
 	for i, s := range sums {
 		s.Origin = metrics.Origin{File: "grid.jsonl", Number: i + 1, Of: 3}
 		s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: strings.Repeat("1", i+1)}, {Key: "temperature", Value: "0"}}

@@ -2,192 +2,249 @@ package export
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/save"
 )
 
-// A requestRow is a row of a table of requests. Times are seconds from the start of its run, for a
-// shard by the shard's clock. Latencies follow the definitions of the run, as in its block; only
-// completed requests have them. Unknown optional values are null, in CSV an empty field. CSV has no
-// lists.
-type requestRow struct {
-	Run       string `parquet:"run,dict"` // which run it belongs to
-	Target    string `parquet:"target,optional,dict"`
-	Shard     int64  `parquet:"shard"`
-	Index     int64  `parquet:"index"` // position in the dataset and in the conversation
-	Turn      int64  `parquet:"turn"`
-	ID        string `parquet:"request_id,optional"`         // x-request-id
-	Adapter   string `parquet:"adapter,optional,dict"`       // LoRA adapter that it asked for
-	Phase     string `parquet:"phase,dict"`                  // main, warm-up or drain
-	Completed bool   `parquet:"completed"`                   // whether it completed
-	Failure   string `parquet:"failure,optional,dict"`       // class of its failure
-	Status    int64  `parquet:"status,optional"`             // HTTP status
-	Error     string `parquet:"error,optional,dict"`         // message of its failure
-	Finish    string `parquet:"finish_reason,optional,dict"` // the server's finish reason
-	Attempts  int64  `parquet:"attempts"`                    // how often it was sent
-
-	Due          float64  `parquet:"due_s"`                 // when the schedule wanted it
-	Slot         float64  `parquet:"slot_s"`                // when it got a slot
-	Sent         float64  `parquet:"sent_s"`                // when it was sent
-	FirstByte    *float64 `parquet:"first_byte_s,optional"` // when these arrived
-	FirstContent *float64 `parquet:"first_content_s,optional"`
-	LastChunk    *float64 `parquet:"last_chunk_s,optional"`
-	End          *float64 `parquet:"end_s,optional"` // when the response was over
-
-	Lag   *float64  `parquet:"lag_ms,optional"`   // how late servebench sent it
-	Queue *float64  `parquet:"queue_ms,optional"` // how long it waited for a slot
-	TTFT  *float64  `parquet:"ttft_ms,optional"`  // its latencies
-	TTFO  *float64  `parquet:"ttfo_ms,optional"`
-	TPOT  *float64  `parquet:"tpot_ms,optional"`
-	E2EL  *float64  `parquet:"e2el_ms,optional"`
-	ITL   []float64 `parquet:"itl_ms,list"` // list of times between its chunks; Parquet only
-
-	Chunks      int64 `parquet:"chunks"`       // chunks of the response
-	Input       int64 `parquet:"input_tokens"` // prompt tokens: counted, asked, cached
-	InputAsked  int64 `parquet:"input_tokens_asked"`
-	Cached      int64 `parquet:"cached_tokens"`
-	Output      int64 `parquet:"output_tokens"` // output tokens: counted, reasoning, asked
-	Reasoning   int64 `parquet:"reasoning_tokens,optional"`
-	OutputAsked int64 `parquet:"output_tokens_asked"`
-
-	NewConnection bool     `parquet:"new_connection"`           // whether one was opened for it
-	Connecting    float64  `parquet:"connecting_ms"`            // how long that took, inside TTFT
-	ServerQueue   *float64 `parquet:"server_queue_ms,optional"` // the server's own times
-	ServerTTFT    *float64 `parquet:"server_ttft_ms,optional"`
-
-	// These are of requests that carried more than one prompt of text.
-	Images int64    `parquet:"images,optional"` // what it carried apart from a text
-	Videos int64    `parquet:"videos,optional"`
-	Sound  *float64 `parquet:"sound_s,optional"`
-	Inputs int64    `parquet:"inputs,optional"`
-	Bytes  int64    `parquet:"body_bytes,optional"`
-
-	// These are of requests in sessions of several.
-	Session      string   `parquet:"session,optional,dict"` // its session
-	SessionTurns int64    `parquet:"session_turns,optional"`
-	Agent        string   `parquet:"agent,optional,dict"`
-	Waits        []int64  `parquet:"waits,list"`               // list of awaited turns; Parquet only
-	SessionSlot  *float64 `parquet:"place_s,optional"`         // when the session got its slot
-	Ready        *float64 `parquet:"ready_s,optional"`         // when that wait ended
-	Gap          *float64 `parquet:"gap_ms,optional"`          // how long it was to wait then
-	ToolGap      bool     `parquet:"tool_gap,optional"`        // whether a tool took that time
-	At           *float64 `parquet:"at_s,optional"`            // when the recording had it sent
-	Drift        *float64 `parquet:"drift_ms,optional"`        // how far behind that it was due
-	History      *int64   `parquet:"history_tokens,optional"`  // prompt tokens of earlier turns
-	Reusable     *int64   `parquet:"reusable_tokens,optional"` // in a cache without limit
-	Answered     int64    `parquet:"answered_tokens,optional"` // of the recorded response in it
+// A request is a row of a table of requests: a Record of a run, and its latencies by the definitions of the run.
+type request struct {
+	header    *metrics.Header
+	record    *record.Record
+	latencies map[string]float64 // in milliseconds; itl is in gaps
+	gaps      []float64
 }
 
-func newRequest(h *metrics.Header, r *metrics.Record) *requestRow {
+func newRequest(h *metrics.Header, r *record.Record) *request {
 	r, _ = h.Counted(r).Possible()
-	row := &requestRow{
-		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID,
-		Adapter: r.Adapter,
-		Phase:   string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status),
-		Error:  r.Error,
-		Finish: r.Finish, Attempts: int64(max(r.Attempts, 1)),
-		Due: r.Due.Seconds(), Slot: r.Slot.Seconds(), Sent: r.Sent.Seconds(), FirstByte: happened(r.FirstByte),
-		FirstContent: happened(r.FirstContent), LastChunk: happened(r.Last), End: happened(r.End),
-		Chunks: int64(r.Chunks.Len()), Input: int64(r.In), InputAsked: int64(r.InAsked), Cached: int64(r.Cached),
-		Output: int64(r.Out), Reasoning: int64(r.OutReasoned), OutputAsked: int64(r.OutAsked), NewConnection: r.Conn.New,
-		Connecting: metrics.Milliseconds(r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS),
-	}
-	if r.Phase == metrics.Main {
-		row.Phase = "main"
-	}
-	if r.Server != nil {
-		row.ServerQueue, row.ServerTTFT = r.Server.QueueMS, r.Server.TTFTMS
-	}
-	if p := r.Payload; p != nil {
-		row.Images, row.Videos, row.Inputs, row.Bytes = int64(p.Images), int64(p.Videos), int64(p.Inputs), int64(p.Bytes)
-		if p.Audio > 0 {
-			row.Sound = &p.Audio
-		}
-	}
-	if r.Session != nil {
-		row.step(r.Session, r.Due)
-	}
-	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT,
-		"e2el": &row.E2EL}
+	q := &request{header: h, record: r, latencies: map[string]float64{}}
 	for name, d := range r.Latencies() {
 		if ms := metrics.Milliseconds(d); name == "itl" {
-			row.ITL = append(row.ITL, ms)
+			q.gaps = append(q.gaps, ms)
 		} else {
-			*places[name] = &ms
+			q.latencies[name] = ms
 		}
 	}
-	if ttfo, there := r.TTFO(); there && row.TTFT != nil {
-		row.TTFO = new(metrics.Milliseconds(ttfo))
+	if ttfo, there := r.TTFO(); there {
+		if _, completed := q.latencies["ttft"]; completed {
+			q.latencies["ttfo"] = metrics.Milliseconds(ttfo)
+		}
 	}
-	return row
+	return q
 }
 
-// step fills the columns of a request that was due at a time in its session.
-func (row *requestRow) step(s *metrics.Turn, due time.Duration) {
-	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.ID, int64(s.Turns), s.Agent, s.Tool
-	row.SessionSlot, row.Ready, row.Gap = new(s.SessionSlot.Seconds()), new(s.Ready.Seconds()),
-		new(metrics.Milliseconds(s.Gap))
-	row.History, row.Answered = new(int64(s.History)), int64(s.Answered)
-	for _, turn := range s.Waits {
-		row.Waits = append(row.Waits, int64(turn))
-	}
-	if s.Reusable >= 0 {
-		row.Reusable = new(int64(s.Reusable))
-	}
-	if s.At != nil {
-		row.At, row.Drift = new(s.At.Seconds()), new(metrics.Milliseconds(due-*s.At))
+// A requestColumn is a column of the tables of requests: a field of a Record, or what is computed from several. CSV has
+// no lists.
+type requestColumn struct {
+	name string
+	nulls
+	value
+}
+
+// Nulls say where a column is null, in CSV an empty field.
+type nulls string
+
+const (
+	none    nulls = ""
+	unknown nulls = "optional"      // where the value is not known
+	zeros   nulls = "optional,zero" // where it is zero, or not known
+)
+
+// A value is what a column has of each request: a value of the type of zero, or nil if it is not known.
+type value struct {
+	zero any
+	of   func(*request) any
+}
+
+// Times are seconds from the start of the run, for a shard by the shard's clock. Only completed requests have
+// latencies.
+func columnsOfRequests() []requestColumn {
+	field := fieldsOf()
+	return []requestColumn{
+		{"run", none, textOf(func(q *request) string { return q.header.Run })}, // which run it belongs to
+		{"target", zeros, textOf(func(q *request) string { return q.header.TargetName() })},
+		{"shard", none, wholeOf(func(q *request) int { return q.header.Shard })},
+		{"index", none, field["index"]}, // position in the dataset and in the conversation
+		{"turn", none, field["turn"]},
+		{"request_id", zeros, field["request_id"]},        // x-request-id
+		{"adapter", zeros, field["adapter"]},              // LoRA adapter that it asked for
+		{"phase", none, textOf((*request).phase)},         // main, warm-up or drain
+		{"completed", none, flagOf((*request).completed)}, // whether it completed
+		{"failure", zeros, field["failure"]},              // class of its failure
+		{"status", zeros, field["status"]},                // HTTP status
+		{"error", zeros, field["error"]},                  // message of its failure
+		{"finish_reason", zeros, field["finish_reason"]},  // the server's finish reason
+		// how often it was sent
+		{"attempts", none, wholeOf(func(q *request) int { return max(q.record.Attempts, 1) })},
+
+		// when the schedule wanted it
+		{"due_s", none, numberOf(func(q *request) float64 { return q.record.Times.Due.Seconds() })},
+		// when it got a slot
+		{"slot_s", none, numberOf(func(q *request) float64 { return q.record.Times.Slot.Seconds() })},
+		{"sent_s", none, field["sent_s"]},              // when it was sent
+		{"first_byte_s", zeros, field["first_byte_s"]}, // when these arrived
+		{"first_content_s", zeros, field["first_content_s"]},
+		{"last_chunk_s", zeros, field["last_chunk_s"]},
+		{"end_s", zeros, field["end_s"]}, // when the response was over
+
+		{"lag_ms", unknown, latencyOf("lag")},     // how late servebench sent it
+		{"queue_ms", unknown, latencyOf("queue")}, // how long it waited for a slot
+		{"ttft_ms", unknown, latencyOf("ttft")},   // its latencies
+		{"ttfo_ms", unknown, latencyOf("ttfo")},
+		{"tpot_ms", unknown, latencyOf("tpot")},
+		{"e2el_ms", unknown, latencyOf("e2el")},
+		// list of times between its chunks; Parquet only
+		{"itl_ms", none, value{[]float64(nil), func(q *request) any { return q.gaps }}},
+
+		{"chunks", none, field["chunks"]},             // chunks of the response
+		{"input_tokens", none, field["input_tokens"]}, // prompt tokens: counted, asked, cached
+		{"input_tokens_asked", none, field["input_tokens_asked"]},
+		{"cached_tokens", none, field["cached_tokens"]},
+		{"output_tokens", none, field["output_tokens"]}, // output tokens: counted, reasoning, asked
+		{"reasoning_tokens", zeros, field["reasoning_tokens"]},
+		{"output_tokens_asked", none, field["output_tokens_asked"]},
+
+		{"new_connection", none, field["new_connection"]}, // whether one was opened for it
+		// how long that took, inside TTFT
+		{"connecting_ms", none, numberOf(func(q *request) float64 { return metrics.Milliseconds(q.record.Conn.Took()) })},
+		{"server_queue_ms", unknown, field["server_queue_ms"]}, // the server's own times
+		{"server_ttft_ms", unknown, field["server_ttft_ms"]},
+
+		// These are of requests that carried more than one prompt of text.
+
+		{"images", zeros, field["images"]}, // what it carried apart from a text
+		{"videos", zeros, field["videos"]},
+		{"sound_s", zeros, field["sound_s"]},
+		{"inputs", zeros, field["inputs"]},
+		{"body_bytes", zeros, field["body_bytes"]},
+
+		// These are of requests in sessions of several.
+
+		{"session", zeros, field["session"]}, // its session
+		{"session_turns", zeros, field["session_turns"]},
+		{"agent", zeros, field["agent"]},
+		{"waits", none, field["waits"]},                      // list of awaited turns; Parquet only
+		{"session_slot_s", unknown, field["session_slot_s"]}, // when the session got its slot
+		{"ready_s", unknown, field["ready_s"]},               // when that wait ended
+		{"gap_ms", unknown, field["gap_ms"]},                 // how long it was to wait then
+		{"tool_gap", zeros, field["tool_gap"]},               // whether a tool took that time
+		{"at_s", unknown, field["at_s"]},                     // when the recording had it sent
+		// how far behind that it was due
+		{"drift_ms", unknown, givenOf(0.0, (*request).replayed,
+			func(q *request) any { return metrics.Milliseconds(q.record.Times.Due - *q.record.Session.At) })},
+		{"history_tokens", unknown, field["history_tokens"]}, // prompt tokens of earlier turns
+		// in a cache without limit
+		{"reusable_tokens", unknown, givenOf(int64(0), (*request).reusable,
+			func(q *request) any { return int64(q.record.Session.Reusable) })},
+		{"answered_tokens", zeros, field["answered_tokens"]}, // of the recorded response in it
 	}
 }
 
-// happened is a time in seconds, nil for never.
-func happened(at time.Duration) *float64 {
-	if at == 0 {
+func (q *request) phase() string {
+	if q.record.Phase == record.Main {
+		return "main"
+	}
+	return string(q.record.Phase)
+}
+
+// replayed reports that the request was recorded, so that there is a time when it was to be sent.
+func (q *request) replayed() bool { return q.record.Session != nil && q.record.Session.At != nil }
+
+func (q *request) reusable() bool { return q.record.Session != nil && q.record.Session.Reusable >= 0 }
+
+func (q *request) completed() bool { return q.record.Result.Class == record.OK }
+
+func textOf(of func(*request) string) value {
+	return value{"", func(q *request) any { return of(q) }}
+}
+
+func wholeOf(of func(*request) int) value {
+	return value{int64(0), func(q *request) any { return int64(of(q)) }}
+}
+
+func flagOf(of func(*request) bool) value {
+	return value{false, func(q *request) any { return of(q) }}
+}
+
+func numberOf(of func(*request) float64) value {
+	return value{0.0, func(q *request) any { return of(q) }}
+}
+
+// givenOf is a value of requests that have it.
+func givenOf(zero any, there func(*request) bool, of func(*request) any) value {
+	return value{zero, func(q *request) any {
+		if !there(q) {
+			return nil
+		}
+		return of(q)
+	}}
+}
+
+// latencyOf is a latency in milliseconds, where the request has it.
+func latencyOf(name string) value {
+	return value{0.0, func(q *request) any {
+		if ms, there := q.latencies[name]; there {
+			return ms
+		}
+		return nil
+	}}
+}
+
+// fieldsOf are the fields of a Record that are columns, by their names.
+func fieldsOf() map[string]value {
+	fields := map[string]value{}
+	for f := range record.All() {
+		if f.Column != "" {
+			fields[f.Column] = value{f.Zero(), func(q *request) any { return f.Value(q.record) }}
+		}
+	}
+	return fields
+}
+
+// cell is what the column has of a request; nil for null.
+func (c *requestColumn) cell(q *request) any {
+	v := c.of(q)
+	if v != nil && c.nulls == zeros && reflect.ValueOf(v).IsZero() {
 		return nil
 	}
-	return new(at.Seconds())
+	return v
 }
 
-// columns are the columns of the table that are no lists, by their fields in a request.
-func columns() (names []string, fields []int) {
-	row := reflect.TypeFor[requestRow]()
-	for i := range row.NumField() {
-		if row.Field(i).Type.Kind() != reflect.Slice {
-			name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-			names, fields = append(names, name), append(fields, i)
-		}
-	}
-	return names, fields
-}
+func (c *requestColumn) list() bool { return reflect.TypeOf(c.zero).Kind() == reflect.Slice }
 
 // A csvTable writes the rows as comma-separated values.
 type csvTable struct {
 	*csv.Writer
-	fields []int
-	cells  []string
-	failed error // of the head
+	columns []*requestColumn
+	cells   []string
+	failed  error // of the head
 }
 
 func newCSV(w io.Writer) table {
-	names, fields := columns()
-	t := &csvTable{Writer: csv.NewWriter(w), fields: fields}
+	t := &csvTable{Writer: csv.NewWriter(w)}
+	var names []string
+	columns := columnsOfRequests()
+	for i := range columns {
+		if c := &columns[i]; !c.list() {
+			t.columns, names = append(t.columns, c), append(names, c.name)
+		}
+	}
 	t.failed = t.Write(names)
 	return t
 }
 
-func (t *csvTable) add(r *requestRow) error {
+func (t *csvTable) add(q *request) error {
 	t.cells = t.cells[:0]
-	row := reflect.ValueOf(r).Elem()
-	for _, i := range t.fields {
-		optional := strings.Contains(row.Type().Field(i).Tag.Get("parquet"), ",optional")
-		t.cells = append(t.cells, cell(row.Field(i), optional))
+	for _, c := range t.columns {
+		t.cells = append(t.cells, spelled(c.cell(q)))
 	}
 	return t.Write(t.cells)
 }
@@ -197,21 +254,17 @@ func (t *csvTable) Close() error {
 	return t.Error()
 }
 
-// cell is a value as CSV has it.
-func cell(v reflect.Value, optional bool) string {
-	switch {
-	case optional && v.IsZero():
+// spelled is a value as CSV has it.
+func spelled(v any) string {
+	switch v := v.(type) {
+	case nil:
 		return ""
-	case v.Kind() == reflect.Pointer:
-		return cell(v.Elem(), false)
-	case v.Kind() == reflect.Float64:
-		return number(v.Float())
-	case v.Kind() == reflect.Int64:
-		return strconv.FormatInt(v.Int(), 10)
-	case v.Kind() == reflect.Bool:
-		return strconv.FormatBool(v.Bool())
+	case float64:
+		return number(v)
+	case string:
+		return save.Cell(v)
 	}
-	return save.Cell(v.String())
+	return fmt.Sprint(v)
 }
 
 // number writes a number with the digits that it takes to read it back.
@@ -219,25 +272,83 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // A parquetTable writes the rows in groups, since a group is in memory until it is full.
 type parquetTable struct {
-	*parquet.GenericWriter[requestRow]
-	values, most int // in the group, about
+	*parquet.GenericWriter[any]
+	columns []requestColumn
+	row     parquet.Row
+	values  int // in the group, about
+	most    int
 }
 
 // groupValues is about how many values a group has: 30 MB of them.
 const groupValues = 4 << 20
 
 func newParquet(w io.Writer) table {
-	return &parquetTable{GenericWriter: parquet.NewGenericWriter[requestRow](w, parquet.Compression(&parquet.Zstd)),
-		most: groupValues}
+	columns := columnsOfRequests()
+	return &parquetTable{
+		GenericWriter: parquet.NewGenericWriter[any](w, schema(columns), parquet.Compression(&parquet.Zstd)),
+		columns:       columns, most: groupValues,
+	}
 }
 
-func (t *parquetTable) add(r *requestRow) error {
-	if _, err := t.Write([]requestRow{*r}); err != nil {
+// schema has the columns in their order.
+func schema(columns []requestColumn) *parquet.Schema {
+	var fields []reflect.StructField
+	for i := range columns {
+		c := &columns[i]
+		options, _, _ := strings.Cut(string(c.nulls), ",")
+		switch {
+		case c.list():
+			options = "list"
+		case c.zero == "" && c.name != "request_id":
+			options += ",dict" // texts that many requests share
+		}
+		tag := fmt.Sprintf(`parquet:"%s,%s"`, c.name, options)
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("Column", i), Type: reflect.TypeOf(c.zero),
+			Tag: reflect.StructTag(tag)})
+	}
+	return parquet.NewSchema("request", parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()))
+}
+
+func (t *parquetTable) add(q *request) error {
+	t.row = t.row[:0]
+	for i := range t.columns {
+		c := &t.columns[i]
+		t.row = appendCells(t.row, i, c.cell(q), c.nulls != none)
+	}
+	if _, err := t.WriteRows([]parquet.Row{t.row}); err != nil {
 		return err
 	}
-	if t.values += reflect.TypeFor[requestRow]().NumField() + len(r.ITL) + len(r.Waits); t.values < t.most {
+	if t.values += len(t.row); t.values < t.most {
 		return nil
 	}
 	t.values = 0
 	return t.Flush()
+}
+
+// appendCells appends the values that column i of a row has, with the levels of parquet: 1 is defined,
+// where a value may be null, and 1 repeats within a list.
+func appendCells(row parquet.Row, i int, v any, nullable bool) parquet.Row {
+	switch v := v.(type) {
+	case nil:
+		return append(row, parquet.NullValue().Level(0, 0, i))
+	case []float64:
+		return appendList(row, i, v)
+	case []int64:
+		return appendList(row, i, v)
+	}
+	defined := 0
+	if nullable {
+		defined = 1
+	}
+	return append(row, parquet.ValueOf(v).Level(0, defined, i))
+}
+
+func appendList[T any](row parquet.Row, i int, list []T) parquet.Row {
+	for k, v := range list {
+		row = append(row, parquet.ValueOf(v).Level(min(k, 1), 1, i))
+	}
+	if len(list) == 0 {
+		row = append(row, parquet.NullValue().Level(0, 0, i))
+	}
+	return row
 }

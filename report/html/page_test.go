@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/report/plot"
@@ -29,17 +30,17 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 	var last time.Duration
 	for i := range requests {
 		due := time.Duration(i) * 100 * time.Millisecond
-		r := &metrics.Record{Index: i, Attempts: 1, Due: due, Slot: due, Sent: due + time.Millisecond, In: 10, Out: tokens, Status: 200}
-		at := r.Sent + time.Duration(50+i%9)*time.Millisecond
+		r := &record.Record{Index: i, Attempts: 1, Times: record.Times{Due: due, Slot: due, Sent: due + time.Millisecond}, Tokens: record.Tokens{In: 10, Out: tokens}, Result: record.Result{Status: 200}}
+		at := r.Times.Sent + time.Duration(50+i%9)*time.Millisecond
 		for k := range tokens {
-			r.Chunks.Append(at)
+			r.Answer.Chunks.Append(at)
 			at += 10*time.Millisecond + time.Duration(k*i%7)*time.Millisecond
 		}
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		if i%10 == 3 {
-			r.Class, r.Error, r.Chunks, r.Last, r.Out = metrics.Status, message, metrics.Stamps{}, 0, 0
+			r.Result.Class, r.Result.Error, r.Answer.Chunks, r.Times.Last, r.Tokens.Out = record.Status, message, record.Stamps{}, 0, 0
 		}
-		last = max(last, r.End)
+		last = max(last, r.Times.End)
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
@@ -57,26 +58,26 @@ func talks(h metrics.Header, sessions, turns int) Run {
 		due := time.Duration(i) * time.Second
 		ready := due
 		for turn := range turns {
-			r := &metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: ready + time.Duration(turn%3*300+i%17*40)*time.Millisecond, In: 200 * (turn + 1), InAsked: 200 * (turn + 1), Out: 10, Status: 200,
-				Session: &metrics.Turn{ID: fmt.Sprint("s-", i), Turns: turns, Ready: ready, Gap: time.Duration(turn%3*300+i%17*40) * time.Millisecond, Tool: turn%2 == 0,
-					SessionSlot: due + time.Duration(i%3)*100*time.Millisecond, Reusable: 200 * turn, History: 200 * turn}}
+			r := &record.Record{Index: i, Turn: turn, Attempts: 1,
+				Session: &record.Turn{ID: fmt.Sprint("s-", i), Turns: turns, Ready: ready, Gap: time.Duration(turn%3*300+i%17*40) * time.Millisecond, Tool: turn%2 == 0,
+					SessionSlot: due + time.Duration(i%3)*100*time.Millisecond, Reusable: 200 * turn, History: 200 * turn}, Times: record.Times{Due: ready + time.Duration(turn%3*300+i%17*40)*time.Millisecond}, Tokens: record.Tokens{In: 200 * (turn + 1), InAsked: 200 * (turn + 1), Out: 10}, Result: record.Result{Status: 200}}
 			if turn == 0 {
-				r.Due, r.Session.Gap = due, 0
+				r.Times.Due, r.Session.Gap = due, 0
 			} else {
 				r.Session.Waits = []int{turn - 1}
 			}
 			if i == sessions-1 && turn > 1 {
 				r.Session.Agent = fmt.Sprint("sub-agent ", turn%2+1)
 			}
-			r.Slot = max(r.Due, r.Session.SessionSlot)
-			r.Sent, r.Cached, r.Uncached = r.Slot, 160*turn, turn == 0
-			at := r.Sent + time.Duration(50+10*turn+i%9)*time.Millisecond
+			r.Times.Slot = max(r.Times.Due, r.Session.SessionSlot)
+			r.Times.Sent, r.Tokens.Cached, r.Tokens.Uncached = r.Times.Slot, 160*turn, turn == 0
+			at := r.Times.Sent + time.Duration(50+10*turn+i%9)*time.Millisecond
 			for k := range 10 {
-				r.Chunks.Append(at)
+				r.Answer.Chunks.Append(at)
 				at += 10*time.Millisecond + time.Duration(k*i%7)*time.Millisecond
 			}
-			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
-			ready, last = r.End, max(last, r.End)
+			r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+			ready, last = r.Times.End, max(last, r.Times.End)
 			c.Add(r)
 		}
 	}
@@ -330,7 +331,7 @@ func TestPageOfFailuresAloneHasNoLatency(t *testing.T) {
 	c := metrics.NewCollector(r.Header)
 	c.KeepTrace = true
 	for rec := range r.Measured() {
-		if rec.Class != metrics.OK {
+		if rec.Result.Class != record.OK {
 			c.Add(rec)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/overview"
@@ -51,7 +52,7 @@ func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*se
 		strings.TrimSpace(window.String())
 	_, s.Adapters, _ = strings.Cut(strings.TrimSpace(adapters.String()), "\n")   // the page has its own title
 	_, s.Waterfall, _ = strings.Cut(strings.TrimSpace(waterfall.String()), "\n") // likewise
-	for _, class := range metrics.Classes {
+	for _, class := range record.Classes {
 		if n := r.Classes[class]; n > 0 {
 			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -24,11 +25,11 @@ func (l load) run() plot.Run {
 	c.KeepTrace = true
 	for i := range 40 {
 		at := time.Duration(i) * 100 * time.Millisecond
-		r := &metrics.Record{Index: i, Attempts: 1, Due: at, Slot: at, Sent: at, In: 10, Out: 5, Status: 200}
+		r := &record.Record{Index: i, Attempts: 1, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 10, Out: 5}, Result: record.Result{Status: 200}}
 		for k := range 5 {
-			r.Chunks.Append(at + l.ttft + time.Duration(k)*l.itl)
+			r.Answer.Chunks.Append(at + l.ttft + time.Duration(k)*l.itl)
 		}
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	return plot.Run{Summary: c.Summary(5)}

@@ -14,7 +14,7 @@ func Lengths(r Run) Chart {
 	n := max(r.Completed, 0)
 	prompts, outputs := make([]float64, 0, n), make([]float64, 0, n)
 	for rec := range completed(r) {
-		prompts, outputs = append(prompts, float64(rec.In)), append(outputs, float64(rec.Out))
+		prompts, outputs = append(prompts, float64(rec.Tokens.In)), append(outputs, float64(rec.Tokens.Out))
 	}
 	for color, values := range [][]float64{prompts, outputs} {
 		if len(values) == 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A moment is a latency in milliseconds and its time in seconds.
@@ -78,10 +79,10 @@ func (m *moments) points() (x, y []float64) {
 }
 
 // completed yields the completed requests. Each is valid until the next.
-func completed(r Run) iter.Seq[*metrics.Record] {
-	return func(yield func(*metrics.Record) bool) {
+func completed(r Run) iter.Seq[*record.Record] {
+	return func(yield func(*record.Record) bool) {
 		for rec := range r.Measured() {
-			if rec.Class == metrics.OK && !yield(rec) {
+			if rec.Result.Class == record.OK && !yield(rec) {
 				return
 			}
 		}
@@ -92,7 +93,7 @@ func completed(r Run) iter.Seq[*metrics.Record] {
 func firstTokens(r Run) *moments {
 	all := momentsOf(r.TTFT.Len(), r.Whole())
 	for rec := range completed(r) {
-		all.add(rec.Sent, rec.TTFT())
+		all.add(rec.Times.Sent, rec.TTFT())
 	}
 	return all
 }
@@ -101,8 +102,8 @@ func firstTokens(r Run) *moments {
 func gaps(r Run) *moments {
 	all := momentsOf(r.ITL.Len(), r.Whole())
 	for rec := range completed(r) {
-		at := rec.Chunks.First()
-		for gap := range rec.Chunks.Gaps() {
+		at := rec.Answer.Chunks.First()
+		for gap := range rec.Answer.Chunks.Gaps() {
 			at += gap
 			all.add(at, gap)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -31,17 +32,17 @@ func (w workload) run(h metrics.Header) Run {
 	var last time.Duration
 	for i := range w.requests {
 		due := time.Duration(i) * w.gap
-		r := &metrics.Record{Index: i, Attempts: 1, Due: due, Slot: due + w.queue, Sent: due + w.queue, In: 10, Out: w.tokens, Status: 200}
-		at := r.Sent + w.ttft
+		r := &record.Record{Index: i, Attempts: 1, Times: record.Times{Due: due, Slot: due + w.queue, Sent: due + w.queue}, Tokens: record.Tokens{In: 10, Out: w.tokens}, Result: record.Result{Status: 200}}
+		at := r.Times.Sent + w.ttft
 		for range w.tokens {
-			r.Chunks.Append(at)
+			r.Answer.Chunks.Append(at)
 			at += w.itl
 		}
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		if w.fail > 0 && i%w.fail == 0 {
-			r.Class, r.Error, r.Chunks, r.Last, r.Out = metrics.Status, "<b>busy</b>", metrics.Stamps{}, 0, 0
+			r.Result.Class, r.Result.Error, r.Answer.Chunks, r.Times.Last, r.Tokens.Out = record.Status, "<b>busy</b>", record.Stamps{}, 0, 0
 		}
-		last = max(last, r.End)
+		last = max(last, r.Times.End)
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
@@ -50,7 +51,7 @@ func (w workload) run(h metrics.Header) Run {
 }
 
 // recordsOf are copies of the records of the Trace, without the warm-up.
-func recordsOf(r Run) (all []metrics.Record) {
+func recordsOf(r Run) (all []record.Record) {
 	for rec := range r.Measured() {
 		all = append(all, *rec)
 	}
@@ -58,7 +59,7 @@ func recordsOf(r Run) (all []metrics.Record) {
 }
 
 // keep puts other records in the Trace.
-func keep(r Run, all []metrics.Record) {
+func keep(r Run, all []record.Record) {
 	c := metrics.NewCollector(r.Header)
 	c.KeepTrace = true
 	for _, rec := range all {
@@ -141,7 +142,7 @@ func TestTimelineHasTheParts(t *testing.T) {
 	w := usual
 	w.fail = 4
 	run := w.run(metrics.Header{})
-	keep(run, append(recordsOf(run), metrics.Record{Phase: metrics.WarmUp, Sent: 1, End: time.Minute}))
+	keep(run, append(recordsOf(run), record.Record{Phase: record.WarmUp, Times: record.Times{Sent: 1, End: time.Minute}}))
 	c := named(singleRequests(run), "timeline")
 	var names []string
 	for _, s := range c.Series {
@@ -303,7 +304,7 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 	w.fail = 2
 	run := w.run(metrics.Header{})
 	records := recordsOf(run)
-	records[1].In = 400
+	records[1].Tokens.In = 400
 	keep(run, records)
 	c := named(singleRequests(run), "lengths")
 	prompt, output := c.Series[0], c.Series[1]
@@ -315,7 +316,7 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	records := recordsOf(run)
-	records[0].Phase, records[0].In = metrics.WarmUp, 400
+	records[0].Phase, records[0].Tokens.In = record.WarmUp, 400
 	keep(run, records)
 	want := named(singleRequests(run), "lengths")
 	if got := Lengths(run); !cmp.Equal(got, *want) || got.X.Max > 400 {

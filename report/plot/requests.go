@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // How many requests and points a chart shows.
@@ -53,10 +54,10 @@ func singleRequests(r Run) []Chart {
 
 // byDue are the measured requests in the order in which they were due, or one in so many, and how
 // many there are in all.
-func byDue(r Run) (shown []metrics.Record, of int) {
+func byDue(r Run) (shown []record.Record, of int) {
 	due := make([]time.Duration, 0, r.Trace.Records.Len())
 	for rec := range r.Measured() {
-		due = append(due, rec.Due)
+		due = append(due, rec.Times.Due)
 	}
 	order := make([]int32, len(due))
 	for i := range order {
@@ -68,7 +69,7 @@ func byDue(r Run) (shown []metrics.Record, of int) {
 	for i := 0; i < len(order); i += every {
 		rows[order[i]] = i / every
 	}
-	shown = make([]metrics.Record, len(rows))
+	shown = make([]record.Record, len(rows))
 	at := int32(0)
 	for rec := range r.Measured() {
 		if row, is := rows[at]; is {
@@ -83,7 +84,7 @@ func byDue(r Run) (shown []metrics.Record, of int) {
 func oneIn(n int) int { return (n-1)/mostRows + 1 }
 
 // timeline has a row for each request of those in order, and room for the rows of all.
-func timeline(shown []metrics.Record, of int) Chart {
+func timeline(shown []record.Record, of int) Chart {
 	c := Chart{Name: "timeline", Title: "Requests over time",
 		Note: "Prefill lasts from sending a request to its first token, so it includes the server's queue.",
 		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in order of due time", Down: true}}
@@ -98,13 +99,13 @@ func timeline(shown []metrics.Record, of int) Chart {
 	}
 	for i, r := range shown {
 		row := float64(i*every + 1)
-		queue.span(row, r.Due, r.Sent)
-		if r.Class != metrics.OK {
-			failed.span(row, r.Sent, r.End)
+		queue.span(row, r.Times.Due, r.Times.Sent)
+		if r.Result.Class != record.OK {
+			failed.span(row, r.Times.Sent, r.Times.End)
 			continue
 		}
-		wait.span(row, r.Sent, r.Chunks.First())
-		decode.span(row, r.Chunks.First(), cmp.Or(r.Last, r.End))
+		wait.span(row, r.Times.Sent, r.Answer.Chunks.First())
+		decode.span(row, r.Answer.Chunks.First(), cmp.Or(r.Times.Last, r.Times.End))
 	}
 	for _, s := range []Series{queue, wait, decode, failed} {
 		if len(s.X) > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // How many sessions the timeline shows, and how much of them.
@@ -39,7 +40,7 @@ type sessionKey struct {
 	early bool // it began in the warm-up
 }
 
-func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Session.Early} }
+func keyOf(r *record.Record) sessionKey { return sessionKey{r.Index, r.Session.Early} }
 
 // sessions are the measured sessions of several turns, the shortest first.
 func sessions(r Run) (all []sessionBar) {
@@ -52,11 +53,11 @@ func sessions(r Run) (all []sessionBar) {
 		if !known {
 			i = len(all)
 			at[keyOf(rec)] = i
-			all = append(all, sessionBar{key: keyOf(rec), begun: rec.Due, of: rec.Session.Turns})
+			all = append(all, sessionBar{key: keyOf(rec), begun: rec.Times.Due, of: rec.Session.Turns})
 		}
 		s := &all[i]
-		s.begun, s.end, s.turns = min(s.begun, rec.Due), max(s.end, rec.End), s.turns+1
-		s.failed = s.failed || rec.Class != metrics.OK
+		s.begun, s.end, s.turns = min(s.begun, rec.Times.Due), max(s.end, rec.Times.End), s.turns+1
+		s.failed = s.failed || rec.Result.Class != record.OK
 	}
 	slices.SortStableFunc(all, func(a, b sessionBar) int { return cmp.Compare(a.end-a.begun, b.end-b.begun) })
 	return all
@@ -127,7 +128,7 @@ type turnBar struct {
 	tool, failed                               bool
 }
 
-func (s *sessionRows) take(r *metrics.Record, most int) {
+func (s *sessionRows) take(r *record.Record, most int) {
 	s.name = r.Session.ID
 	bars, known := s.bars[r.Session.Agent]
 	if s.taken++; s.taken > most || !known && len(s.agents) == mostAgents {
@@ -140,15 +141,15 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 		}
 		s.agents = append(s.agents, r.Session.Agent)
 	}
-	b := turnBar{sessionSlot: r.Session.SessionSlot, ready: r.Session.Ready, due: r.Due, sent: r.Sent,
-		first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Session.Tool}
+	b := turnBar{sessionSlot: r.Session.SessionSlot, ready: r.Session.Ready, due: r.Times.Due, sent: r.Times.Sent,
+		first: r.Answer.Chunks.First(), last: cmp.Or(r.Times.Last, r.Times.End), tool: r.Session.Tool}
 	if len(r.Session.Waits) == 0 {
-		b.ready = r.Due
+		b.ready = r.Times.Due
 	} else {
 		b.sessionSlot = 0
 	}
-	if b.failed = r.Class != metrics.OK; b.failed {
-		b.last = r.End
+	if b.failed = r.Result.Class != record.OK; b.failed {
+		b.last = r.Times.End
 	}
 	for _, at := range []*time.Duration{&b.sessionSlot, &b.ready, &b.due, &b.sent, &b.first, &b.last} {
 		*at -= s.begun

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const ms = time.Millisecond
@@ -22,34 +23,34 @@ const ms = time.Millisecond
 type talk struct {
 	sessions, turns int
 	gap             time.Duration
-	each            func(r *metrics.Record)
+	each            func(r *record.Record)
 }
 
-func (k talk) records() (all []metrics.Record) {
+func (k talk) records() (all []record.Record) {
 	for i := range k.sessions {
 		begun := time.Duration(i) * time.Second
 		ready, due := begun, begun
 		for turn := range k.turns + i {
-			r := metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: due, In: 100 * (turn + 1), Out: 11, Status: 200,
-				Session: &metrics.Turn{ID: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, SessionSlot: begun + 20*ms, Tool: turn == 2}}
+			r := record.Record{Index: i, Turn: turn, Attempts: 1,
+				Session: &record.Turn{ID: fmt.Sprint("s", i), Turns: k.turns + i, Ready: ready, Gap: k.gap, SessionSlot: begun + 20*ms, Tool: turn == 2}, Times: record.Times{Due: due}, Tokens: record.Tokens{In: 100 * (turn + 1), Out: 11}, Result: record.Result{Status: 200}}
 			if turn == 0 {
 				r.Session.Gap, due = 0, begun+20*ms
 			} else {
 				r.Session.Waits = []int{turn - 1}
 			}
-			r.Slot = due + 5*ms
-			r.Sent = r.Slot
-			r.Chunks.Append(r.Sent + 50*ms)
-			r.Chunks.Append(r.Sent + 150*ms)
-			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
-			ready, due = r.End, r.End+k.gap
+			r.Times.Slot = due + 5*ms
+			r.Times.Sent = r.Times.Slot
+			r.Answer.Chunks.Append(r.Times.Sent + 50*ms)
+			r.Answer.Chunks.Append(r.Times.Sent + 150*ms)
+			r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+			ready, due = r.Times.End, r.Times.End+k.gap
 			if k.each != nil {
 				k.each(&r)
 			}
 			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b metrics.Record) int { return int(a.End - b.End) })
+	slices.SortStableFunc(all, func(a, b record.Record) int { return int(a.Times.End - b.Times.End) })
 	return all
 }
 
@@ -59,7 +60,7 @@ func (k talk) run() Run {
 	end := time.Duration(0)
 	for _, r := range k.records() {
 		c.Add(&r)
-		end = max(end, r.End)
+		end = max(end, r.Times.End)
 	}
 	return Run{Summary: c.Summary(end.Seconds())}
 }
@@ -79,10 +80,10 @@ func bars(c *Chart, name string) (all []string) {
 }
 
 func TestSessionTimelineHasTheTurnsAndWhatIsBetweenThem(t *testing.T) {
-	k := talk{sessions: 2, turns: 2, gap: 300 * ms, each: func(r *metrics.Record) {
+	k := talk{sessions: 2, turns: 2, gap: 300 * ms, each: func(r *record.Record) {
 		if r.Index == 1 && r.Turn == 1 {
 			r.Session.Agent = "sub"
-			r.Class, r.Chunks, r.Last = metrics.Status, metrics.Stamps{}, 0
+			r.Result.Class, r.Answer.Chunks, r.Times.Last = record.Status, record.Stamps{}, 0
 		}
 	}}
 	run := k.run()
@@ -121,7 +122,7 @@ func TestSessionTimelineIsBounded(t *testing.T) {
 		{talk{sessions: 1, turns: 1}, 1, 1, ""},
 		{talk{sessions: 100, turns: 1}, 24, 1018, "turns beyond 62 of a session"},
 		{talk{sessions: 10, turns: 400}, 6, 1500, "turns beyond 250 of a session"},
-		{talk{sessions: 3, turns: 9, each: func(r *metrics.Record) { r.Session.Agent = fmt.Sprint(r.Turn) }}, 15, 15, "agents beyond 5"},
+		{talk{sessions: 3, turns: 9, each: func(r *record.Record) { r.Session.Agent = fmt.Sprint(r.Turn) }}, 15, 15, "agents beyond 5"},
 	} {
 		c := timelineOf(k.run())
 		if n := len(bars(&c, "prefill")); n != k.bars || len(c.Rows) != k.rows || !strings.Contains(c.Note, k.left) || k.left == "" && strings.Contains(c.Note, "leaves out") {
@@ -139,9 +140,9 @@ func TestSessionTimelineShowsAllLengths(t *testing.T) {
 }
 
 func TestJobTimesHaveTheirParts(t *testing.T) {
-	k := talk{sessions: 4, turns: 2, gap: 300 * ms, each: func(r *metrics.Record) {
+	k := talk{sessions: 4, turns: 2, gap: 300 * ms, each: func(r *record.Record) {
 		if r.Index == 2 && r.Turn == 3 { // a session that broke has no job time
-			r.Class, r.Chunks, r.Last = metrics.Status, metrics.Stamps{}, 0
+			r.Result.Class, r.Answer.Chunks, r.Times.Last = record.Status, record.Stamps{}, 0
 		}
 	}}
 	c := named(sessionCharts([]Run{k.run()}), "job-parts")
@@ -187,13 +188,13 @@ func TestManyJobTimesAreInGroups(t *testing.T) {
 }
 
 func TestTurnsHaveALineByNumber(t *testing.T) {
-	k := talk{sessions: 2, turns: 4, each: func(r *metrics.Record) {
-		r.Cached, r.Uncached, r.InAsked = 50*r.Turn, r.Turn == 0, r.In
+	k := talk{sessions: 2, turns: 4, each: func(r *record.Record) {
+		r.Tokens.Cached, r.Tokens.Uncached, r.Tokens.InAsked = 50*r.Turn, r.Turn == 0, r.Tokens.In
 		r.Session.Reusable = 80 * r.Turn
-		first := r.Sent + time.Duration(50+10*r.Turn)*ms
-		r.Chunks = metrics.Stamps{}
-		r.Chunks.Append(first)
-		r.Chunks.Append(r.Last)
+		first := r.Times.Sent + time.Duration(50+10*r.Turn)*ms
+		r.Answer.Chunks = record.Stamps{}
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(r.Times.Last)
 	}}
 	run := k.run()
 	charts := sessionCharts([]Run{run})

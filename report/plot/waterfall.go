@@ -41,7 +41,7 @@ func spansOverTime(r Run, c Chart, last metrics.Span) Chart {
 	parts := map[int]*metrics.Waterfall{}
 	rows := 0
 	for rec := range r.Measured() {
-		i := int(min(max(rec.Due-whole.From, 0)/width, mostBars))
+		i := int(min(max(rec.Times.Due-whole.From, 0)/width, mostBars))
 		if parts[i] == nil {
 			parts[i] = new(metrics.Waterfall)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // spanned is a run of 100 requests, one each 100 ms, of 2 ms until a slot, 10 ms in the server's queue
@@ -18,15 +19,15 @@ func spanned() *metrics.Summary {
 		if i >= 50 {
 			queue *= 2
 		}
-		r := &metrics.Record{Index: i, Due: due, Slot: due + 2*time.Millisecond, Sent: due + 2*time.Millisecond, Wrote: due + 2*time.Millisecond, Out: 2}
-		r.Server = &metrics.ServerTimes{QueueMS: new(metrics.Milliseconds(queue)), TTFTMS: new(5.0)}
-		first := r.Sent + queue + 5*time.Millisecond
+		r := &record.Record{Index: i, Times: record.Times{Due: due, Slot: due + 2*time.Millisecond, Sent: due + 2*time.Millisecond, Wrote: due + 2*time.Millisecond}, Tokens: record.Tokens{Out: 2}}
+		r.Server = &record.ServerTimes{QueueMS: new(metrics.Milliseconds(queue)), TTFTMS: new(5.0)}
+		first := r.Times.Sent + queue + 5*time.Millisecond
 		if i == 0 {
 			first -= time.Millisecond
 		}
-		r.Chunks.Append(first)
-		r.Chunks.Append(first + 30*time.Millisecond)
-		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		r.Answer.Chunks.Append(first)
+		r.Answer.Chunks.Append(first + 30*time.Millisecond)
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 		c.Add(r)
 	}
 	return c.Summary(10)
@@ -73,9 +74,9 @@ func TestWaterfallsOverARun(t *testing.T) {
 // A damaged line may have any time.
 func TestAWaterfallHasFewRows(t *testing.T) {
 	s := spanned()
-	far := &metrics.Record{Due: 1000 * time.Hour, Slot: 1000 * time.Hour, Sent: 1000 * time.Hour, Out: 1}
-	far.Chunks.Append(1000 * time.Hour)
-	far.Last, far.End = far.Chunks.Last(), far.Chunks.Last()
+	far := &record.Record{Times: record.Times{Due: 1000 * time.Hour, Slot: 1000 * time.Hour, Sent: 1000 * time.Hour}, Tokens: record.Tokens{Out: 1}}
+	far.Answer.Chunks.Append(1000 * time.Hour)
+	far.Times.Last, far.Times.End = far.Answer.Chunks.Last(), far.Answer.Chunks.Last()
 	c := metrics.NewCollector(s.Header)
 	c.KeepTrace = true
 	for r := range s.Measured() {

@@ -18,7 +18,7 @@ func TestOutputsDestroyNothingThatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile("kept.jsonl", []byte(`{"v":2,"k":"run","run":"a"}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile("kept.jsonl", []byte(`{"v":3,"k":"run","run":"a"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Link("q.jsonl", "link.jsonl"); err != nil {

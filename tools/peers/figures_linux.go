@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/tools/peers/truth"
 )
 
@@ -63,12 +64,13 @@ type figure struct {
 
 // figureOf is what a record says of them. The script's latency ends with the answer's last byte, and
 // its TPOT spreads the time after the first chunk over the other tokens.
-func figureOf(r *metrics.Record) figure {
+func figureOf(r *record.Record) figure {
 	ms := func(seconds float64) float64 { return 1000 * seconds }
-	f := figure{Start: ms(r.Sent.Seconds()), TTFT: ms(r.TTFT().Seconds()), Latency: ms((r.End - r.Sent).Seconds()),
-		Turns: 2*r.Turn + 1, In: r.InAsked, Out: r.Out, Chunks: r.Chunks.Len() - 1}
-	if r.Out > 1 {
-		f.TPOT = (f.Latency - f.TTFT) / float64(r.Out-1)
+	f := figure{Start: ms(r.Times.Sent.Seconds()), TTFT: ms(r.TTFT().Seconds()),
+		Latency: ms((r.Times.End - r.Times.Sent).Seconds()),
+		Turns:   2*r.Turn + 1, In: r.Tokens.InAsked, Out: r.Tokens.Out, Chunks: r.Answer.Chunks.Len() - 1}
+	if r.Tokens.Out > 1 {
+		f.TPOT = (f.Latency - f.TTFT) / float64(r.Tokens.Out-1)
 	}
 	return f
 }

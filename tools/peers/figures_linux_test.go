@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/tools/peers/truth"
 )
 
@@ -75,11 +75,11 @@ func TestManyValuesHaveMorePercentiles(t *testing.T) {
 }
 
 func TestRecordsHaveTheScriptsFigures(t *testing.T) {
-	var chunks metrics.Stamps
+	var chunks record.Stamps
 	for _, at := range []time.Duration{120, 130, 140} {
 		chunks.Append(at * time.Millisecond)
 	}
-	r := &metrics.Record{Turn: 2, Sent: 100 * time.Millisecond, Last: 140 * time.Millisecond, End: 150 * time.Millisecond, InAsked: 40, Out: 4, Chunks: chunks}
+	r := &record.Record{Turn: 2, Times: record.Times{Sent: 100 * time.Millisecond, Last: 140 * time.Millisecond, End: 150 * time.Millisecond}, Tokens: record.Tokens{InAsked: 40, Out: 4}, Answer: record.Answer{Chunks: chunks}}
 	want := figure{Start: 100, TTFT: 20, TPOT: 10, Latency: 50, Turns: 5, In: 40, Out: 4, Chunks: 2}
 	if got := figureOf(r); got != want {
 		t.Errorf("%+v, want %+v", got, want)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -22,7 +23,7 @@ func (p *plan) million() ([]line, error) {
 		return []line{{"report, report --html, compare", "not in quick mode", "", void}}, nil
 	}
 	few, many := filepath.Join(p.dir, "few.jsonl"), filepath.Join(p.dir, "many.jsonl")
-	if err := errors.Join(record(few, 100_000), record(many, 1_000_000)); err != nil {
+	if err := errors.Join(writeRun(few, 100_000), writeRun(many, 1_000_000)); err != nil {
 		return nil, err
 	}
 	var lines []line
@@ -49,8 +50,8 @@ func (p *plan) million() ([]line, error) {
 	return lines, nil
 }
 
-// record writes a stream of requests of one token, 5000 a second.
-func record(name string, requests int) error {
+// writeRun writes a stream of requests of one token, 5000 a second.
+func writeRun(name string, requests int) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
@@ -67,18 +68,21 @@ func record(name string, requests int) error {
 	random, end := rand.New(rand.NewPCG(1, 2)), time.Duration(0)
 	for i := range requests {
 		due := time.Duration(i) * time.Second / 5000
-		r := &metrics.Record{Run: h.Run, ID: fmt.Sprintf("bench-%d", i), Index: i, Attempts: 1, Due: due, Slot: due,
-			In: 20, InAsked: 20, Out: 1, OutAsked: 1, Finish: "length", Status: 200}
-		r.Sent = due + time.Duration(random.Int64N(int64(time.Millisecond)))
-		r.Wrote = r.Sent + time.Duration(random.Int64N(int64(time.Millisecond)))
-		r.FirstByte = r.Wrote + time.Duration(random.Int64N(int64(50*time.Millisecond)))
-		r.Chunks.Append(r.FirstByte)
-		r.FirstContent, r.Last, r.End = r.FirstByte, r.FirstByte, r.FirstByte+time.Millisecond
+		r := &record.Record{Run: h.Run, ID: fmt.Sprintf("bench-%d", i), Index: i, Attempts: 1,
+			Times:  record.Times{Due: due, Slot: due},
+			Tokens: record.Tokens{In: 20, InAsked: 20, Out: 1, OutAsked: 1},
+			Answer: record.Answer{Finish: "length"}, Result: record.Result{Status: 200}}
+		r.Times.Sent = due + time.Duration(random.Int64N(int64(time.Millisecond)))
+		r.Times.Wrote = r.Times.Sent + time.Duration(random.Int64N(int64(time.Millisecond)))
+		r.Times.FirstByte = r.Times.Wrote + time.Duration(random.Int64N(int64(50*time.Millisecond)))
+		r.Answer.Chunks.Append(r.Times.FirstByte)
+		at := &r.Times
+		at.FirstContent, at.Last, at.End = at.FirstByte, at.FirstByte, at.FirstByte+time.Millisecond
 		c.Add(r)
 		if err := w.Write(r); err != nil {
 			return err
 		}
-		end = r.End
+		end = r.Times.End
 	}
 	return errors.Join(w.End(c.Summary(end.Seconds())), buffered.Flush())
 }

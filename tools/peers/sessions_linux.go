@@ -89,7 +89,7 @@ func readReplay(_ *trace, dir string, c *course) error {
 			return err
 		}
 		if r := entry.Record; r != nil {
-			lags = append(lags, (r.Sent-max(r.Due, r.Slot)).Seconds()*1000)
+			lags = append(lags, (r.Times.Sent-max(r.Times.Due, r.Times.Slot)).Seconds()*1000)
 			c.Figures = append(c.Figures, figureOf(r))
 		}
 	}

@@ -38,15 +38,15 @@ func unmarked(records io.Reader, answers map[string][]float64) (float64, error) 
 			continue
 		}
 		gaps := answers[r.ID]
-		if r.Chunks.Len() != len(gaps)+1 {
-			return 0, fmt.Errorf("request %q has %d chunks, and %d gaps were written", r.ID, r.Chunks.Len(), len(gaps))
+		if r.Answer.Chunks.Len() != len(gaps)+1 {
+			return 0, fmt.Errorf("request %q has %d chunks, and %d gaps were written", r.ID, r.Answer.Chunks.Len(), len(gaps))
 		}
-		marked := make([]bool, r.Chunks.Len())
-		for i := range r.Late.All() {
+		marked := make([]bool, r.Answer.Chunks.Len())
+		for i := range r.Answer.Late.All() {
 			marked[i] = true
 		}
 		i := 0
-		for gap := range r.Chunks.Gaps() {
+		for gap := range r.Answer.Chunks.Gaps() {
 			if !marked[i] && !marked[i+1] {
 				measured, written = append(measured, gap.Seconds()*1000), append(written, gaps[i])
 			}

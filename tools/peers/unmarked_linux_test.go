@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
 func TestMarkedChunksAreLeftOut(t *testing.T) {
 	const ms = time.Millisecond
-	r := &metrics.Record{ID: "a", Class: metrics.OK}
+	r := &record.Record{ID: "a", Result: record.Result{Class: record.OK}}
 	for _, at := range []time.Duration{50 * ms, 70 * ms, 120 * ms, 121 * ms, 142 * ms} {
-		r.Chunks.Append(at)
+		r.Answer.Chunks.Append(at)
 	}
-	r.Late.Add(2, 30*ms) // it came at 90
+	r.Answer.Late.Add(2, 30*ms) // it came at 90
 	var out bytes.Buffer
 	w := stream.NewWriter(&out)
 	if err := errors.Join(w.Begin(&metrics.Header{Run: "1"}), w.Write(r)); err != nil {

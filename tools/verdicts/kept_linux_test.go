@@ -49,8 +49,8 @@ func recorded(t *testing.T) (records []byte, notes []note) {
 			t.Fatal(err)
 		}
 		if r := e.Record; r != nil {
-			n := note{ID: r.ID, Received: r.Sent}
-			for at := range r.Chunks.All() {
+			n := note{ID: r.ID, Received: r.Times.Sent}
+			for at := range r.Answer.Chunks.All() {
 				n.Writes = append(n.Writes, at)
 			}
 			notes = append(notes, n)

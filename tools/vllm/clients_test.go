@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -84,9 +84,9 @@ func (o ours) run(t *testing.T, argv []string) *results {
 			t.Fatal(err)
 		}
 		if rec := entry.Record; rec != nil {
-			r.succeeded[rec.ID] = rec.Class == metrics.OK
-			if rec.Class != metrics.OK {
-				r.errors[rec.ID] = string(rec.Class)
+			r.succeeded[rec.ID] = rec.Result.Class == record.OK
+			if rec.Result.Class != record.OK {
+				r.errors[rec.ID] = string(rec.Result.Class)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -42,8 +42,8 @@ func sendSessions(t *testing.T, e *engine, sessions, turns int) {
 	}
 	defer f.Close()
 	var completed, in, out, cached, later, grown int
-	ends := map[[2]int]*metrics.Record{}
-	var all []*metrics.Record
+	ends := map[[2]int]*record.Record{}
+	var all []*record.Record
 	for entry, err := range stream.NewReader(f).Entries() {
 		if err != nil {
 			t.Fatal(err)
@@ -54,16 +54,16 @@ func sendSessions(t *testing.T, e *engine, sessions, turns int) {
 		}
 	}
 	for _, r := range all {
-		if r.Class == metrics.OK {
+		if r.Result.Class == record.OK {
 			completed++
 		}
-		in, out, cached = in+r.In, out+r.Out, cached+r.Cached
+		in, out, cached = in+r.Tokens.In, out+r.Tokens.Out, cached+r.Tokens.Cached
 		if last := ends[[2]int{r.Index, r.Turn - 1}]; last != nil {
 			later++
-			if r.Sent < last.End {
-				t.Errorf("turn %d of session %d was sent at %v, before the end of the turn before it at %v", r.Turn, r.Index, r.Sent, last.End)
+			if r.Times.Sent < last.Times.End {
+				t.Errorf("turn %d of session %d was sent at %v, before the end of the turn before it at %v", r.Turn, r.Index, r.Times.Sent, last.Times.End)
 			}
-			if r.In > last.In {
+			if r.Tokens.In > last.Tokens.In {
 				grown++
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -44,9 +45,9 @@ func TestEngineWaterfall(t *testing.T) {
 			seen, after := proxy.entries(t), e.totals(t)
 			var queue, prefill, rest, proxied, off []float64
 			for _, r := range readRecords(t, records) {
-				spans, completed := r.Spans()
+				spans, completed := metrics.SpansOf(r)
 				if !completed || r.Server == nil || r.Server.QueueMS == nil || r.Server.TTFTMS == nil {
-					t.Fatalf("request %s: completed %v, with the engine's times %+v: %s", r.ID, completed, r.Server, r.Error)
+					t.Fatalf("request %s: completed %v, with the engine's times %+v: %s", r.ID, completed, r.Server, r.Result.Error)
 				}
 				p, passed := seen[r.ID]
 				if !passed {
@@ -84,7 +85,7 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-func readRecords(t *testing.T, name string) (records []*metrics.Record) {
+func readRecords(t *testing.T, name string) (records []*record.Record) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {

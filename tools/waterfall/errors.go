@@ -75,10 +75,10 @@ func errorsOf(records, log io.Reader) ([]*errorOf, error) {
 			continue
 		}
 		t, logged := truths[entry.Record.ID]
-		spans, completed := entry.Record.Spans()
+		spans, completed := metrics.SpansOf(entry.Record)
 		if !logged || !completed {
 			return nil, fmt.Errorf("request %s: completed %v, in the log %v: %s", entry.Record.ID, completed, logged,
-				entry.Record.Error)
+				entry.Record.Result.Error)
 		}
 		for _, e := range all {
 			e.add(spans[e.span], t)

@@ -12,8 +12,8 @@ import (
 	"github.com/servebench/servebench/loadgen/backend/messages"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A turn of a chat becomes a body of the Messages API.
@@ -124,7 +124,7 @@ func TestRequestsNameTheVersionOfTheAPI(t *testing.T) {
 			header.Set("Anthropic-Version", given)
 		}
 		send := messages.Sender(&openai.Endpoint{URL: "http://server.test/v1/messages", Header: header, Transport: &server})
-		for range send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+		for range send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(record.Record)) {
 		}
 		if got := server.sent.Get("Anthropic-Version"); got != want || header.Get("Anthropic-Version") != given {
 			t.Errorf("%q becomes %q, want %q; the caller's header has %q", given, got, want, header.Get("Anthropic-Version"))

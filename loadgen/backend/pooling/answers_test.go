@@ -22,6 +22,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An answerCase is one scripted reply, and what the clients of vLLM's releases make
@@ -99,7 +100,7 @@ func (c *answerCase) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 // record is what is kept here of the case's answer to a request with so many more bytes.
-func (c *answerCase) record(t *testing.T, pad int) *metrics.Record {
+func (c *answerCase) record(t *testing.T, pad int) *record.Record {
 	transport := wire.Connections{Dial: c.dial}.Transport()
 	defer transport.CloseIdleConnections()
 	target := engine.Target{Pooling: true, Send: pooling.Sender(&openai.Endpoint{URL: "http://server.test/v1/embeddings", Transport: transport})}
@@ -108,14 +109,14 @@ func (c *answerCase) record(t *testing.T, pad int) *metrics.Record {
 		body = c.Extra
 	}
 	body = append(bytes.Clone(body), bytes.Repeat([]byte(" "), pad)...)
-	rec := &metrics.Record{InAsked: 7, In: 7}
+	rec := &record.Record{Tokens: record.Tokens{InAsked: 7, In: 7}}
 	epoch := time.Now()
 	for _, err := range target.Send(t.Context(), epoch, &engine.Request{Body: body, Once: true}, rec) {
 		if err != nil {
-			rec.Class, rec.Error = metrics.Classify(err)
+			rec.Result.Class, rec.Result.Error = record.Classify(err)
 		}
 	}
-	rec.Payload = &metrics.Payload{Inputs: 1}
+	rec.Payload = &record.Payload{Inputs: 1}
 	time.Sleep(time.Minute) // the server ends, too
 	return rec
 }
@@ -128,15 +129,15 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 				rec := c.record(t, 0)
 				for _, release := range []metrics.Definitions{metrics.Definitions033, metrics.Definitions030} {
 					counted, want := release.Of(rec), c.Expected
-					got := vllmAnswer{counted.Class == metrics.OK, counted.E2EL().Seconds(), counted.In}
+					got := vllmAnswer{counted.Result.Class == record.OK, counted.E2EL().Seconds(), counted.Tokens.In}
 					if !got.Success {
 						got.In, want.Latency = 0, 0
 					}
 					if diff := cmp.Diff(want, got); diff != "" {
-						t.Errorf("%s, error %q (-vLLM +ours):\n%s", release.Named(), rec.Error, diff)
+						t.Errorf("%s, error %q (-vLLM +ours):\n%s", release.Named(), rec.Result.Error, diff)
 					}
 				}
-				if counted := metrics.Definitions033.Of(rec); counted.TTFT() != 0 || counted.Chunks.Len() != 0 {
+				if counted := metrics.Definitions033.Of(rec); counted.TTFT() != 0 || counted.Answer.Chunks.Len() != 0 {
 					t.Errorf("it has a first token: %+v", counted)
 				}
 			})
@@ -149,8 +150,8 @@ func TestLargeRequestsHaveTheAnswersOfSmallOnes(t *testing.T) {
 	for _, c := range answerCases(t) {
 		synctest.Test(t, func(t *testing.T) {
 			small, large := c.record(t, 0), c.record(t, 1<<20)
-			if small.Class != large.Class || small.Error != large.Error || small.In != large.In {
-				t.Errorf("%s: class %q, error %q, %d tokens, want %q, %q, %d", c.Name, large.Class, large.Error, large.In, small.Class, small.Error, small.In)
+			if small.Result.Class != large.Result.Class || small.Result.Error != large.Result.Error || small.Tokens.In != large.Tokens.In {
+				t.Errorf("%s: class %q, error %q, %d tokens, want %q, %q, %d", c.Name, large.Result.Class, large.Result.Error, large.Tokens.In, small.Result.Class, small.Result.Error, small.Tokens.In)
 			}
 		})
 	}
@@ -168,8 +169,8 @@ func TestAnErrorWithStatus200Fails(t *testing.T) {
 			Data string
 		}{0.5, body})
 		rec := c.record(t, 0)
-		if rec.Class != metrics.InStream || rec.Error != "no such model" || rec.Differs != metrics.DiffersError {
-			t.Errorf("class %q, error %q, otherwise %q", rec.Class, rec.Error, rec.Differs)
+		if rec.Result.Class != record.InStream || rec.Result.Error != "no such model" || rec.Result.Differs != metrics.DiffersError {
+			t.Errorf("class %q, error %q, otherwise %q", rec.Result.Class, rec.Result.Error, rec.Result.Differs)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // BenchmarkRead reads an embedding of 4096 dimensions.
@@ -18,11 +18,11 @@ func BenchmarkRead(b *testing.B) {
 	body := []byte(`{"id": "embd-1", "object": "list", "created": 1, "model": "m", "data": [{"index": 0, "object": "embedding", "embedding": [0.5` +
 		numbers.String() + `]}], "usage": {"prompt_tokens": 9, "total_tokens": 9, "completion_tokens": 0, "prompt_tokens_details": null}}`)
 	header := http.Header{"Content-Type": {"application/json"}}
-	rec := new(metrics.Record)
+	rec := new(record.Record)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if err := read(header, body, "", rec); err != nil || rec.In != 9 {
-			b.Fatal(err, rec.In)
+		if err := read(header, body, "", rec); err != nil || rec.Tokens.In != 9 {
+			b.Fatal(err, rec.Tokens.In)
 		}
 	}
 }

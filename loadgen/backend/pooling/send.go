@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Sender sends requests to an endpoint and reads their answers. An answer has no chunks: the time of
@@ -23,7 +24,7 @@ import (
 // vLLM's client.
 func Sender(to *openai.Endpoint) engine.Sender {
 	return func(ctx context.Context, epoch time.Time, req *engine.Request,
-		rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		rec *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			form := encodingOf(req.Body) // which is dropped once it is sent
 			err := to.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
@@ -39,7 +40,7 @@ func Sender(to *openai.Endpoint) engine.Sender {
 // read takes from an answer how many tokens the server counted in the prompts. If the answer is
 // bytes, the server says so in a header, or not at all: then the dataset's count remains. form is the
 // encoding that the request asks for.
-func read(header http.Header, body []byte, form string, rec *metrics.Record) error {
+func read(header http.Header, body []byte, form string, rec *record.Record) error {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	if isJSON := kind == "application/json" || strings.HasSuffix(kind, "+json"); isJSON {
 		return count(body, rec)
@@ -49,11 +50,11 @@ func read(header http.Header, body []byte, form string, rec *metrics.Record) err
 		return nil
 	case inBytes:
 	default:
-		return metrics.Failf(metrics.Malformed, "the answer is %s, not JSON", metrics.Shorten(cmp.Or(kind, "of no type")))
+		return record.Failf(record.Malformed, "the answer is %s, not JSON", record.Shorten(cmp.Or(kind, "of no type")))
 	}
 	said := header.Get("Metadata")
 	if said == "" {
-		return metrics.Failf(metrics.Malformed, "the answer is bytes, without a header named metadata")
+		return record.Failf(record.Malformed, "the answer is bytes, without a header named metadata")
 	}
 	return count([]byte(said), rec)
 }
@@ -83,22 +84,22 @@ type answer struct {
 
 // count takes the prompt tokens from the JSON of an answer. vLLM's client takes an error for an
 // answer without usage.
-func count(text []byte, rec *metrics.Record) error {
+func count(text []byte, rec *record.Record) error {
 	var a answer
 	if usage := usageIn(text); usage != nil && json.Unmarshal(usage, &a.Usage) == nil {
-		rec.In = a.Usage.PromptTokens
+		rec.Tokens.In = a.Usage.PromptTokens
 		return nil
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
-		return metrics.Failf(metrics.Malformed, "the answer is not the JSON of numbers: %s", metrics.Shorten(err.Error()))
+		return record.Failf(record.Malformed, "the answer is not the JSON of numbers: %s", record.Shorten(err.Error()))
 	}
 	if a.Error != nil {
 		if failure := openai.Complaint(text); failure != nil {
-			rec.Differs = metrics.DiffersError
+			rec.Result.Differs = metrics.DiffersError
 			return failure
 		}
 	}
-	rec.In = a.Usage.PromptTokens
+	rec.Tokens.In = a.Usage.PromptTokens
 	return nil
 }
 

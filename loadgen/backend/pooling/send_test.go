@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestUsageIsFoundOnlyWhereItIs(t *testing.T) {
@@ -20,18 +20,18 @@ func TestUsageIsFoundOnlyWhereItIs(t *testing.T) {
 		`{"results": [{"text": "\"usage\": {"}], "usage": {"prompt_tokens": 9}}`:                true,
 		`{"usage": {"prompt_tokens": 9}, "error": null}`:                                        false,
 	} {
-		rec := new(metrics.Record)
-		if err := count([]byte(text), rec); err != nil || rec.In != 9 {
-			t.Errorf("%s: %d tokens, %v", text, rec.In, err)
+		rec := new(record.Record)
+		if err := count([]byte(text), rec); err != nil || rec.Tokens.In != 9 {
+			t.Errorf("%s: %d tokens, %v", text, rec.Tokens.In, err)
 		}
 		if got := usageIn([]byte(text)) != nil; got != easy {
 			t.Errorf("%s: found at once: %t", text, got)
 		}
 	}
 	for _, text := range []string{`{"data": [{"usage": {"prompt_tokens": 9}}]}`, `{"x": {"usage": {"prompt_tokens": 9}}}`, `{"usage": null}`, `{}`} {
-		rec := &metrics.Record{In: 3}
-		if err := count([]byte(text), rec); err != nil || rec.In != 0 {
-			t.Errorf("%s: %d tokens, %v", text, rec.In, err)
+		rec := &record.Record{Tokens: record.Tokens{In: 3}}
+		if err := count([]byte(text), rec); err != nil || rec.Tokens.In != 0 {
+			t.Errorf("%s: %d tokens, %v", text, rec.Tokens.In, err)
 		}
 	}
 }
@@ -47,15 +47,15 @@ func FuzzUsage(f *testing.F) {
 				Prompt int `json:"prompt_tokens"`
 			} `json:"usage"`
 		}
-		rec := new(metrics.Record)
+		rec := new(record.Record)
 		if strings.Count(strings.ToLower(text), "usage") > 1 || strings.Contains(text, `\u`) {
 			t.Skip("encoding/json takes other spellings of the name, too")
 		}
 		if json.Unmarshal([]byte(text), &whole) != nil || usageIn([]byte(text)) == nil || count([]byte(text), rec) != nil {
 			return
 		}
-		if rec.In != whole.Usage.Prompt {
-			t.Errorf("%d tokens, decoded %d", rec.In, whole.Usage.Prompt)
+		if rec.Tokens.In != whole.Usage.Prompt {
+			t.Errorf("%d tokens, decoded %d", rec.Tokens.In, whole.Usage.Prompt)
 		}
 	})
 }

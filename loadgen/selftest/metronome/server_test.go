@@ -18,7 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // startServer serves on a port of this machine until the test ends or stop is called.
@@ -53,9 +53,9 @@ type telling struct {
 }
 
 // ask sends one request for n events.
-func ask(t *testing.T, o *openai.Endpoint, n int) (events []telling, rec *metrics.Record) {
+func ask(t *testing.T, o *openai.Endpoint, n int) (events []telling, rec *record.Record) {
 	t.Helper()
-	rec = new(metrics.Record)
+	rec = new(record.Record)
 	req := &engine.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
 	for chunk, err := range o.Send(t.Context(), time.Now(), req, rec) {
 		if err != nil {
@@ -83,8 +83,8 @@ func TestAMetronomeTellsWhenItWrote(t *testing.T) {
 		const n = 50
 		for round := range 3 {
 			events, rec := ask(t, o, n)
-			if len(events) != n || rec.In != 1 || rec.Out != n || rec.Finish != "length" || rec.Status != 200 {
-				t.Fatalf("%d events, %d tokens in, %d out, finish %q, status %d", len(events), rec.In, rec.Out, rec.Finish, rec.Status)
+			if len(events) != n || rec.Tokens.In != 1 || rec.Tokens.Out != n || rec.Answer.Finish != "length" || rec.Result.Status != 200 {
+				t.Fatalf("%d events, %d tokens in, %d out, finish %q, status %d", len(events), rec.Tokens.In, rec.Tokens.Out, rec.Answer.Finish, rec.Result.Status)
 			}
 			if rec.Conn.New != (round == 0) {
 				t.Errorf("round %d: a new connection: %v", round, rec.Conn.New)
@@ -197,8 +197,8 @@ func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
 
 	o := &openai.Endpoint{URL: url, Transport: wire.Connections{}.Transport()}
 	for m.Count().Dropped == 0 && !t.Failed() {
-		if events, rec := ask(t, o, 100); len(events) != 100 || rec.Out != 100 {
-			t.Errorf("%d events, %d tokens", len(events), rec.Out)
+		if events, rec := ask(t, o, 100); len(events) != 100 || rec.Tokens.Out != 100 {
+			t.Errorf("%d events, %d tokens", len(events), rec.Tokens.Out)
 		}
 	}
 	if _, err := io.Copy(io.Discard, stalled); err != nil && !strings.Contains(err.Error(), "reset") {

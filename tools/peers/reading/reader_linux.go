@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // The bare readers that clients are compared with, without and with the kernel's stamps.
@@ -54,7 +54,7 @@ func (c *crowd) connect(net.Addr) error {
 		return nil
 	}
 	go func() {
-		for range c.counted(context.Background(), time.Now(), request, new(metrics.Record)) {
+		for range c.counted(context.Background(), time.Now(), request, new(record.Record)) {
 		}
 	}()
 	return nil
@@ -62,7 +62,7 @@ func (c *crowd) connect(net.Addr) error {
 
 // counted is a Sender that counts events, and tells when all have been seen.
 func (c *crowd) counted(ctx context.Context, epoch time.Time, req *engine.Request,
-	rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	rec *record.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		for chunk, err := range c.send(ctx, epoch, req, rec) {
 			if !yield(chunk, err) {

@@ -18,7 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // The clients, by name. AtOnce answers at once, without a server.
@@ -127,7 +127,7 @@ func noSender() engine.Sender {
 
 // texts is a Sender that stamps each text when it gets it.
 func texts(send func(ctx context.Context, body []byte, text func(string) bool) error) engine.Sender {
-	return func(ctx context.Context, _ time.Time, req *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(ctx context.Context, _ time.Time, req *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
 			wanted := true
 			var buf []byte

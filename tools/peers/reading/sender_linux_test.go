@@ -7,7 +7,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 func TestEveryClientReadsEveryEvent(t *testing.T) {
@@ -20,7 +20,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 	for client, events := range map[string]int{Ours: 7, GoOpenAI: 7, Plain: 7, AtOnce: 1} {
 		began, seen := time.Now().UnixNano(), 0
 		send := Sender(client, "http://"+listener.Addr().String())
-		for chunk, err := range send(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(metrics.Record)) {
+		for chunk, err := range send(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(record.Record)) {
 			if err != nil {
 				t.Fatalf("%s: %v", client, err)
 			}
@@ -35,7 +35,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 		}
 	}
 	for _, client := range []string{Ours, GoOpenAI, Plain} {
-		for _, err := range Sender(client, "http://127.0.0.1:1")(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(metrics.Record)) {
+		for _, err := range Sender(client, "http://127.0.0.1:1")(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(record.Record)) {
 			if err == nil {
 				t.Errorf("%s: an event without a server", client)
 			}

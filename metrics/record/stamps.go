@@ -1,8 +1,7 @@
-package metrics
+package record
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -70,11 +69,9 @@ func (s *Stamps) Gaps() iter.Seq[time.Duration] {
 
 // shift moves all stamps by d.
 func (s *Stamps) shift(d time.Duration) {
-	if s.n == 0 {
-		return
+	if s.n > 0 {
+		s.first, s.last = s.first+d, s.last+d
 	}
-	s.first += d
-	s.last += d
 }
 
 // Ends is s with only its first and its last time.
@@ -129,7 +126,7 @@ func (m Marks) All() iter.Seq2[int, time.Duration] {
 		for b := m; len(b) > 0; {
 			index, n := binary.Uvarint(b)
 			by, k := binary.Uvarint(b[max(n, 0):])
-			if n <= 0 || k <= 0 || index > maxChunks || by > math.MaxInt64 {
+			if n <= 0 || k <= 0 || index > MaxChunks || by > math.MaxInt64 {
 				return
 			}
 			if b = b[n+k:]; !yield(int(index), time.Duration(by)) {
@@ -156,65 +153,32 @@ func (m Marks) among(a, b Stamps) Marks {
 	return moved
 }
 
-// maxChunks bounds the chunks that a line can claim without listing them.
-const maxChunks = 1 << 24
+// MaxChunks bounds the chunks that a line can claim without listing them.
+const MaxChunks = 1 << 24
 
-// wireStamps is Stamps as JSON. Without gaps only the two ends are known.
-type wireStamps struct {
-	N     int    `json:"n"`
-	First int64  `json:"first"`
-	Last  int64  `json:"last,omitempty"` // if there are no gaps to compute it from
-	Gaps  []byte `json:"gaps,omitempty"` // zigzag varints, nanoseconds
-}
-
-// IsZero says that there are no stamps.
-func (s Stamps) IsZero() bool { return s.n == 0 }
-
-// MarshalJSON writes about five bytes a stamp.
-func (s Stamps) MarshalJSON() ([]byte, error) {
-	w := wireStamps{N: s.n, First: int64(s.first), Gaps: s.deltas}
-	if len(s.deltas) == 0 {
-		w.Last = int64(s.last)
+// settle computes the last stamp, if there are gaps. It is an error for stamps that cannot be.
+func (s *Stamps) settle() error {
+	switch {
+	case s.n < 0 || s.n > MaxChunks:
+		return fmt.Errorf("%d stamps", s.n)
+	case s.n == 0:
+		*s = Stamps{}
+		return nil
+	case len(s.deltas) == 0:
+		return nil
 	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *Stamps) UnmarshalJSON(data []byte) error {
-	var w wireStamps
-	err := json.Unmarshal(data, &w)
-	if err == nil {
-		*s, err = StampsOf(w.N, time.Duration(w.First), time.Duration(w.Last), w.Gaps)
-	}
-	return err
-}
-
-// Packed is the differences between successive stamps, as StampsOf takes them. The caller must not
-// change it.
-func (s *Stamps) Packed() []byte { return s.deltas }
-
-// StampsOf makes n stamps from the first and the differences between successive ones, as zigzag
-// varints in nanoseconds. It keeps gaps. Without gaps, only the first and the last are known.
-func StampsOf(n int, first, last time.Duration, gaps []byte) (Stamps, error) {
-	if n < 0 || n > maxChunks {
-		return Stamps{}, fmt.Errorf("%d stamps", n)
-	}
-	s := Stamps{first: first, last: last, n: n, deltas: gaps}
-	if len(gaps) == 0 {
-		return s, nil
-	}
-	at, count := first, 1
-	for b := gaps; len(b) > 0; count++ {
+	at, count := s.first, 1
+	for b := s.deltas; len(b) > 0; count++ {
 		gap, size := binary.Varint(b)
 		if size <= 0 {
-			return Stamps{}, errors.New("stamps: malformed varint")
+			return errors.New("stamps: malformed varint")
 		}
 		at += time.Duration(gap)
 		b = b[size:]
 	}
-	if count != n {
-		return Stamps{}, fmt.Errorf("%d stamps, but %d gaps", n, count-1)
+	if count != s.n {
+		return fmt.Errorf("%d stamps, but %d gaps", s.n, count-1)
 	}
 	s.last = at
-	return s, nil
+	return nil
 }
