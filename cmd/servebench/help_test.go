@@ -105,8 +105,14 @@ func TestFlagsSayFirstWhatTheyDo(t *testing.T) {
 	}
 }
 
-// shorter makes a quick load of an example's.
-var shorter = strings.NewReplacer("--request-rate 5", "--request-rate 500", "--duration 60s", "--duration 500ms")
+// shorter makes a quick load of an example's. It leaves time for a first answer.
+func shorter() *strings.Replacer {
+	duration := "--duration 500ms"
+	if raced {
+		duration = "--duration 5s"
+	}
+	return strings.NewReplacer("--request-rate 5", "--request-rate 500", "--duration 60s", duration)
+}
 
 // The examples in the help work as they stand, but for how long they take.
 func TestExamplesOfTheHelpRun(t *testing.T) {
@@ -122,7 +128,7 @@ func TestExamplesOfTheHelpRun(t *testing.T) {
 		}
 		text += strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n") + "\n"
 	}
-	examples := documented(shorter.Replace(text + "```\n"))
+	examples := documented(shorter().Replace(text + "```\n"))
 	if len(examples) != 6 {
 		t.Fatalf("%d examples: %q", len(examples), examples)
 	}

@@ -39,7 +39,7 @@ var killedRuns = []string{
 }
 
 // Whenever a run is killed, each request that its server had answered 100 ms before
-// is in its file, and the file can be reported.
+// is in its file, and a file with a request can be reported.
 func TestKilledRunLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("killed runs: in go test without -short")
@@ -146,6 +146,9 @@ func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time, la
 		prefix, answered, len(ended), lacking, late)
 	if lacking >= written+late {
 		t.Errorf("%s: a request lacks that was answered %v before the kill", prefix, lacking)
+	}
+	if len(ended) == 0 {
+		return // a machine that was late for all of them left nothing to report
 	}
 	var out, talk strings.Builder
 	cmd := newReportCommand()

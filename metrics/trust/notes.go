@@ -11,6 +11,8 @@ import (
 // notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
 	var n notes
+	// First, so that a report that shows a few notes shows it.
+	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
 	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
 		"verdict uses the requests and the other shards",
@@ -87,7 +89,6 @@ func (j *judge) noteConnections(n *notes) {
 	for _, l := range j.seen.Names {
 		n.text(noteLookup(l))
 	}
-	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
 		metrics.Counted(int(j.seen.Closed), "answer"))
 	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not "+
