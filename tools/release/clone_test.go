@@ -24,7 +24,7 @@ func TestReleaseLinesForACloneWork(t *testing.T) {
 		text, _, _ := strings.Cut(block, "```")
 		lines += text
 	}
-	if strings.Count(lines, "\n") != 4 {
+	if strings.Count(lines, "\n") != 5 {
 		t.Fatalf("the page has the lines %q", lines)
 	}
 	clone, venv, bin := t.TempDir(), t.TempDir(), t.TempDir()
