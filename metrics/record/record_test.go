@@ -170,6 +170,36 @@ func TestMergedRecordsMove(t *testing.T) {
 	}
 }
 
+// All times of a record move together: its line stays the same but for when it was sent.
+func TestAllTimesMoveTogether(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 1000 {
+		r := anyRecord(random)
+		if r.Session != nil {
+			r.Session.SessionSlot = 7 // a session slot at 0 is not written
+		}
+		sent := r.Times.Sent
+		before := Append(nil, r)
+		r.Shift(time.Hour)
+		if r.Times.Sent != sent+time.Hour {
+			t.Fatalf("sent at %v, want %v", r.Times.Sent, sent+time.Hour)
+		}
+		if got, want := withoutSent(Append(nil, r)), withoutSent(before); got != want {
+			t.Fatalf("%s, want\n%s", got, want)
+		}
+	}
+}
+
+// withoutSent is a line without when the request was sent.
+func withoutSent(line []byte) string {
+	before, after, found := bytes.Cut(line, []byte(`,"sent":`))
+	if !found {
+		return string(line)
+	}
+	_, after, _ = bytes.Cut(after, []byte(","))
+	return string(before) + "," + string(after)
+}
+
 // What never happened does not move with the clock: a failed request of a later shard has no last chunk.
 func TestWhatNeverHappenedDoesNotMove(t *testing.T) {
 	r := &Record{Times: Times{Sent: time.Millisecond, End: time.Second}, Result: Result{Class: Status, Status: 500}}
