@@ -64,7 +64,7 @@ func newCompareCommand() *cobra.Command {
       --write junit=compare.xml new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			smallHeap()
+			smallHeap(largeHeap)
 			c.out, c.talk, c.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			return c.run(args, cmd.ArgsLenAtDash())
 		},

@@ -73,7 +73,7 @@ the numbers goes to stderr.
   servebench report --html report.html old.jsonl new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error {
-			smallHeap()
+			smallHeap(largeHeap)
 			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			if r.wanted() && cmd.Flags().Changed("format") {
 				return errors.New("argument --format: --html and --svg show the runs instead of it: leave one of the two away")
@@ -130,17 +130,17 @@ the numbers goes to stderr.
 
 const largeHeap = 16 << 20 // bytes
 
-// smallHeap lets a large heap grow by a tenth between collections instead of doubling. A million requests
+// smallHeap lets a heap of so many bytes or more grow by a tenth between collections instead of doubling. A million requests
 // are a few slices of numbers, which cost a collection nothing. Most reports need no large heap, and
 // would collect a small one again and again.
-func smallHeap() {
+func smallHeap(large uint64) {
 	var m runtime.MemStats
-	if runtime.ReadMemStats(&m); m.HeapAlloc >= largeHeap {
+	if runtime.ReadMemStats(&m); m.HeapAlloc >= large {
 		debug.SetGCPercent(10)
 		return
 	}
 	// The cleanup of an object that nothing holds follows the next collection.
-	runtime.AddCleanup(new([]byte), func(struct{}) { smallHeap() }, struct{}{})
+	runtime.AddCleanup(new([]byte), smallHeap, large)
 }
 
 // takeGoodput takes the limits out of the files, if there is a --goodput: as in
