@@ -27,7 +27,7 @@ house: ## check what packages may import, their sizes and their exported names
 # Only packages that start goroutines can have races between their own.
 CONCURRENT = $(shell grep -rlE '^\s+go |errgroup|sync\.WaitGroup' --include=*.go --exclude=*_test.go cmd loadgen metrics report dataset | xargs -n1 dirname | sort -u | sed 's|^|./|')
 race: ## run the tests with the race detector; needs a C compiler; SHORT=1 runs go test -short where goroutines start
-	$(GO) test -race -shuffle=on $(if $(SHORT),-short) -timeout 30m $(if $(SHORT),$(CONCURRENT),./...)
+	$(GO) test -race -shuffle=on $(if $(SHORT),-short) -timeout 60m $(if $(SHORT),$(CONCURRENT),./...)
 N ?= 10
 PACKAGES ?= ./...
 flaky: ## run the tests N (10) times next to two busy loops, and list what failed; goes on after an interruption

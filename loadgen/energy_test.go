@@ -140,7 +140,7 @@ func TestCompareFindsATenthMoreEnergy(t *testing.T) {
 	if !found {
 		t.Fatal("no such metric")
 	}
-	gate := compare.Gate{Unit: compare.PerRun, Limits: []compare.Margin{{Metric: limit, Relative: 0.05}}}
+	gate := compare.Gate{Unit: compare.PerRun, Limits: []compare.Margin{{Number: limit, Relative: 0.05}}}
 	side := func(watts float64) (runs []*metrics.Summary) {
 		for seed := range 6 {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // The bins of a backlog. A run of 20 s has bins of 10 ms, a run of a day bins of at most 82 s: a
@@ -56,12 +57,12 @@ func (b *backlog) add(r *record.Record) {
 func (b *backlog) put(at time.Duration, what backlogBin) {
 	if len(b.Bins) == 0 {
 		b.Width = max(b.Width, backlogWidth)
-		b.Origin, b.Bins = floorDiv(int64(at), int64(b.Width)), []backlogBin{{}}
+		b.Origin, b.Bins = tally.FloorDiv(int64(at), int64(b.Width)), []backlogBin{{}}
 	}
-	i := floorDiv(int64(at), int64(b.Width))
+	i := tally.FloorDiv(int64(at), int64(b.Width))
 	for max(i, b.Origin+int64(len(b.Bins))-1)-min(i, b.Origin) >= backlogBins {
 		b.widen()
-		i = floorDiv(int64(at), int64(b.Width))
+		i = tally.FloorDiv(int64(at), int64(b.Width))
 	}
 	if short := b.Origin - i; short > 0 {
 		b.Bins = slices.Insert(b.Bins, 0, make([]backlogBin, short)...)
@@ -75,10 +76,10 @@ func (b *backlog) put(at time.Duration, what backlogBin) {
 
 // widen makes the bins twice as wide.
 func (b *backlog) widen() {
-	origin := floorDiv(b.Origin, 2)
-	wide := make([]backlogBin, floorDiv(b.Origin+int64(len(b.Bins))-1, 2)-origin+1)
+	origin := tally.FloorDiv(b.Origin, 2)
+	wide := make([]backlogBin, tally.FloorDiv(b.Origin+int64(len(b.Bins))-1, 2)-origin+1)
 	for i, bin := range b.Bins {
-		wide[floorDiv(b.Origin+int64(i), 2)-origin].add(bin)
+		wide[tally.FloorDiv(b.Origin+int64(i), 2)-origin].add(bin)
 	}
 	b.Width, b.Origin, b.Bins = 2*b.Width, origin, wide
 }
@@ -222,7 +223,7 @@ func (g *grower) find(from time.Duration) bool {
 	}
 	long := last + 1 - first
 	g.offered = float64(all) / float64(long)
-	measured := max(first, int(floorDiv(int64(from), int64(g.Width))-g.Origin))
+	measured := max(first, int(tally.FloorDiv(int64(from), int64(g.Width))-g.Origin))
 	g.begin = max(first+long/settledShare, g.settled(first, all), measured)
 	g.per = (last + 1 - g.begin) / growthStretches
 	g.begin = last + 1 - g.per*growthStretches

@@ -145,7 +145,7 @@ func (c *Collector) Requests() int { return c.sum.Completed + c.sum.Failed }
 // such request.
 func (c *Collector) FirstLate() (time.Duration, bool) {
 	w := &c.witness
-	return w.sent.first - w.due.first, w.sent.any
+	return w.sent.First - w.due.First, w.sent.Any
 }
 
 // Gapless reports that ITL lacks the gaps of some completed request, because only its first and its

@@ -232,7 +232,7 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 	if got.Trace != nil || got.Outcomes != nil || got.Truth.ScheduledTTFT.exact != nil || got.Truth.ScheduledTTFT.Mean() != want.Truth.ScheduledTTFT.Mean() {
 		t.Error("something is kept, or lost")
 	}
-	for _, m := range append(Metrics, Metric{"lag", func(s *Summary) *Distribution { return &s.Lag }}) {
+	for _, m := range append(Metrics, Latency{Name: "lag", Of: func(s *Summary) *Distribution { return &s.Lag }}) {
 		w, g := m.Of(want), m.Of(got)
 		if g.exact != nil || g.sorted != nil || g.Approximate() || g.Len() != w.Len() {
 			t.Errorf("%s: %d values, %d kept", m.Name, g.Len(), len(g.exact))

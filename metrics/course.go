@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Course says how the latencies of a run went, in the order in which its requests were sent. Its zero value
@@ -154,7 +156,7 @@ func changeOf(sent []answer) *Change {
 				parts = nil
 				break
 			}
-			parts = append(parts, Mean(part))
+			parts = append(parts, numpy.Mean(part))
 		}
 		if split, errors := splitOf(parts); errors > most {
 			at, most = split, errors
@@ -175,7 +177,7 @@ func changeOf(sent []answer) *Change {
 func splitOf(parts []float64) (at int, errors float64) {
 	for k := changeEdge; k <= len(parts)-changeEdge; k++ {
 		before, after := parts[:k], parts[k:]
-		apart := math.Abs(Mean(before) - Mean(after))
+		apart := math.Abs(numpy.Mean(before) - numpy.Mean(after))
 		if apart < math.Log(changeTimes) {
 			continue
 		}
@@ -191,7 +193,7 @@ func splitOf(parts []float64) (at int, errors float64) {
 
 // spreadAround is the sum of the squared distances from the mean.
 func spreadAround(values []float64) (sum float64) {
-	mean := Mean(values)
+	mean := numpy.Mean(values)
 	for _, v := range values {
 		sum += (v - mean) * (v - mean)
 	}
@@ -241,7 +243,7 @@ func modesOf(sent []answer) *Modes {
 		}
 	}
 	share := float64(n-at) / float64(n)
-	fast, slow := math.Exp(Mean(all[:at])), math.Exp(Mean(all[at:]))
+	fast, slow := math.Exp(numpy.Mean(all[:at])), math.Exp(numpy.Mean(all[at:]))
 	if between < modeParts*whole || min(share, 1-share) < modeShare || slow < modeTimes*fast {
 		return nil
 	}
@@ -250,5 +252,5 @@ func modesOf(sent []answer) *Modes {
 
 func median(values []float64) float64 {
 	slices.Sort(values)
-	return Percentile(values, 50)
+	return numpy.Percentile(values, 50)
 }

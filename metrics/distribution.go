@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // DefaultCap is the default number of exact values that a Distribution keeps: 80 MB of them.
@@ -217,7 +219,7 @@ func (d *Distribution) Mean() float64 {
 		if d.settled != nil {
 			return d.settled.mean
 		}
-		return Mean(values)
+		return numpy.Mean(values)
 	}, func() float64 { return d.hist.Mean() })
 }
 
@@ -230,7 +232,7 @@ func (d *Distribution) Std() float64 {
 		if d.settled != nil {
 			return d.settled.std
 		}
-		return std(values)
+		return numpy.Std(values)
 	}, func() float64 { return d.hist.StdDev() })
 }
 
@@ -240,7 +242,7 @@ func (d *Distribution) Median() float64 {
 		return d.Quoted.Median
 	}
 	return d.statistic(
-		func([]float64) float64 { return Median(d.ascending()) },
+		func([]float64) float64 { return numpy.Median(d.ascending()) },
 		func() float64 { return d.counted(50) })
 }
 
@@ -252,7 +254,7 @@ func (d *Distribution) Percentile(p float64) float64 {
 		}
 	}
 	return d.statistic(
-		func([]float64) float64 { return Percentile(d.ascending(), p) },
+		func([]float64) float64 { return numpy.Percentile(d.ascending(), p) },
 		func() float64 { return d.counted(p) })
 }
 
@@ -311,7 +313,7 @@ func (d *Distribution) settle() {
 		d.ascending()
 		return
 	}
-	d.settled = &moments{Mean(d.exact), std(d.exact)}
+	d.settled = &moments{numpy.Mean(d.exact), numpy.Std(d.exact)}
 	slices.Sort(d.exact)
 	d.sorted = d.exact
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A Part says which part of a run a Summary is about.
@@ -40,8 +41,8 @@ type excerpt struct {
 	part     Part
 	busy     buckets // from the window's start
 	output   int     // tokens that came inside
-	tokens   timeSeries
-	inFlight inFlight
+	tokens   tally.TimeSeries
+	inFlight tally.InFlight
 	outputs  map[*Adapter]int // likewise; of no adapter, by nil
 }
 
@@ -49,7 +50,7 @@ func (e *excerpt) take(r *record.Record) {
 	w, done := e.part.Window, doneAt(r)
 	e.part.Requests++
 	if here := w.Meet(Window{r.Times.Sent, r.Times.End}); here.From <= here.To {
-		e.inFlight.add(here.From, here.To, DefaultCap)
+		e.inFlight.Add(here.From, here.To, DefaultCap)
 	}
 	switch {
 	case w.holds(r.Times.Sent) && w.holds(done):
@@ -111,7 +112,7 @@ func (e *excerpt) arrivals(r *record.Record) {
 		}
 		e.output += tokens
 		e.outputs[row] += tokens
-		e.tokens.add(at, tokens)
+		e.tokens.Add(at, tokens)
 		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
 	touched := w.Meet(Window{r.Times.Sent, doneAt(r)}).Shift(-w.From)

@@ -142,7 +142,7 @@ func TestMarkedEndsBoundTheOtherMetrics(t *testing.T) {
 	s := c.Summary(1)
 	for metric, want := range map[string][3]float64{"ttft": {28, 50, 50}, "tpot": {46.0 / 11, 57.0 / 11, 79.0 / 11}, "e2el": {96, 107, 107}} {
 		least, most := s.LateBounds(metric)
-		for i, d := range []*Distribution{least, s.Metric(metric), most} {
+		for i, d := range []*Distribution{least, s.Latency(metric), most} {
 			if math.Abs(d.Mean()-want[i]) > 1e-6 || math.Abs(d.Percentile(99)-want[i]) > 1e-6 {
 				t.Errorf("%s: mean %v, want %v", metric, d.Mean(), want[i])
 			}

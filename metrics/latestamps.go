@@ -90,7 +90,7 @@ func (s *Summary) LateBounds(metric string) (least, most *Distribution) {
 	if s.Truth == nil || i < 0 {
 		return nil, nil
 	}
-	b, d := &s.Truth.Late.bounds[i], s.Metric(metric)
+	b, d := &s.Truth.Late.bounds[i], s.Latency(metric)
 	if b.are.Len() == 0 || d.Len() == 0 {
 		return nil, nil
 	}

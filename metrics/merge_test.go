@@ -68,7 +68,7 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Warnings)), slices.Sorted(slices.Values(got.Warnings))); diff != "" {
 				t.Errorf("%s up to %d: %s", name, most, diff)
 			}
-			if (merged.timeline.folded == nil) != (whole.timeline.folded == nil) || (merged.witness.inFlight.folded == nil) != (whole.witness.inFlight.folded == nil) {
+			if (merged.timeline.folded == nil) != (whole.timeline.folded == nil) {
 				t.Errorf("%s up to %d: folded differently", name, most)
 			}
 			if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || math.Abs(float64(got.PeakConcurrent-want.PeakConcurrent)) > 0.2*float64(want.PeakConcurrent) ||
@@ -95,19 +95,6 @@ func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
 		}
 		if !maps.Equal(first, whole.sum.Errors) || whole.sum.Errors[otherMessages] == 0 {
 			t.Fatal("the messages differ")
-		}
-	}
-}
-
-func TestMovedCountsGoToTheNearestStep(t *testing.T) {
-	var from timeSeries
-	from.add(0, 3)
-	from.add(50*msec, 2)
-	for later, want := range map[time.Duration]int64{-msec: 0, 4 * msec: 0, 6 * msec: 1, -6 * msec: -1} {
-		var s timeSeries
-		s.merge(&from, later)
-		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
-			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
 		}
 	}
 }

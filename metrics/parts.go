@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -151,7 +152,7 @@ func (c *slicer) stay(from, to time.Duration) {
 // spreadOf sorts the values, which are in seconds.
 func spreadOf(values []float64) Spread {
 	slices.Sort(values)
-	return Spread{N: len(values), Mean: Mean(values) * 1000, P99: Percentile(values, 99) * 1000}
+	return Spread{N: len(values), Mean: numpy.Mean(values) * 1000, P99: numpy.Percentile(values, 99) * 1000}
 }
 
 // An Adapter has the figures of the measured requests that asked for one LoRA adapter. Latencies are
@@ -193,6 +194,15 @@ func adapterLatencies(all []Adapter) map[string]*Distribution {
 		}
 	}
 	return named
+}
+
+// adapterOf is the Adapter of that name, nil if the run has none.
+func adapterOf(s *Summary, name string) *Adapter {
+	i := slices.IndexFunc(s.Adapters, func(a Adapter) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Adapters[i]
 }
 
 // adapters collects the figures of adapters by their names.

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/aclements/go-moremath/mathx"
+
+	"github.com/servebench/servebench/metrics/numpy"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // MinBeyond is how many values must be above a percentile that decides something. The number above
@@ -90,7 +93,7 @@ func (d *Distribution) Interval(p float64) (Interval, bool) {
 	if n == 0 || p <= 0 || p >= 100 {
 		return Interval{}, false
 	}
-	low, high := binomialRanks(n, p/100, 1-intervalConfidence)
+	low, high := stats.BinomialRanks(n, p/100, 1-intervalConfidence)
 	// of is the rank among all values.
 	of := func(rank, up int) int { return int((int64(rank)*int64(d.Len()) + int64(up)) / int64(n)) }
 	i := Interval{math.Inf(-1), math.Inf(1), n}
@@ -121,7 +124,7 @@ func (d *Distribution) independent(p float64) int {
 	if requests == 0 || n == 0 {
 		return 0
 	}
-	limit := Percentile(d.ascending(), p)
+	limit := numpy.Percentile(d.ascending(), p)
 	below := make([]int, requests) // gaps up to the percentile, by request
 	all, from := 0, 0
 	for i, end := range d.ends {
@@ -147,37 +150,6 @@ func (d *Distribution) independent(p float64) int {
 	}
 	variance *= float64(requests) / float64(requests-1)
 	return int(min(max(share*(1-share)/variance, 1), total))
-}
-
-// binomialRanks are the ranks, from 1, of the values of n between which the quantile p is, each end
-// with a chance of error of at most alpha/2: low is 0 and high n+1 if no value is that sure. Both
-// equal scipy.stats.binom: ppf(alpha/2) and ppf(1−alpha/2) + 1.
-func binomialRanks(n int, p, alpha float64) (low, high int) {
-	mode := min(int(float64(n+1)*p), n)
-	// Ten standard deviations from the mode, a float64 cannot hold what is left.
-	reach := int(10*math.Sqrt(float64(n)*p*(1-p))) + 50
-	from, to := max(0, mode-reach), min(n, mode+reach)
-	chances := make([]float64, to-from+1)
-	odds := p / (1 - p)
-	chances[mode-from] = 1
-	total := 1.0
-	for k := mode; k < to; k++ {
-		chances[k+1-from] = chances[k-from] * float64(n-k) / float64(k+1) * odds
-		total += chances[k+1-from]
-	}
-	for k := mode; k > from; k-- {
-		chances[k-1-from] = chances[k-from] * float64(k) / float64(n-k+1) / odds
-		total += chances[k-1-from]
-	}
-	tail := alpha / 2 * total
-	low, high = from, to+1
-	for sum := chances[0]; sum < tail && low < to; sum += chances[low-from] {
-		low++
-	}
-	for sum := chances[to-from]; sum < tail && high-1 > from; sum += chances[high-1-from] {
-		high--
-	}
-	return low, high
 }
 
 // An Endless is a latency in which failed requests count as infinite values after all others. A
@@ -214,7 +186,7 @@ func (e Endless) Median() float64 {
 	case n/2 >= len(sorted):
 		return math.Inf(1)
 	}
-	return Mean(sorted[(n-1)/2:n/2+1]) * 1000
+	return numpy.Mean(sorted[(n-1)/2:n/2+1]) * 1000
 }
 
 // Percentile is the p-th percentile in milliseconds, p from 0 to 100. It interpolates linearly at
@@ -235,7 +207,7 @@ func (e Endless) Percentile(p float64) float64 {
 		return math.Inf(1)
 	}
 	if sorted := e.ended.ascending(); len(sorted) > 0 {
-		return atRank(sorted, rank) * 1000
+		return numpy.AtRank(sorted, rank) * 1000
 	}
 	return countedAtRank(e.ended.hist, rank) / float64(time.Millisecond)
 }
@@ -269,7 +241,7 @@ func (d *Distribution) Resampled(p float64) float64 {
 	for i := from; i < to; i += step {
 		alike := values[i:min(i+step, to)]
 		below := mathx.BetaInc(float64(i+len(alike))/float64(n), a, b)
-		sum += (below - before) * Mean(alike)
+		sum += (below - before) * numpy.Mean(alike)
 		before = below
 	}
 	return sum / (before - first) * 1000

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 func TestValuesNeededAreTheFewestThatAreNotFew(t *testing.T) {
@@ -36,7 +37,7 @@ func TestRanksOfAnIntervalAreScipys(t *testing.T) {
 		{1000, 99, 983, 997}, {1000, 99.9, 997, 1001}, {3688, 99.9, 3680, 3688}, {10000, 99.9, 9983, 9997}, {12345, 1, 102, 147},
 		{1000000, 99, 989805, 990196}, {10000000, 50, 4996901, 5003100}, {10000000, 99.99, 9998938, 9999062},
 	} {
-		if low, high := binomialRanks(row.n, row.p/100, 0.05); low != row.low || high != row.high {
+		if low, high := stats.BinomialRanks(row.n, row.p/100, 0.05); low != row.low || high != row.high {
 			t.Errorf("P%g of %d: ranks %d to %d, want %d to %d", row.p, row.n, low, high, row.low, row.high)
 		}
 	}
@@ -151,7 +152,7 @@ func TestGapsAreKnownByRequest(t *testing.T) {
 		c           *Collector
 		independent int
 	}{"a run": {collector(0), 7}, "two shards": {both, 15}, "past the cap": {collector(10), 0}} {
-		i, known := row.c.Summary(1).Metric("itl").Interval(50)
+		i, known := row.c.Summary(1).Latency("itl").Interval(50)
 		if known != (row.independent > 0) || i.Independent != row.independent {
 			t.Errorf("%s: %+v, %t", name, i, known)
 		}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // Sorting in place must not change a digit. Gaps keep the order of their requests, which Interval
@@ -56,11 +58,11 @@ func TestStdAddsAsSumDoes(t *testing.T) {
 		for i := range values {
 			values[i] = random.NormFloat64()
 		}
-		mean := Mean(values)
+		mean := numpy.Mean(values)
 		for i, v := range values {
 			differences[i] = (v - mean) * (v - mean)
 		}
-		if got, want := std(values), math.Sqrt(Mean(differences)); got != want {
+		if got, want := numpy.Std(values), math.Sqrt(numpy.Mean(differences)); got != want {
 			t.Errorf("of %d values %v, want %v", n, got, want)
 		}
 	}

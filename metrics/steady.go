@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // The samples of the number in flight in which to look for a steady state.
@@ -22,13 +24,13 @@ const (
 // Winter Simulation Conference 2000. It is false if there are fewer than fifty requests, or if the
 // truncation point is in the second half.
 func (s *Summary) Steady() (Window, bool) {
-	var sent extent
+	var sent tally.Extent
 	var starts, ends []time.Duration
 	for r := range s.Measured() {
-		sent.add(r.Times.Sent)
+		sent.Add(r.Times.Sent)
 		starts, ends = append(starts, r.Times.Sent), append(ends, r.Times.End)
 	}
-	w := Window{sent.first, sent.last}
+	w := Window{sent.First, sent.Last}
 	samples := min(len(starts), mostSamples) / batch * batch
 	if samples < fewestSamples || w.From == w.To {
 		return w, false

@@ -25,7 +25,6 @@
 package metrics
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -244,70 +243,6 @@ func (s *Summary) Reached() []RateChange {
 		return s.RateChanges
 	}
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
-}
-
-// A Metric names one Distribution of a Summary as vLLM's flags and files do.
-type Metric struct {
-	Name string // as in --percentile-metrics and in the keys of result files
-	Of   func(*Summary) *Distribution
-}
-
-// Metrics are the metrics that vLLM reports, in its order.
-var Metrics = []Metric{
-	{"ttft", func(s *Summary) *Distribution { return &s.TTFT }},
-	{"tpot", func(s *Summary) *Distribution { return &s.TPOT }},
-	{"itl", func(s *Summary) *Distribution { return &s.ITL }},
-	{"e2el", func(s *Summary) *Distribution { return &s.E2EL }},
-	{"client_queue_time", func(s *Summary) *Distribution { return &s.Queue }},
-	{"e2el_including_client_queue", func(s *Summary) *Distribution { return &s.QueuedE2EL }},
-}
-
-// FromContent is TTFT up to the first content, or TPOT from there on, by their names in Metrics:
-// what a user sees, if vLLM's take an empty chunk for a token. It is nil for other metrics, and
-// unless it is known for 99 in 100 completed requests.
-func (s *Summary) FromContent(metric string) *Distribution {
-	if s.Truth == nil {
-		return nil
-	}
-	d := map[string]*Distribution{"ttft": &s.Truth.ContentTTFT, "tpot": &s.Truth.ContentTPOT}[metric]
-	if d == nil || d.Len() == 0 || d.Len()*100 < s.Metric(metric).Len()*99 {
-		return nil
-	}
-	return d
-}
-
-// TTFO is the time to the first output that is not reasoning, of completed requests that got any. It is
-// nil unless an answer of the run began with reasoning: TTFT to the first content is the same then.
-func (s *Summary) TTFO() *Distribution {
-	if s.Truth == nil || s.Truth.Reasoning.Answers == 0 {
-		return nil
-	}
-	return &s.Truth.TTFO
-}
-
-// Decisive is the latency to decide by: FromContent if it is known, and then the words for its
-// difference from vLLM's metric. Without reasoning, ttfo is TTFT to the first content; its statistics
-// are NaN if that is not known.
-func (s *Summary) Decisive(metric string) (d *Distribution, words string) {
-	if metric == "ttfo" {
-		return cmp.Or(s.TTFO(), s.FromContent("ttft"), &Distribution{Quoted: NewQuote()}), ""
-	}
-	d = s.Metric(metric)
-	content := s.FromContent(metric)
-	const rounding = 1e-6 // from rounding single values to nanoseconds
-	if content == nil || math.Abs(content.Mean()-d.Mean()) <= rounding*d.Mean() {
-		return d, ""
-	}
-	return content, map[string]string{"ttft": "to the first content", "tpot": "from the first content"}[metric]
-}
-
-// Metric is the distribution of the metric of that name, nil for an unknown name.
-func (s *Summary) Metric(name string) *Distribution {
-	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return Metrics[i].Of(s)
 }
 
 // Resent counts measured requests that were sent again after a failure, and those that were sent

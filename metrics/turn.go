@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A sessionKey names a session within a run.
@@ -20,8 +21,8 @@ type sessionKey struct {
 type sessionCollector struct {
 	sums     Sessions // of the sessions that had all their turns, and of all turns
 	open     map[sessionKey]*session
-	inFlight inFlight // of the sessions that had all their turns
-	any      bool     // a request was added
+	inFlight tally.InFlight // of the sessions that had all their turns
+	any      bool           // a request was added
 }
 
 // A session is one session as far as its records were there.
@@ -167,11 +168,11 @@ func (s *session) merge(other *session) {
 }
 
 // close counts a session that has no more turns.
-func (all *Sessions) close(s *session, flights *inFlight, a *asked) {
+func (all *Sessions) close(s *session, flights *tally.InFlight, a *asked) {
 	if !s.measured {
 		return
 	}
-	flights.add(max(s.begun, a.began), max(s.ended, a.began), a.most)
+	flights.Add(max(s.begun, a.began), max(s.ended, a.began), a.most)
 	if s.early {
 		all.Earlier++
 		return
@@ -227,7 +228,7 @@ func (all *Sessions) complete(s *session, a *asked) {
 func (c *sessionCollector) merge(other *sessionCollector, later time.Duration, a *asked) {
 	c.any = c.any || other.any
 	c.sums.merge(&other.sums)
-	c.inFlight.merge(&other.inFlight, later, a.most)
+	c.inFlight.Merge(&other.inFlight, later, a.most)
 	for key, s := range other.open {
 		s.shift(later)
 		mine := c.open[key]
@@ -270,8 +271,8 @@ func (c *sessionCollector) result(seconds float64, a asked) *Sessions {
 	all := c.sums.copied()
 	all.CutAfter = Distribution{}
 	all.CutAfter.merge(&c.sums.CutAfter)
-	flights := new(inFlight)
-	flights.merge(&c.inFlight, 0, a.most)
+	flights := new(tally.InFlight)
+	flights.Merge(&c.inFlight, 0, a.most)
 	for _, s := range c.open {
 		all.close(s, flights, &a)
 	}
@@ -279,6 +280,6 @@ func (c *sessionCollector) result(seconds float64, a asked) *Sessions {
 	if len(a.slos) > 0 {
 		all.Goodput = rate(float64(all.Good), seconds)
 	}
-	all.MeanInFlight, all.PeakInFlight = rate(flights.busy.Seconds(), seconds), flights.peak()
+	all.MeanInFlight, all.PeakInFlight = rate(flights.Busy.Seconds(), seconds), flights.Peak()
 	return all
 }

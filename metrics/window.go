@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A Window is a part of a run, from one offset of its clock to another, both included.
@@ -39,18 +40,18 @@ func (s *Summary) Whole() Window {
 // the last, since after that the number in flight falls. If all were sent at once, the window lasts
 // until the last has ended. It is false if there is no such time.
 func (s *Summary) Loaded() (Window, bool) {
-	var sent, ended extent
+	var sent, ended tally.Extent
 	burst := !s.Header.Config.Paced() && math.IsInf(s.Header.Config.RequestRate, 1)
 	for r := range s.Measured() {
-		sent.add(r.Times.Sent)
-		ended.add(r.Times.End)
+		sent.Add(r.Times.Sent)
+		ended.Add(r.Times.End)
 		burst = burst && r.Turn == 0 && r.Queue() == 0
 	}
-	w := Window{sent.first, sent.last}
+	w := Window{sent.First, sent.Last}
 	if burst {
-		w.To = ended.last
+		w.To = ended.Last
 	}
-	return w, sent.any && w.From < w.To
+	return w, sent.Any && w.From < w.To
 }
 
 // Measured yields the Records of the Trace without the warm-up. Each is valid until the next.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -213,7 +214,7 @@ func TestTruncationMinimizesTheErrorOfTheMean(t *testing.T) {
 		best := slices.MinFunc([]int{0, 1, 2, 3, 4}, func(a, b int) int {
 			error := func(d int) float64 {
 				kept := c.values[d:]
-				return std(kept) * std(kept) / float64(len(kept))
+				return numpy.Std(kept) * numpy.Std(kept) / float64(len(kept))
 			}
 			switch x := error(a) - error(b); {
 			case x < -1e-12:

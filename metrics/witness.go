@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 56 bytes for each request, up to
 // a given number, and nothing for a token: at most 48 MiB of steps, 48 KiB of the backlog and a few
 // histograms.
 type witness struct {
-	truth    Truth      // counts and distributions so far
-	tokens   timeSeries // when tokens came
-	inFlight inFlight
+	truth    Truth            // counts and distributions so far
+	tokens   tally.TimeSeries // when tokens came
+	inFlight tally.InFlight
 	backlog  backlog // includes the warm-up's requests
 	expected int     // requests to make room for with the first; 0: unknown
 
@@ -21,16 +22,14 @@ type witness struct {
 	afterTokens float64       // tokens in that time
 	held, e2el  time.Duration // after the last chunk, and up to it
 	unread      time.Duration // part of held in which the last chunk may have waited in the socket
-	due, sent   extent        // of the requests that open a conversation
+	due, sent   tally.Extent  // of the requests that open a conversation
 	spaced      bool          // they were not all due at once
 }
 
 // add adds a measured record; most is how many values of a kind are kept.
 func (w *witness) add(r *record.Record, most int) {
-	if w.inFlight.starts == nil && w.inFlight.folded == nil {
-		w.inFlight.starts, w.inFlight.ends = make([]time.Duration, 0, w.expected), make([]time.Duration, 0, w.expected)
-	}
-	w.inFlight.add(r.Times.Sent, r.Times.End, most)
+	w.inFlight.Expect(w.expected)
+	w.inFlight.Add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
 	countReason(&w.truth.FinishReasons, r.Answer.Finish, 1)
@@ -58,9 +57,9 @@ func (w *witness) addStart(r *record.Record) {
 	p.Requests++
 	p.Queue += r.Queue()
 	p.Lag += r.Lag()
-	w.due.add(r.Times.Due)
-	w.sent.add(r.Times.Sent)
-	w.spaced = w.spaced || w.due.last > w.due.first
+	w.due.Add(r.Times.Due)
+	w.sent.Add(r.Times.Sent)
+	w.spaced = w.spaced || w.due.Last > w.due.First
 	if r.Queue() == 0 {
 		w.truth.Ramp.Requests++
 		w.truth.Ramp.Took = max(w.truth.Ramp.Took, r.Lag())
@@ -122,7 +121,7 @@ func (w *witness) addTokens(r *record.Record) {
 		if n == 0 {
 			continue
 		}
-		w.tokens.add(at, n)
+		w.tokens.Add(at, n)
 		if single && begun {
 			w.truth.ITL.addRepeated((at-last)/time.Duration(n), n)
 		}
@@ -134,8 +133,8 @@ func (w *witness) addTokens(r *record.Record) {
 // values of a kind are kept.
 func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.truth.merge(&other.truth)
-	w.tokens.merge(&other.tokens, later)
-	w.inFlight.merge(&other.inFlight, later, most)
+	w.tokens.Merge(&other.tokens, later)
+	w.inFlight.Merge(&other.inFlight, later, most)
 	w.backlog.merge(&other.backlog, later)
 	w.afterFirst += other.afterFirst
 	w.afterTokens += other.afterTokens
@@ -143,8 +142,8 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.e2el += other.e2el
 	w.unread += other.unread
 	w.mergeRamp(other, later)
-	w.due.merge(other.due, later)
-	w.sent.merge(other.sent, later)
+	w.due.Merge(other.due, later)
+	w.sent.Merge(other.sent, later)
 	w.spaced = w.spaced || other.spaced
 }
 
@@ -152,13 +151,13 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 // do not begin at the same instant.
 func (w *witness) mergeRamp(other *witness, later time.Duration) {
 	mine, others := &w.truth.Ramp, other.truth.Ramp
-	switch due := other.due.first + later; {
-	case !other.due.any:
-	case !w.due.any:
+	switch due := other.due.First + later; {
+	case !other.due.Any:
+	case !w.due.Any:
 		*mine = others
 	default:
 		mine.Requests += others.Requests
-		mine.Took = max(w.due.first+mine.Took, due+others.Took) - min(w.due.first, due)
+		mine.Took = max(w.due.First+mine.Took, due+others.Took) - min(w.due.First, due)
 	}
 }
 
@@ -174,17 +173,17 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 	if t.ITL.Len() == 0 && w.afterTokens > 0 {
 		t.MeanITL = float64(w.afterFirst) / w.afterTokens / float64(time.Millisecond)
 	}
-	t.PeakTokens, t.PeakStep = w.tokens.busiestSecond(), w.tokens.width()
-	t.PeakConcurrency, t.Busy = w.inFlight.peak(), w.inFlight.any()
+	t.PeakTokens, t.PeakStep = w.tokens.BusiestSecond(), w.tokens.Width()
+	t.PeakConcurrency, t.Busy = w.inFlight.Peak(), w.inFlight.Any()
 	if seconds > 0 {
-		t.MeanConcurrency = w.inFlight.busy.Seconds() / seconds
+		t.MeanConcurrency = w.inFlight.Busy.Seconds() / seconds
 	}
-	t.Pace.Due, t.Pace.Sent = w.due.last-w.due.first, w.sent.last-w.sent.first
+	t.Pace.Due, t.Pace.Sent = w.due.Last-w.due.First, w.sent.Last-w.sent.First
 	if !c.Paced() {
 		t.Pace = Pace{}
 	}
-	if c.Even() && w.due.any {
-		t.Backlog = w.backlog.growth(w.due.first)
+	if c.Even() && w.due.Any {
+		t.Backlog = w.backlog.growth(w.due.First)
 	}
 	if c.Paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
 		t.Ramp = Ramp{}

@@ -57,7 +57,7 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 func columns(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for _, r := range shownRows(p, whole) {
-		g.add(append([]string{mark(r) + " " + r.Name, r.Unit, bounded(r, r.From), bounded(r, r.To)},
+		g.add(append([]string{mark(r) + " " + r.Number.Name, string(r.Number.Unit), bounded(r, r.From), bounded(r, r.To)},
 			changed(r, percent)...)...)
 	}
 	return rendered(g, (*grid).text)
@@ -68,12 +68,12 @@ func marked(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{
 		{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for _, r := range shownRows(p, whole) {
-		name := r.Name
+		name := r.Number.Name
 		if r.Gated {
 			name += " *"
 		}
-		g.add(append(append([]string{name, r.Unit, r.Text(r.From), r.Text(r.To)}, changed(r, compare.Percent)...),
-			string(r.Finding))...)
+		g.add(slices.Concat([]string{name, string(r.Number.Unit), r.Number.Text(r.From), r.Number.Text(r.To)},
+			changed(r, compare.Percent), []string{string(r.Finding)})...)
 	}
 	return rendered(g, (*grid).markdown)
 }
@@ -134,7 +134,7 @@ func mark(r *compare.Row) string {
 // bounded is a number in at most seven characters, up to a million.
 func bounded(r *compare.Row, v float64) string {
 	if v < 100 || v >= unreadable {
-		return r.Text(v)
+		return r.Number.Text(v)
 	}
 	digits := 2
 	for limit := 1e3; limit <= 1e4 && v >= limit; limit *= 10 {
@@ -245,7 +245,7 @@ func remarked(p *compare.Point, whole bool) []string {
 			if names[text] == nil {
 				texts = append(texts, text)
 			}
-			names[text] = append(names[text], r.Name)
+			names[text] = append(names[text], r.Number.Name)
 		}
 	}
 	for i, text := range texts {
@@ -272,7 +272,7 @@ func outcome(c *compare.Comparison) string {
 		}
 		for _, r := range c.Points[i].Rows {
 			if r.Finding == compare.Better {
-				better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+r.Name))
+				better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+r.Number.Name))
 			}
 		}
 	}

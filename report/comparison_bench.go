@@ -25,7 +25,7 @@ func benchNew(w io.Writer, c *compare.Comparison) error {
 
 func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []*compare.Run) error {
 	out := benchfmt.NewWriter(w)
-	for _, unit := range []string{"req/s", "tok/s"} {
+	for _, unit := range []string{string(metrics.RequestsPerSecond), string(metrics.TokensPerSecond)} {
 		key := benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}
 		if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: unit, Value: "higher"}); err != nil {
 			return err
@@ -34,9 +34,9 @@ func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []
 	for i := range c.Points {
 		p := &c.Points[i]
 		for _, r := range p.Rows {
-			name := benchfmt.Name(camel(r.Name) + subName(p.Load))
+			name := benchfmt.Name(camel(r.Number.Name) + subName(p.Load))
 			for _, run := range runs(p) {
-				value := benchValue(run.Numbers[r.Name], r.Unit)
+				value := benchValue(run.Numbers[r.Number.Name], r.Number.Unit)
 				if err := out.Write(&benchfmt.Result{Name: name, Iters: max(run.Completed, 1),
 					Values: []benchfmt.Value{value}}); err != nil {
 					return err
@@ -48,11 +48,12 @@ func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []
 }
 
 // benchValue is a number with a unit that benchstat knows.
-func benchValue(v float64, unit string) benchfmt.Value {
-	if unit == "ms" {
-		v, unit = benchunit.Tidy(v*1e6, "ns/op")
+func benchValue(v float64, unit metrics.Unit) benchfmt.Value {
+	written := string(unit)
+	if unit == metrics.UnitMilliseconds {
+		v, written = benchunit.Tidy(v*1e6, "ns/op")
 	}
-	return benchfmt.Value{Value: v, Unit: unit}
+	return benchfmt.Value{Value: v, Unit: written}
 }
 
 // camel turns median_ttft into MedianTTFT.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -67,8 +68,8 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 
 func rowObject(r *compare.Row) ordered {
 	row := ordered{
-		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)},
-		{"new", medianObject(r.New)},
+		{"name", r.Number.Name}, {"unit", r.Number.Unit}, {"higher_is_better", r.Number.Better == metrics.Higher},
+		{"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
 		{"from", finite(r.From)}, {"to", finite(r.To)}, {"change", finite(r.Effect.Share)},
 		{"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
 		{"worse_at_least", finite(r.Least)}, {"worse_at_most", finite(r.Worst)}, {"differences", some(r.Differences)},

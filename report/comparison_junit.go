@@ -45,9 +45,10 @@ func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 			if !r.Gated && r.Finding == "" {
 				continue
 			}
-			test := junitCase{Class: class, Name: r.Name}
+			test := junitCase{Class: class, Name: r.Number.Name}
 			problem := &junitProblem{Message: string(r.Finding), Text: strings.TrimSpace(fmt.Sprintf("%s → %s %s, %s %s",
-				r.Text(r.From), r.Text(r.To), r.Unit, compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent)))}
+				r.Number.Text(r.From), r.Number.Text(r.To), r.Number.Unit,
+				compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent)))}
 			switch {
 			case r.Finding == compare.Worse:
 				test.Failure = problem

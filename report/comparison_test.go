@@ -44,7 +44,7 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 func comparisons() map[string]*compare.Comparison {
 	gate := compare.DefaultGate()
 	p99, _ := compare.Find("p99_ttft")
-	gate.Bounds = []compare.Bound{{Metric: p99, Least: math.Inf(-1), Most: 85}}
+	gate.Bounds = []compare.Bound{{Number: p99, Least: math.Inf(-1), Most: 85}}
 	grid := func(ttft float64) []*compare.Run {
 		return slices.Concat(comparisonRuns(6, ttft, 1, map[string]string{"request-rate": "4", "dataset-path": "a, b=c"}),
 			comparisonRuns(6, 1, 1/ttft, map[string]string{"request-rate": "16", "dataset-path": "d"}))

@@ -300,7 +300,7 @@ func fewSamples(s *metrics.Summary) string {
 		}
 		g := groups[at]
 		g.Percentile = max(g.Percentile, size.Percentile)
-		if name := strings.ToUpper(short(size.Metric)); !slices.Contains(g.names, name) {
+		if name := metrics.Label(size.Metric); !slices.Contains(g.names, name) {
 			g.names = append(g.names, name)
 		}
 	}

@@ -89,10 +89,10 @@ func ExampleTruth() {
 
 // Runs side by side, as a sweep shows them.
 func ExampleTable() {
-	table := report.Table{
+	table := report.Table{Rows: []report.Row{
 		{Labels: []metrics.KV{{Key: "arm", Value: "old"}}, Summary: recorded()},
 		{Labels: []metrics.KV{{Key: "arm", Value: "new"}}, Failed: "the server did not start"},
-	}
+	}}
 	if err := table.CSV(os.Stdout); err != nil {
 		log.Fatal(err)
 	}

@@ -329,7 +329,7 @@ func samples(s *metrics.Summary) []pyjson.Object {
 			{Key: "metric", Value: sample.Metric}, {Key: "percentile", Value: sample.Percentile},
 			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()}, {Key: "few", Value: sample.Few()},
 		}
-		if i, known := s.Metric(sample.Metric).Interval(sample.Percentile); known {
+		if i, known := s.Latency(sample.Metric).Interval(sample.Percentile); known {
 			object = object.With("low_ms", finite(i.Low)).With("high_ms", finite(i.High)).With("independent", i.Independent)
 		}
 		objects = append(objects, object)

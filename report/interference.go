@@ -16,10 +16,14 @@ import (
 	"github.com/servebench/servebench/report/screen"
 )
 
-// measureHeads are the heads of compare.Measures.
-var measureHeads = []string{
-	"TTFT ms|mean", "|median", "|P99", "TPOT ms|mean", "|P99", "output|tok/s", "requests|req/s",
-}
+// measureHeads are the heads of compare.Measures, in two lines.
+var measureHeads = func() []string {
+	heads := headsOf(compare.Measures)
+	if last := &heads[len(heads)-1]; strings.HasPrefix(*last, "|") {
+		*last = "requests" + *last // req/s alone would seem to be of the heading before
+	}
+	return heads
+}()
 
 // interference writes what the targets did to each other: a table of each target with the others,
 // alone and how much slower it was, and how fair the sharing was. The heading says which part of
@@ -84,14 +88,14 @@ const groupWidth = 80
 
 // effect adds the rows of a target, with a column for each measure. It reports whether a percentile
 // rests on too few samples.
-func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bool) (marked bool) {
+func effect(g *grid, e *compare.Sharing, measures []metrics.Number, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what, ""}
 		if s != nil && s.Failed > 0 {
 			cells[2] = vllm.Count(s.Failed)
 		}
 		for _, m := range measures {
-			text := orDash(decimal(m.Of(s)))
+			text := orDash(decimal(m.Value(s)))
 			if m.Few(s) {
 				text += few
 				marked = true
@@ -184,9 +188,9 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 	for i := range in.Effects {
 		e := &in.Effects[i]
 		object := pyjson.Object{{Key: "shared", Value: measureObject(
-			func(m compare.Measure) float64 { return m.Of(e.Shared) }, "_ms")}}
+			func(m metrics.Number) float64 { return m.Value(e.Shared) }, "_ms")}}
 		if e.Alone != nil {
-			object.Set("alone", measureObject(func(m compare.Measure) float64 { return m.Of(e.Alone) }, "_ms"))
+			object.Set("alone", measureObject(func(m metrics.Number) float64 { return m.Value(e.Alone) }, "_ms"))
 			object.Set("slowdown", measureObject(e.Slowdown, ""))
 			object.Set("where", whereObjects(e.Where()))
 		}
@@ -203,10 +207,10 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 }
 
 // measureObject has a number for each measure. The key of a latency ends with the unit.
-func measureObject(of func(compare.Measure) float64, unit string) (o pyjson.Object) {
+func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Object) {
 	for _, m := range compare.Measures {
 		key := m.Name
-		if !m.Rate {
+		if m.Latency != "" {
 			key += unit
 		}
 		o.Set(key, finite(of(m)))
@@ -224,7 +228,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	var notes bytes.Buffer
 	for _, load := range loads {
 		var sums []*metrics.Summary
-		for _, row := range load {
+		for _, row := range load.Rows {
 			if row.Summary != nil {
 				sums = append(sums, row.Summary)
 			}

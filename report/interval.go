@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -64,7 +63,7 @@ func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 		if !s.Header.Config.Selected(m.Name) || d.Len() == 0 {
 			continue
 		}
-		name := strings.ToUpper(short(m.Name))
+		name := m.Label
 		if m.Name == "itl" {
 			name += ", by request"
 		}

@@ -29,7 +29,7 @@ func repeated() (t Table) {
 					if arm == 1 && repeat == 1 && target == "b" {
 						s.Trust.Verdict = metrics.Suspect
 					}
-					t = append(t, Row{Summary: s, Labels: []metrics.KV{
+					t.Rows = append(t.Rows, Row{Summary: s, Labels: []metrics.KV{
 						{Key: "arm", Value: fmt.Sprint("arm-", arm)}, {Key: "repeat", Value: fmt.Sprint(repeat + 1)}, {Key: "target", Value: h.TargetName()},
 					}})
 				}
@@ -90,7 +90,7 @@ func TestSlowdownsHaveARowForEachTarget(t *testing.T) {
 
 // Without repeats a row has no median, and without targets there is no slowdown.
 func TestPlainRunsHaveNeitherMediansNorSlowdowns(t *testing.T) {
-	plain := repeated()[:1]
+	plain := Table{Rows: repeated().Rows[:1]}
 	for _, write := range []func(*strings.Builder) error{
 		func(b *strings.Builder) error { return plain.Medians(b, screen.Screen{}) },
 		func(b *strings.Builder) error { return plain.Slowdowns(b, screen.Screen{}) },
@@ -105,19 +105,19 @@ func TestPlainRunsHaveNeitherMediansNorSlowdowns(t *testing.T) {
 // Rows that are not used stay in the table and have no part in the medians.
 func TestMediansLeaveOutUnusedRows(t *testing.T) {
 	table := repeated()
-	for i := range table {
-		table[i].Unused = i >= len(table)/2
+	for i := range table.Rows {
+		table.Rows[i].Unused = i >= len(table.Rows)/2
 	}
 	var text strings.Builder
 	if err := table.Medians(&text, screen.Screen{}); err != nil {
 		t.Fatal(err)
 	}
 	var used strings.Builder
-	if err := table[:len(table)/2].Medians(&used, screen.Screen{}); err != nil || text.String() != used.String() {
+	if err := (Table{Rows: table.Rows[:len(table.Rows)/2]}).Medians(&used, screen.Screen{}); err != nil || text.String() != used.String() {
 		t.Errorf("%v\n%s\nwant\n%s", err, text.String(), used.String())
 	}
-	for i := range table {
-		table[i].Unused = true
+	for i := range table.Rows {
+		table.Rows[i].Unused = true
 	}
 	text.Reset()
 	if err := table.Medians(&text, screen.Screen{}); err != nil || !strings.Contains(text.String(), "| arm-") {

@@ -36,11 +36,11 @@ func (t Table) Text(w io.Writer, width int, rest string) error {
 type narrowed struct {
 	Table
 	width   int
-	names   []string // labels that are shown
-	columns []column // that are shown
-	common  []string // what all rows have in common
-	left    []string // numbers without space
-	marked  bool     // a percentile of few values is shown
+	names   []string         // labels that are shown
+	columns []metrics.Number // that are shown
+	common  []string         // what all rows have in common
+	left    []string         // numbers without space
+	marked  bool             // a percentile of few values is shown
 }
 
 // weights are the numbers in the order in which a reader wants them. All others follow.
@@ -54,7 +54,7 @@ func (n *narrowed) choose() {
 	space := n.width - len("OVERLOADED") // the verdict
 	for _, name := range n.labels() {
 		values := n.values(func(r *Row) string { return metrics.Value(r.Labels, name) })
-		if len(n.Table) > 1 && len(metrics.Distinct(values)) == 1 {
+		if len(n.Rows) > 1 && len(metrics.Distinct(values)) == 1 {
 			n.common = append(n.common, name+" "+values[0])
 			continue
 		}
@@ -63,37 +63,37 @@ func (n *narrowed) choose() {
 	}
 	columns := n.Table.columns()
 	byWeight := slices.Clone(columns)
-	slices.SortStableFunc(byWeight, func(a, b column) int { return weight(a) - weight(b) })
+	slices.SortStableFunc(byWeight, func(a, b metrics.Number) int { return weight(a) - weight(b) })
 	shown := map[string]bool{}
 	for _, c := range byWeight {
 		values := n.values(func(r *Row) string { return r.shown(c) })
 		switch same := metrics.Distinct(values); {
 		case len(same) == 1 && same[0] == "":
-		case len(same) == 1 && len(n.Table) > 1:
-			text := c.head + " " + same[0]
-			if c.few != nil && slices.ContainsFunc(n.Table, func(r Row) bool { return r.Summary != nil && c.few(r.Summary) }) {
+		case len(same) == 1 && len(n.Rows) > 1:
+			text := c.Head + " " + same[0]
+			if slices.ContainsFunc(n.Rows, func(r Row) bool { return c.Few(r.Summary) }) {
 				text += few
 				n.marked = true
 			}
 			n.common = append(n.common, text)
 		default:
-			above, below := c.twoHeads()
+			above, below := twoHeads(&c)
 			if taken := widest(append(values, above, below)) + 1 + gap; taken <= space {
 				space -= taken
-				shown[c.key] = true
+				shown[c.Key] = true
 				continue
 			}
-			n.left = append(n.left, c.head)
+			n.left = append(n.left, c.Head)
 		}
 	}
-	n.columns = slices.DeleteFunc(columns, func(c column) bool { return !shown[c.key] })
+	n.columns = slices.DeleteFunc(columns, func(c metrics.Number) bool { return !shown[c.Key] })
 }
 
 // gap is the space between two columns.
 const gap = 2
 
-func weight(c column) int {
-	if i := slices.Index(weights, c.key); i >= 0 {
+func weight(c metrics.Number) int {
+	if i := slices.Index(weights, c.Key); i >= 0 {
 		return i
 	}
 	return len(weights)
@@ -101,8 +101,8 @@ func weight(c column) int {
 
 // values are the texts of a column.
 func (n *narrowed) values(of func(*Row) string) (texts []string) {
-	for i := range n.Table {
-		texts = append(texts, of(&n.Table[i]))
+	for i := range n.Rows {
+		texts = append(texts, of(&n.Rows[i]))
 	}
 	return texts
 }
@@ -115,18 +115,33 @@ func widest(texts []string) (most int) {
 }
 
 // twoHeads are the head in two lines: the latency, then the statistic.
-func (c *column) twoHeads() (above, below string) {
-	words := strings.Fields(c.head)
+func twoHeads(c *metrics.Number) (above, below string) {
+	words := strings.Fields(c.Head)
 	switch len(words) {
 	case 3: // mean TTFT ms
-		if c.few != nil || words[0] == "mean" || words[0] == "median" {
+		if c.Percentile > 0 || words[0] == "mean" || words[0] == "median" {
 			return words[1] + " " + words[2], words[0]
 		}
 		return words[0], words[1] + " " + words[2]
 	case 2: // output tok/s
 		return words[0], words[1]
 	}
-	return "", c.head
+	return "", c.Head
+}
+
+// headsOf are the heads of several numbers, in two lines. One heading stands over several columns.
+func headsOf(numbers []metrics.Number) (heads []string) {
+	before := ""
+	for i := range numbers {
+		above, below := twoHeads(&numbers[i])
+		if above == before {
+			above = ""
+		} else {
+			before = above
+		}
+		heads = append(heads, above+"|"+below)
+	}
+	return heads
 }
 
 // grid has a row for each of the table's, with what was chosen.
@@ -135,27 +150,18 @@ func (n *narrowed) grid() *grid {
 	for _, name := range n.names {
 		heads = append(heads, "|"+name)
 	}
-	before := ""
-	for _, c := range n.columns {
-		above, below := c.twoHeads()
-		if above == before {
-			above = "" // one heading over several columns
-		} else {
-			before = above
-		}
-		heads = append(heads, above+"|"+below)
-	}
+	heads = append(heads, headsOf(n.columns)...)
 	g := twoLined(len(n.names), append(heads, "|verdict")...)
 	g.found = true
-	for i := range n.Table {
-		row := &n.Table[i]
+	for i := range n.Rows {
+		row := &n.Rows[i]
 		var cells []string
 		for _, name := range n.names {
 			cells = append(cells, metrics.Value(row.Labels, name))
 		}
 		for _, c := range n.columns {
 			text := row.shown(c)
-			if text != "" && c.few != nil && c.few(row.Summary) {
+			if text != "" && c.Few(row.Summary) {
 				text += few
 				n.marked = true
 			}
@@ -177,8 +183,8 @@ func (n *narrowed) note(b *bytes.Buffer, label, text string) {
 func (n *narrowed) remarks(b *bytes.Buffer) {
 	var texts []string
 	rows := map[string][]string{}
-	for i := range n.Table {
-		row := &n.Table[i]
+	for i := range n.Rows {
+		row := &n.Rows[i]
 		remark := row.brief()
 		if remark == "" {
 			continue

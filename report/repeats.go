@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -29,8 +30,8 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 			labels = append(labels, metrics.KV{Key: "target", Value: name})
 		}
 		repeats[name]++
-		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}),
-			Summary: s})
+		labels = append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])})
+		table.Rows = append(table.Rows, Row{Labels: labels, Summary: s})
 	}
 	var b bytes.Buffer
 	errs := []error{PairedBySeries(&b, sums), Sharing(&b, shown, experiments)}
@@ -72,7 +73,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 	for _, c := range spreadColumns {
 		var values []float64
 		for _, s := range sums {
-			if v := c.of(s); !math.IsNaN(v) && s.Completed > 0 {
+			if v := c.Of(s); !math.IsNaN(v) && s.Completed > 0 {
 				values = append(values, v)
 			}
 		}
@@ -82,42 +83,27 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		slices.Sort(values)
 		mean, cv := variation(values)
 		var cells []string
-		for _, v := range []float64{mean, metrics.Median(values), values[0], values[len(values)-1], cv} {
+		for _, v := range []float64{mean, numpy.Median(values), values[0], values[len(values)-1], cv} {
 			cells = append(cells, metrics.Readable(v, 2))
 		}
-		fixed(&b, c.head, spreadWidth, cells...)
+		fixed(&b, fmt.Sprintf("%s (%s)", c.Label, c.Unit), spreadWidth, cells...)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
 // spreadColumns are the numbers of a run that are compared between repeats.
-var spreadColumns = slices.Concat([]column{
-	{head: "Duration (s)", of: func(s *metrics.Summary) float64 { return s.Seconds }},
-	{head: "Request throughput (req/s)", of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
-	{head: "Output token throughput (tok/s)", of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
-}, spreadLatency("ttft", "TTFT"), spreadLatency("tpot", "TPOT"), spreadLatency("itl", "ITL"),
-	spreadLatency("e2el", "E2EL"))
-
-// spreadLatency are the numbers of one latency, in milliseconds.
-func spreadLatency(metric, name string) []column {
-	of := func(number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
-		return func(s *metrics.Summary) float64 { return number(s.Metric(metric)) }
-	}
-	return []column{
-		{head: "Mean " + name + " (ms)", of: of((*metrics.Distribution).Mean)},
-		{head: "Median " + name + " (ms)", of: of((*metrics.Distribution).Median)},
-		{head: "P99 " + name + " (ms)", of: of(func(d *metrics.Distribution) float64 { return d.Percentile(99) })},
-	}
-}
+var spreadColumns = metrics.Choose("duration", "request_throughput", "output_throughput",
+	"mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "median_tpot", "p99_tpot",
+	"mean_itl", "median_itl", "p99_itl", "mean_e2el", "median_e2el", "p99_e2el")
 
 // variation is the mean of values and their coefficient of variation in percent, which is 0 if the
 // mean is 0.
 func variation(values []float64) (mean, cv float64) {
-	if mean = metrics.Mean(values); mean == 0 {
+	if mean = numpy.Mean(values); mean == 0 {
 		return 0, 0
 	}
-	return mean, metrics.SampleStd(values) / mean * 100
+	return mean, numpy.SampleStd(values) / mean * 100
 }
 
 // Paired writes how much each target slows down in several repeats: the mean, least and
@@ -210,13 +196,16 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 	if !t.Repeated() {
 		return nil
 	}
-	if used := slices.DeleteFunc(slices.Clone(t), func(r Row) bool { return r.Unused }); len(used) > 0 {
-		t = used
+	if used := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return r.Unused }); len(used) > 0 {
+		t.Rows = used
 	}
-	columns := slices.DeleteFunc(t.columns(), func(c column) bool { return !slices.Contains(headline, c.key) })
+	columns := t.Numbers
+	if columns == nil {
+		columns = slices.DeleteFunc(t.columns(), func(c metrics.Number) bool { return !slices.Contains(headline, c.Key) })
+	}
 	heads := []string{"|repeats"}
 	for _, c := range columns {
-		above, below := c.twoHeads()
+		above, below := twoHeads(&c)
 		heads = append(heads, above+"|"+below)
 	}
 	names, loads := t.loads("repeat")
@@ -224,7 +213,7 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 	g.found = true
 	marked := false
 	for _, load := range loads {
-		cells := append(load.named(names), fmt.Sprint(len(load)))
+		cells := append(load.named(names), fmt.Sprint(len(load.Rows)))
 		for _, c := range columns {
 			text, rare := load.median(c, !shown.IsTerminal())
 			marked = marked || rare
@@ -242,15 +231,16 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 // Repeated reports whether there are several runs of a load. The probes of a search are none.
 func (t Table) Repeated() bool {
 	names, loads := t.loads("repeat")
-	return !slices.Contains(names, "probe") && slices.ContainsFunc(loads, func(load Table) bool { return len(load) > 1 })
+	return !slices.Contains(names, "probe") &&
+		slices.ContainsFunc(loads, func(load Table) bool { return len(load.Rows) > 1 })
 }
 
 // loads are the rows that differ only in these labels, and the names of the other labels.
 func (t Table) loads(but ...string) (names []string, loads []Table) {
 	names = slices.DeleteFunc(t.labels(), func(name string) bool { return slices.Contains(but, name) })
-	keys, rows := metrics.By(t, func(r Row) string { return fmt.Sprintf("%q", Table{r}.named(names)) })
+	keys, rows := metrics.By(t.Rows, func(r Row) string { return fmt.Sprintf("%q", Table{Rows: []Row{r}}.named(names)) })
 	for _, key := range keys {
-		loads = append(loads, rows[key])
+		loads = append(loads, Table{Rows: rows[key], Numbers: t.Numbers})
 	}
 	return names, loads
 }
@@ -258,27 +248,27 @@ func (t Table) loads(but ...string) (names []string, loads []Table) {
 // named are the first row's values of labels.
 func (t Table) named(names []string) (values []string) {
 	for _, name := range names {
-		values = append(values, metrics.Value(t[0].Labels, name))
+		values = append(values, metrics.Value(t.Rows[0].Labels, name))
 	}
 	return values
 }
 
 // median is the median of a number over the rows, on request with the least and the most. It is
 // marked, and rare is true, if it rests on too few samples in a row.
-func (t Table) median(c column, ends bool) (text string, rare bool) {
+func (t Table) median(c metrics.Number, ends bool) (text string, rare bool) {
 	var values []float64
-	for i := range t {
-		if t[i].number(c) == "" {
+	for i := range t.Rows {
+		if t.Rows[i].number(c) == "" {
 			continue
 		}
-		values = append(values, c.of(t[i].Summary))
-		rare = rare || c.few != nil && c.few(t[i].Summary)
+		values = append(values, c.Of(t.Rows[i].Summary))
+		rare = rare || c.Few(t.Rows[i].Summary)
 	}
 	if values == nil {
 		return "", false
 	}
 	slices.Sort(values)
-	text = decimal(metrics.Median(values))
+	text = decimal(numpy.Median(values))
 	if rare {
 		text += few
 	}
@@ -290,7 +280,7 @@ func (t Table) median(c column, ends bool) (text string, rare bool) {
 
 // verdicts are the verdicts on the rows with their counts, or the one on all.
 func (t Table) verdicts() string {
-	words, rows := metrics.By(t, func(r Row) string { return r.verdict() })
+	words, rows := metrics.By(t.Rows, func(r Row) string { return r.verdict() })
 	if len(words) == 1 {
 		return words[0]
 	}

@@ -14,11 +14,6 @@ import (
 	"github.com/servebench/servebench/report/screen"
 )
 
-// matrixNames are the names of the measures of a sharing.Matrix, with their units.
-var matrixNames = map[string][2]string{
-	"mean_ttft": {"mean TTFT", "ms"}, "mean_tpot": {"mean TPOT", "ms"}, "output_throughput": {"output", "tok/s"},
-}
-
 // Sharing writes who slows whom in each load: the matrix of slowdowns, how evenly the targets
 // share, and whose prompts lengthen whose gaps. In a file it is Markdown. It writes nothing about
 // what is unknown, and nothing that Paired says: two targets in few repeats have no intervals.
@@ -60,7 +55,8 @@ func matrices(b *bytes.Buffer, shown screen.Screen, all []sharing.Matrix, of str
 	g := &grid{heads: 1, names: 2, rows: [][]string{heads}}
 	repeats := 0
 	for _, m := range all {
-		name, unit := matrixNames[m.Measure.Name][0], matrixNames[m.Measure.Name][1]
+		unit := string(m.Measure.Unit)
+		name := strings.TrimSuffix(m.Measure.Head, " "+unit)
 		for _, row := range m.Rows {
 			first, below := []string{name, row.Target, orDash(decimal(row.Alone)) + " " + unit}, []string{"", "", ""}
 			for _, s := range row.Slower {

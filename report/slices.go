@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -69,7 +68,7 @@ var sliceColumns = slices.Concat([]sliceColumn{
 func latencyOfSlice(name, tailHead string, of func(*metrics.Slice) metrics.Spread) []sliceColumn {
 	return []sliceColumn{
 		{key: name + "_values", of: func(s *metrics.Slice) any { return of(s).N }},
-		{key: "mean_" + name + "_ms", head: strings.ToUpper(name) + " ms|mean",
+		{key: "mean_" + name + "_ms", head: metrics.Label(name) + " ms|mean",
 			of: func(s *metrics.Slice) any { return of(s).Mean }},
 		{key: "p99_" + name + "_ms", head: tailHead, of: func(s *metrics.Slice) any { return of(s).P99 }},
 	}

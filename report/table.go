@@ -27,12 +27,16 @@ type Row struct {
 }
 
 // A Table is runs next to each other.
-type Table []Row
+type Table struct {
+	Rows []Row
+	// Numbers are the columns between the labels and the verdict; nil for the usual ones of the runs.
+	Numbers []metrics.Number
+}
 
 // labels are the names of the rows' labels, in the order in which they appear.
 func (t Table) labels() []string {
 	var names []string
-	for _, row := range t {
+	for _, row := range t.Rows {
 		for _, kv := range row.Labels {
 			names = append(names, kv.Key)
 		}
@@ -109,29 +113,23 @@ func (r *Row) remarked(why []string) string {
 }
 
 // number is a column's value with as many digits as in the block, or "" if unknown.
-func (r *Row) number(c column) string {
+func (r *Row) number(c metrics.Number) string {
 	if r.Summary == nil {
 		return ""
 	}
-	switch v := c.of(r.Summary); {
-	case math.IsNaN(v), v < 0: // an unknown count is -1
+	v := c.Of(r.Summary)
+	if math.IsNaN(v) || v < 0 { // an unknown count is -1
 		return ""
-	case c.key == "completed" || c.key == "failed":
-		return strconv.Itoa(int(v))
-	case c.fine:
-		return strconv.FormatFloat(v, 'f', 4, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
+	return strconv.FormatFloat(v, 'f', c.Unit.Decimals(), 64)
 }
 
 // shown is the number for people.
-func (r *Row) shown(c column) string {
-	text := r.number(c)
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v >= unreadable {
-		return decimal(v)
+func (r *Row) shown(c metrics.Number) string {
+	if r.number(c) == "" {
+		return ""
 	}
-	return text
+	return c.Text(c.Of(r.Summary))
 }
 
 // decimal is a number with two digits for people; nothing if it is unknown.
@@ -143,7 +141,7 @@ func decimal(v float64) string {
 }
 
 // value is the number for JSON, with the digits that are printed.
-func (r *Row) value(c column) any {
+func (r *Row) value(c metrics.Number) any {
 	text := r.number(c)
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
@@ -157,9 +155,9 @@ func (r *Row) value(c column) any {
 // Cells are the table's texts, the head first. Each row begins with its labels and ends with its
 // verdict; between them are numbers. An asterisk marks a number that rests on too few samples.
 func (t Table) Cells() (cells [][]string, labels int) {
-	return t.cells(func(c column) string { return c.head }, func(r *Row, c column) string {
+	return t.cells(func(c metrics.Number) string { return c.Head }, func(r *Row, c metrics.Number) string {
 		number := r.shown(c)
-		if number != "" && c.few != nil && c.few(r.Summary) {
+		if number != "" && c.Few(r.Summary) {
 			number += few
 		}
 		return number
@@ -167,22 +165,23 @@ func (t Table) Cells() (cells [][]string, labels int) {
 }
 
 // cells are the rows under a head: labels, numbers and the verdict.
-func (t Table) cells(head func(column) string, number func(*Row, column) string) (cells [][]string, labels int) {
+func (t Table) cells(head func(metrics.Number) string, number func(*Row, metrics.Number) string) (cells [][]string,
+	labels int) {
 	names, columns := t.labels(), t.columns()
 	heads := slices.Clone(names)
 	for _, c := range columns {
 		heads = append(heads, head(c))
 	}
 	cells = [][]string{append(heads, "verdict")}
-	for i := range t {
+	for i := range t.Rows {
 		var row []string
 		for _, name := range names {
-			row = append(row, metrics.Value(t[i].Labels, name))
+			row = append(row, metrics.Value(t.Rows[i].Labels, name))
 		}
 		for _, c := range columns {
-			row = append(row, number(&t[i], c))
+			row = append(row, number(&t.Rows[i], c))
 		}
-		cells = append(cells, append(row, t[i].verdict()))
+		cells = append(cells, append(row, t.Rows[i].verdict()))
 	}
 	return cells, len(names)
 }
@@ -215,26 +214,26 @@ func (t Table) Markdown(w io.Writer) error {
 // remarks writes a line for each row that has one.
 func (t Table) remarks(text *bytes.Buffer) {
 	gap := "\n"
-	for i := range t {
-		remark := t[i].remark()
+	for i := range t.Rows {
+		remark := t.Rows[i].remark()
 		if remark == "" {
 			continue
 		}
 		var names []string
-		for _, kv := range t[i].Labels {
+		for _, kv := range t.Rows[i].Labels {
 			names = append(names, kv.Key+" "+kv.Value)
 		}
-		fmt.Fprintf(text, "%s- %s: %s\n", gap, strings.Join(names, ", "), t[i].line(remark))
+		fmt.Fprintf(text, "%s- %s: %s\n", gap, strings.Join(names, ", "), t.Rows[i].line(remark))
 		gap = ""
 	}
 }
 
 // CSV writes the table as comma-separated values, with units in the head. No spreadsheet runs a cell.
 func (t Table) CSV(w io.Writer) error {
-	cells, _ := t.cells(func(c column) string { return c.key }, (*Row).number)
+	cells, _ := t.cells(func(c metrics.Number) string { return c.Key }, (*Row).number)
 	cells[0] = append(cells[0], "remark")
-	for i := range t {
-		cells[i+1] = append(cells[i+1], t[i].remark())
+	for i := range t.Rows {
+		cells[i+1] = append(cells[i+1], t.Rows[i].remark())
 	}
 	return save.CSV(w, cells)
 }
@@ -243,20 +242,20 @@ func (t Table) CSV(w io.Writer) error {
 // numbers are null.
 func (t Table) JSON(w io.Writer) error {
 	rows, columns := []json.RawMessage{}, t.columns()
-	for i := range t {
+	for i := range t.Rows {
 		labels := pyjson.Object{}
-		for _, kv := range t[i].Labels {
+		for _, kv := range t.Rows[i].Labels {
 			labels = labels.With(kv.Key, kv.Value)
 		}
 		row := pyjson.Object{}.With("labels", labels)
 		for _, c := range columns {
-			row = row.With(c.key, t[i].value(c))
+			row = row.With(c.Key, t.Rows[i].value(c))
 		}
-		if s := t[i].Summary; s != nil {
+		if s := t.Rows[i].Summary; s != nil {
 			row = row.With("run", s.Header.Run)
 		}
-		row = row.With("verdict", t[i].verdict()).With("remark", t[i].remark())
-		rows = append(rows, pyjson.Append(nil, append(row, t[i].More...)))
+		row = row.With("verdict", t.Rows[i].verdict()).With("remark", t.Rows[i].remark())
+		rows = append(rows, pyjson.Append(nil, append(row, t.Rows[i].More...)))
 	}
 	text, err := json.MarshalIndent(rows, "", "  ")
 	if err != nil {

@@ -27,11 +27,11 @@ func sampleTable(t *testing.T) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Table{
+	return Table{Rows: []Row{
 		{Labels: []metrics.KV{{Key: "arm", Value: "a|b"}, {Key: "rate", Value: "inf"}}, Summary: known},
 		{Labels: []metrics.KV{{Key: "arm", Value: "c"}, {Key: "repeat", Value: "2"}}, Failed: "no port,\n  none", Notes: []string{"odd"}},
 		{Labels: []metrics.KV{{Key: "arm", Value: "d"}}, Summary: block[0]},
-	}
+	}}
 }
 
 func TestMarkdownTable(t *testing.T) {
@@ -61,7 +61,7 @@ func TestMarkdownTable(t *testing.T) {
 // A row says why it is not VALID.
 func TestTableNamesAnOverloadedRun(t *testing.T) {
 	table := sampleTable(t)
-	table[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Name: "backlog", Text: "the backlog grew"}}}
+	table.Rows[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Name: "backlog", Text: "the backlog grew"}}}
 	for name, write := range map[string]func(io.Writer) error{"Markdown": table.Markdown, "CSV": table.CSV, "JSON": table.JSON} {
 		var out strings.Builder
 		if err := write(&out); err != nil || strings.Count(out.String(), "OVERLOADED") == 0 || !strings.Contains(out.String(), "the backlog grew") {
@@ -73,7 +73,7 @@ func TestTableNamesAnOverloadedRun(t *testing.T) {
 // The note of a probe that failed may have a reason of the verdict already.
 func TestTableSaysAReasonOnce(t *testing.T) {
 	table := sampleTable(t)
-	table[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms; SUSPECT: lag p99 9 ms"}
+	table.Rows[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms; SUSPECT: lag p99 9 ms"}
 	var out strings.Builder
 	if err := table.Markdown(&out); err != nil || strings.Count(out.String(), "lag p99 9 ms") != 1 {
 		t.Errorf("%v\n%s", err, &out)
@@ -83,8 +83,8 @@ func TestTableSaysAReasonOnce(t *testing.T) {
 // The line about a probe of a VALID run begins with why the probe failed.
 func TestTableSaysNoVALIDBeforeAReason(t *testing.T) {
 	table := sampleTable(t)
-	table[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms"}
-	table[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Valid}
+	table.Rows[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms"}
+	table.Rows[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Valid}
 	var out strings.Builder
 	if err := table.Markdown(&out); err != nil || !strings.Contains(out.String(), ": mean TTFT is 9 ms, above 5 ms\n") || strings.Contains(out.String(), "VALID: ") {
 		t.Errorf("%v\n%s", err, &out)
@@ -144,7 +144,7 @@ func TestTableHasThePercentilesAskedFor(t *testing.T) {
 		return s
 	}
 	var out strings.Builder
-	if err := (Table{{Summary: sum(99.9, 50)}, {Summary: sum(90)}}).Markdown(&out); err != nil {
+	if err := (Table{Rows: []Row{{Summary: sum(99.9, 50)}, {Summary: sum(90)}}}).Markdown(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| mean TTFT ms | P50 TTFT ms | P90 TTFT ms | P99.9 TTFT ms | mean TPOT ms |", "|       100.50 |      100.50 |      180.10 |       199.80* |"} {
@@ -156,7 +156,7 @@ func TestTableHasThePercentilesAskedFor(t *testing.T) {
 
 // A table with a run of sessions has columns about them, empty for other runs.
 func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
-	table := Table{{Labels: []metrics.KV{{Key: "arm", Value: "a"}}, Summary: talks()}, {Labels: []metrics.KV{{Key: "arm", Value: "b"}}, Summary: fair()}}
+	table := Table{Rows: []Row{{Labels: []metrics.KV{{Key: "arm", Value: "a"}}, Summary: talks()}, {Labels: []metrics.KV{{Key: "arm", Value: "b"}}, Summary: fair()}}}
 	for width, want := range map[int][]string{
 		80:  {"job s  cached  TTFT ms\n", "sessions/s  median       %     mean\n", "0.92    2.99   54.34"},
 		120: {"sessions/s  median"},
@@ -177,7 +177,7 @@ func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
 		t.Errorf("%v\n%s", err, &csv)
 	}
 	csv.Reset()
-	if err := table[1:].CSV(&csv); err != nil || strings.Contains(csv.String(), "session") {
+	if err := (Table{Rows: table.Rows[1:]}).CSV(&csv); err != nil || strings.Contains(csv.String(), "session") {
 		t.Errorf("%v\n%s", err, &csv)
 	}
 }
@@ -185,7 +185,7 @@ func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
 // Runs without reasoning have TTFT to the first content there.
 func TestTablesOfReasoningHaveTTFO(t *testing.T) {
 	table := sampleTable(t)
-	sum := table[0].Summary
+	sum := table.Rows[0].Summary
 	sum.Truth = new(metrics.Truth)
 	sum.Truth.ContentTTFT = sum.TTFT
 	var text strings.Builder
@@ -195,7 +195,7 @@ func TestTablesOfReasoningHaveTTFO(t *testing.T) {
 	reasoned := *sum
 	reasoned.Truth = &metrics.Truth{Reasoning: metrics.Reasoning{Answers: 1}}
 	reasoned.Truth.TTFO.Add(0.5)
-	table = append(table, Row{Labels: []metrics.KV{{Key: "arm", Value: "e"}}, Summary: &reasoned})
+	table.Rows = append(table.Rows, Row{Labels: []metrics.KV{{Key: "arm", Value: "e"}}, Summary: &reasoned})
 	text.Reset()
 	if err := table.CSV(&text); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestTablesOfReasoningHaveTTFO(t *testing.T) {
 
 // A label is what a file of an experiment says: it must not run in a spreadsheet.
 func TestNoLabelIsAFormula(t *testing.T) {
-	table := Table{{Labels: []metrics.KV{{Key: "=arm", Value: "=1+1"}}, Failed: "@SUM(1)"}}
+	table := Table{Rows: []Row{{Labels: []metrics.KV{{Key: "=arm", Value: "=1+1"}}, Failed: "@SUM(1)"}}}
 	var text strings.Builder
 	if err := table.CSV(&text); err != nil || !strings.HasPrefix(text.String(), "'=arm,") || !strings.Contains(text.String(), "\n'=1+1,") || strings.Contains(text.String(), ",@") {
 		t.Errorf("%v\n%s", err, &text)
@@ -226,7 +226,7 @@ func TestTableOfAbsurdNumbersIsReadable(t *testing.T) {
 	s := metrics.Unknown()
 	s.RequestThroughput, s.OutputThroughput, s.TTFT.Quoted.Mean, s.Seconds = 1e308, math.Inf(1), 1e9, 999999999
 	var text, csv strings.Builder
-	table := Table{{Summary: s}, {Summary: metrics.Unknown()}}
+	table := Table{Rows: []Row{{Summary: s}, {Summary: metrics.Unknown()}}}
 	if err := table.Text(&text, 200, ""); err != nil {
 		t.Fatal(err)
 	}

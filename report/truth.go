@@ -223,19 +223,8 @@ func beyond(s *metrics.Summary) string {
 	var parts []string
 	for _, size := range s.TailSizes() {
 		if p := highest(s); size.Percentile == p && p > 0 {
-			parts = append(parts, strings.ToUpper(short(size.Metric))+" "+whole(size.Beyond()))
+			parts = append(parts, metrics.Label(size.Metric)+" "+whole(size.Beyond()))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// short names a metric in few characters.
-func short(metric string) string {
-	switch metric {
-	case "client_queue_time":
-		return "queue"
-	case "e2el_including_client_queue":
-		return "queue+e2el"
-	}
-	return metric
 }

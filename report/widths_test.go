@@ -12,7 +12,8 @@ import (
 
 // onTerminals are all that this package writes in the width of a terminal.
 func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) error {
-	table := append(repeated(), Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
+	table := repeated()
+	table.Rows = append(table.Rows, Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
 	return map[string]func(io.Writer, screen.Screen) error{
 		"ending": func(w io.Writer, on screen.Screen) error {
 			return (&Ending{Screen: on, Name: "名前.jsonl", Extended: true}).Write(w, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/heap"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
@@ -64,7 +65,7 @@ func newCompareCommand() *cobra.Command {
       --write junit=compare.xml new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			smallHeap(largeHeap)
+			heap.Small(heap.Large)
 			c.out, c.talk, c.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			return c.run(args, cmd.ArgsLenAtDash())
 		},

@@ -7,15 +7,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/window"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
 )
 
@@ -64,9 +63,9 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version",
 		"`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on. Releases before 0.30 have "+
 			"the definitions of 0.30.0")
-	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window",
+	f.Var(argv.Parsed(&r.Parts.Window, "", window.Parse), "window",
 		"`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
-	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice",
+	f.Var(argv.Parsed(&r.Parts.Slice, "", window.ParseSlice), "slice",
 		"`TIME` also report the run in parts of this length, as 10s")
 	f.BoolVar(&r.Parts.Extended, "extended", false,
 		"print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of "+
@@ -157,13 +156,8 @@ func latencies() (names []string) {
 var releases = []string{"latest", "0.33.0", "0.11.0", "0.9.2", "0.6.4"}
 
 // unknownMetrics are the names that no latency has.
-func unknownMetrics(names []string) (unknown []string) {
-	for _, name := range names {
-		if !slices.ContainsFunc(metrics.Metrics, func(m metrics.Metric) bool { return m.Name == name }) {
-			unknown = append(unknown, name)
-		}
-	}
-	return unknown
+func unknownMetrics(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(latencies(), name) })
 }
 
 var releaseNumber = regexp.MustCompile(`^v?(\d+(\.\d+)+)`)
@@ -253,44 +247,4 @@ func parseSLO(arg string) (slo metrics.SLO, err error) {
 			". The service level objective value should be non-negative.")
 	}
 	return metrics.SLO{Metric: name, Limit: limit}, nil
-}
-
-// parseWindow reads steady, 20s:110s, 20s: or :110s. Its times count from the
-// start of the run.
-func parseWindow(text string) (*report.WindowAsk, error) {
-	if text == "steady" {
-		return &report.WindowAsk{Text: text, Steady: true}, nil
-	}
-	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out",
-		pyjson.Quote(text))
-	from, to, ok := strings.Cut(text, ":")
-	if !ok || from == "" && to == "" {
-		return nil, invalid
-	}
-	a := &report.WindowAsk{Text: text, Open: to == ""}
-	for _, end := range []struct {
-		text string
-		at   *time.Duration
-	}{{from, &a.From}, {to, &a.To}} {
-		if end.text == "" {
-			continue
-		}
-		var err error
-		if *end.at, err = argv.ParseSeconds(end.text); err != nil {
-			return nil, fmt.Errorf("%w: %w", invalid, err)
-		}
-	}
-	if !a.Open && a.To <= a.From {
-		return nil, fmt.Errorf("invalid window: %s: it must end after it begins", pyjson.Quote(text))
-	}
-	return a, nil
-}
-
-// parseSlice reads the width of slices.
-func parseSlice(text string) (time.Duration, error) {
-	width, err := argv.ParseSeconds(text)
-	if err == nil && width < time.Millisecond {
-		err = fmt.Errorf("invalid width: %s: it must be a millisecond or more, as 10s", pyjson.Quote(text))
-	}
-	return width, err
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -16,6 +14,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/columns"
+	"github.com/servebench/servebench/cmd/servebench/internal/heap"
+	"github.com/servebench/servebench/cmd/servebench/internal/window"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
@@ -26,6 +27,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/files"
+	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -36,19 +38,26 @@ type reportCommand struct {
 	stdin     io.Reader
 
 	// vllm is the release whose block is printed; nil for the one that recorded the run.
-	vllm        *vllm.Version
-	format      string
-	detailed    bool
+	vllm     *vllm.Version
+	format   string
+	detailed bool
+	asked    asked
+	strict   bool
+	parts    report.Parts
+	numbers  columns.Flag
+	tabled   []plot.Run // of the table of numbers
+	reportFiles
+
+	doubt error // why --strict does not let the runs so far pass
+}
+
+// asked is what the flags change in the numbers of runs.
+type asked struct {
 	metrics     string
 	percentiles []float64
 	goodput     []string
 	price       cost.Price
 	gpus        int
-	strict      bool
-	parts       report.Parts
-	reportFiles
-
-	doubt error // why --strict does not let the runs so far pass
 }
 
 func newReportCommand() *cobra.Command {
@@ -65,15 +74,16 @@ with result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the
 second to the fifth. - means standard input. What else there is to know about
 the numbers goes to stderr.
 
---html writes a page about all runs instead, which opens without a network, and
---svg writes each of the page's charts as a picture.`,
+--numbers prints a table of chosen numbers instead. --html writes a page about all
+runs, which opens without a network, and --svg each of the page's charts as a picture.`,
 		Example: `  servebench report run.jsonl
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --metric-percentiles 50,99.9 vllm-infqps-model.json
+  servebench report --numbers p99_ttft_ms,output_tokens_per_s old.jsonl new.jsonl
   servebench report --html report.html old.jsonl new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error {
-			smallHeap(largeHeap)
+			heap.Small(heap.Large)
 			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			if r.wanted() && cmd.Flags().Changed("format") {
 				return errors.New("argument --format: --html and --svg show the runs instead of it: leave one of the two away")
@@ -87,21 +97,23 @@ the numbers goes to stderr.
 			"before 0.30 have the definitions of 0.30.0")
 	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
-	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ", ")+
-		" (default as in the run)")
-	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles",
+	f.StringVar(&r.asked.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+
+		strings.Join(latencies(), ", ")+" (default as in the run)")
+	f.Var(argv.Parsed(&r.asked.percentiles, "", parsePercentiles), "metric-percentiles",
 		"`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
-	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
-	f.Var(argv.Parsed(&r.price, "", cost.ParsePrice), "price",
+	f.StringArrayVar(&r.asked.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
+	f.Var(argv.Parsed(&r.asked.price, "", cost.ParsePrice), "price",
 		"`PRICE` what a GPU costs in dollars an hour, as 2.10/h (default as in the run)")
-	f.Var(argv.Parsed(&r.gpus, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default as in the run)")
-	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window",
+	f.Var(argv.Parsed(&r.asked.gpus, "", parseGPUs), "gpus", "`N` number of GPUs of the server (default as in the run)")
+	f.Var(argv.Parsed(&r.parts.Window, "", window.Parse), "window",
 		"`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
-	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
+	f.Var(argv.Parsed(&r.parts.Slice, "", window.ParseSlice), "slice",
+		"`TIME` also report a run in parts of this length, as 10s")
 	f.BoolVar(&r.parts.Waterfall, "waterfall", false,
 		"also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
 	f.StringVar(&r.parts.Request, "request", "",
 		"`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
+	r.numbers.Define(f, "print a table of these numbers instead of blocks, with a row for each run")
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
 	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in "+
 		"common)")
@@ -128,27 +140,12 @@ the numbers goes to stderr.
 	return cmd
 }
 
-const largeHeap = 16 << 20 // bytes
-
-// smallHeap lets a heap of so many bytes or more grow by a tenth between collections instead of doubling. A million requests
-// are a few slices of numbers, which cost a collection nothing. Most reports need no large heap, and
-// would collect a small one again and again.
-func smallHeap(large uint64) {
-	var m runtime.MemStats
-	if runtime.ReadMemStats(&m); m.HeapAlloc >= large {
-		debug.SetGCPercent(10)
-		return
-	}
-	// The cleanup of an object that nothing holds follows the next collection.
-	runtime.AddCleanup(new([]byte), smallHeap, large)
-}
-
 // takeGoodput takes the limits out of the files, if there is a --goodput: as in
 // run, several may follow it.
 func (r *reportCommand) takeGoodput(args []string) (files []string) {
 	for _, arg := range args {
-		if _, err := parseSLO(arg); err == nil && len(r.goodput) > 0 {
-			r.goodput = append(r.goodput, arg)
+		if _, err := parseSLO(arg); err == nil && len(r.asked.goodput) > 0 {
+			r.asked.goodput = append(r.asked.goodput, arg)
 			continue
 		}
 		files = append(files, arg)
@@ -157,6 +154,13 @@ func (r *reportCommand) takeGoodput(args []string) (files []string) {
 }
 
 func (r *reportCommand) run(files []string) error {
+	if r.numbers.List {
+		return report.Catalogue(r.out)
+	}
+	if err := r.numbers.Instead(r.wanted(), r.format); err != nil {
+		return err
+	}
+	r.writes.Numbers = r.numbers.Chosen
 	ask, err := r.ask()
 	if err != nil {
 		return err
@@ -209,13 +213,16 @@ func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 			}
 		}
 	}
+	if r.tabled != nil {
+		failed = cmp.Or(failed, r.numbers.Table(r.out, r.tabled))
+	}
 	return cmp.Or(failed, r.draw(r.out))
 }
 
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
-	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.percentiles, Price: r.price,
-		NumGPUs: r.gpus}
+	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.asked.percentiles,
+		Price: r.asked.price, NumGPUs: r.asked.gpus}
 	if r.parts.Extended && r.format != "block" {
 		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}
@@ -225,8 +232,8 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	if r.vllm != nil {
 		ask.Definitions = r.vllm.Definitions()
 	}
-	if r.metrics != "" {
-		ask.Metrics = strings.Split(r.metrics, ",")
+	if r.asked.metrics != "" {
+		ask.Metrics = strings.Split(r.asked.metrics, ",")
 		for _, m := range unknownMetrics(ask.Metrics) {
 			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: %s is no latency and is left out: there are %s\n",
 				pyjson.Quote(m), strings.Join(latencies(), ", "))
@@ -237,7 +244,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 		ask.Each = r.writes.Request
 	}
 	var err error
-	if ask.Goodput, err = parseGoodput(r.goodput); err != nil {
+	if ask.Goodput, err = parseGoodput(r.asked.goodput); err != nil {
 		return ask, fmt.Errorf("argument --goodput: %w", err)
 	}
 	return ask, nil
@@ -276,6 +283,10 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 			}
 			continue
 		}
+		if r.numbers.Chosen != nil {
+			r.tabled = append(r.tabled, plot.Run{Summary: s, File: name})
+			continue
+		}
 		shown := ""
 		if several || len(sums) > 1 {
 			shown = runName(name, i, sums)
@@ -286,6 +297,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 	}
 	if r.wanted() {
 		return r.takeDocuments(name)
+	}
+	if r.numbers.Chosen != nil {
+		return nil
 	}
 	shared := sharing.Loads(sums, nil)
 	if r.format == "json" {

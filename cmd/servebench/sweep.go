@@ -15,27 +15,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/columns"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/loadgen/sweep/preflight"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/screen"
 )
+
+// sweepInstead is what a sweep does instead of making its runs.
+type sweepInstead struct{ dryRun, check, simulate, printYAML bool }
 
 // A sweepCommand is the verb: an experiment of many runs.
 type sweepCommand struct {
 	dir       string
 	shown     string // dir as the user names it
-	dryRun    bool
-	check     bool
-	simulate  bool
-	printYAML bool
+	instead   sweepInstead
 	arms      armFlags
 	listen    string
 	vllm      vllmSweep
 	stop      sequentialFlags
+	numbers   columns.Flag
 	out, talk io.Writer
 
 	sequential *sweep.Sequential // nil for a sweep that makes all its runs
@@ -70,6 +73,8 @@ func newSweepCommand() *cobra.Command {
 			return err
 		}
 		switch {
+		case c.numbers.List:
+			return report.Catalogue(c.out)
 		case c.dir == "-":
 			return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
 		case c.vllm.asked() && c.arms != nil:
@@ -95,15 +100,18 @@ func newSweepCommand() *cobra.Command {
 	f.Other = emptyForm().flags
 	f.Instead = insteadFlags
 	c.arms.define(f)
-	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
-	f.BoolVar(&c.check, "check", false, "say what is missing on this machine, each with its remedy: ports, programs, "+
-		"versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
-	f.BoolVar(&c.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be "+
+	f.BoolVar(&c.instead.dryRun, "dry-run", false,
+		"print the runs in order and how long they may take. Nothing is started")
+	f.BoolVar(&c.instead.check, "check", false, "say what is missing on this machine, each with its remedy: ports, "+
+		"programs, versions, GPU, models, data. Nothing is started. Exit code 1 if something is missing")
+	f.BoolVar(&c.instead.simulate, "simulate", false, "make the runs in time that does not pass. All servers must be "+
 		"servebench sim, which is not started, and no run has a verdict")
-	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
+	f.BoolVar(&c.instead.printYAML, "print-yaml", false,
+		"print the FILE that says the same as the flags. Nothing is started")
 	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default "+
 		"NAME.sweep in the working directory, for FILE NAME.yaml). Without FILE the default is servebench-ID.sweep, with "+
 		"an id made of the flags")
+	c.numbers.Define(f, "numbers of the table and of its files")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr",
 		"`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	c.stop.define(f)
@@ -192,7 +200,7 @@ pairs have REGRESSED; or --check misses something. 2: misuse. 3: no verdict of a
 
 // runFile runs the experiment of a file.
 func (c *sweepCommand) runFile(ctx context.Context, file string) error {
-	if c.printYAML {
+	if c.instead.printYAML {
 		return errors.New("argument --print-yaml: it prints a file made of flags, and there is one already: " + file)
 	}
 	if strings.Contains(file, "://") {
@@ -209,7 +217,7 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	origin, place := "", ""
 	if c.dir == "" {
 		place = " in the working directory"
-		c.dir = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml") + folderEnd(c.simulate)
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml") + folderEnd(c.instead.simulate)
 		if origin, err = filepath.Abs(file); err != nil {
 			return err
 		}
@@ -244,11 +252,11 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 	if c.plan, err = sweep.Parse("", bytes.NewReader(text), c.flags()); err != nil {
 		return err
 	}
-	if c.printYAML && c.vllm.asked() {
+	if c.instead.printYAML && c.vllm.asked() {
 		_, err := c.out.Write(text)
 		return err
 	}
-	if c.printYAML {
+	if c.instead.printYAML {
 		return c.print(f)
 	}
 	c.plan.Any(func(p *loadgen.Plan) bool {
@@ -285,13 +293,13 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if c.plan.Repeats == 1 && c.plan.Any(func(p *loadgen.Plan) bool { return p.SoloFirst }) {
 		c.warn(oneOrder)
 	}
-	if c.dryRun {
+	if c.instead.dryRun {
 		return c.plan.Describe(c.out, cmp.Or(file, "the command line"), c.dir)
 	}
 	if err := findable(); err != nil {
 		return err
 	}
-	if c.check {
+	if c.instead.check {
 		return c.preflight(ctx)
 	}
 	if err := c.plan.Check(file); err != nil {
@@ -300,7 +308,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if c.plan.Any(func(p *loadgen.Plan) bool { return p.Server.Insecure }) {
 		c.warn(insecureWarning)
 	}
-	if few := c.plan.TooFew(); few != "" && !c.simulate {
+	if few := c.plan.TooFew(); few != "" && !c.instead.simulate {
 		c.say(few)
 	}
 	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
@@ -310,7 +318,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	c.say("results go to " + c.shown)
-	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Out: c.out, Talk: c.talk}
+	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Numbers: c.numbers.Chosen, Out: c.out, Talk: c.talk}
 	result, err := s.Run(ctx)
 	return c.outcome(ctx, result, err)
 }
@@ -367,7 +375,7 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 	case r.Decision != nil:
 		return decided(r.Decision)
 	}
-	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil && !c.simulate {
+	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil && !c.instead.simulate {
 		unit := ""
 		if c.plan.Kept() != nil {
 			unit = "--unit run "

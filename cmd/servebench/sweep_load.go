@@ -28,7 +28,7 @@ import (
 // flags reads the loads of a sweep.
 func (c *sweepCommand) flags() *sweep.Flags {
 	f := &sweep.Flags{Words: sweepWords, Load: c.read, Sequential: c.sequential}
-	if c.simulate {
+	if c.instead.simulate {
 		f.Simulate = simulatedServers
 	}
 	return f

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -59,6 +60,6 @@ func probes(took []time.Duration, failed int) *metrics.Probes {
 		seconds[i] = d.Seconds()
 	}
 	slices.Sort(seconds)
-	p.Median, p.P99, p.Max = metrics.Median(seconds)*1e3, metrics.Percentile(seconds, 99)*1e3, seconds[n-1]*1e3
+	p.Median, p.P99, p.Max = numpy.Median(seconds)*1e3, numpy.Percentile(seconds, 99)*1e3, seconds[n-1]*1e3
 	return p
 }

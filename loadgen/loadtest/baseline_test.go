@@ -57,7 +57,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 		wide.Limits[i].Relative = 0.3
 	}
 	mean, _ := compare.Find("mean_ttft")
-	bound := compare.Gate{Bounds: []compare.Bound{{Metric: mean, Most: 9}}}
+	bound := compare.Gate{Bounds: []compare.Bound{{Number: mean, Most: 9}}}
 	for name, row := range map[string]struct {
 		step   time.Duration
 		change func(*Load)
@@ -111,7 +111,7 @@ func TestRepeatsHaveOtherPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := twenty(steady(t, ""))
 		load.Rate, load.Seed = 1, 7
-		runs, err := load.Repeat(t.Context(), 2, compare.Metric{Name: "seed", Of: func(s *metrics.Summary) float64 { return float64(s.Header.Config.Seed) }})
+		runs, err := load.Repeat(t.Context(), 2, metrics.Number{Name: "seed", Of: func(s *metrics.Summary) float64 { return float64(s.Header.Config.Seed) }})
 		if err != nil || runs[0].Numbers["seed"] != 7 || runs[1].Numbers["seed"] != 8 || load.Seed != 7 {
 			t.Errorf("%v, %+v, seed %d", err, runs, load.Seed)
 		}

@@ -69,7 +69,7 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 		most Latency
 	}{{"ttft", o.TTFT}, {"ttfo", o.TTFO}, {"tpot", o.TPOT}, {"itl", o.ITL}, {"e2el", o.E2EL}} {
 		d, words := s.Decisive(l.name)
-		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d, s.Completed)...)
+		why = append(why, l.most.broken(strings.TrimSpace(metrics.Label(l.name)+" "+words), d, s.Completed)...)
 	}
 	if backlog := s.Overloaded(); backlog != "" && o.limitsLatencies() {
 		why = append(why, backlog)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Row is the measurement of one Load. RSS is nil if the system does not report it.
@@ -90,7 +91,7 @@ func (row *Row) compare(probes []probe) error {
 	row.Stamp, row.Alone = newSpread(stamps), newSpread(alone)
 	row.ITL, row.TTFT = newSpread(gaps), newSpread(ttfts)
 	if len(ttft) > 0 {
-		row.MeanTTFT = Pair{rounded(1000 * metrics.Mean(ttft)), rounded(1000 * metrics.Mean(trueTTFT))}
+		row.MeanTTFT = Pair{rounded(1000 * numpy.Mean(ttft)), rounded(1000 * numpy.Mean(trueTTFT))}
 		row.P99TTFT = Pair{p99(ttft), p99(trueTTFT)}
 	}
 	if len(itl) > 0 {
@@ -119,7 +120,7 @@ func newSpread(us []float64) Spread {
 		return Spread{}
 	}
 	slices.Sort(us)
-	at := func(p float64) float64 { return rounded(metrics.Percentile(us, p)) }
+	at := func(p float64) float64 { return rounded(numpy.Percentile(us, p)) }
 	return Spread{len(us), at(50), at(99), at(99.9), at(100)}
 }
 
@@ -131,7 +132,7 @@ func off(measured, truth time.Duration) float64 {
 // p99 is in milliseconds. It sorts its argument, which is in seconds.
 func p99(seconds []float64) float64 {
 	slices.Sort(seconds)
-	return rounded(1000 * metrics.Percentile(seconds, 99))
+	return rounded(1000 * numpy.Percentile(seconds, 99))
 }
 
 // rounded keeps three digits after the point.

@@ -217,7 +217,7 @@ func holdMatrix(t *testing.T, prompt int) {
 		switch {
 		case m.Measure.Name == "mean_ttft":
 			truth = prompts
-		case m.Measure.Rate && prompt > 1:
+		case m.Measure.Better == metrics.Higher && prompt > 1:
 			continue // it mixes both
 		}
 		if !slices.Equal(m.With, []string{"a", "b", "c", "(all)"}) {

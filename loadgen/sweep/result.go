@@ -144,8 +144,8 @@ func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Scre
 	switch {
 	case !shown.IsTerminal():
 		err = rows.Markdown(w)
-	case len(rows) > mostRows && rows.Repeated():
-		fmt.Fprintf(w, "The %d runs have their rows in %s.\n", len(rows), filepath.Join(r.Dir, "table.md"))
+	case len(rows.Rows) > mostRows && rows.Repeated():
+		fmt.Fprintf(w, "The %d runs have their rows in %s.\n", len(rows.Rows), filepath.Join(r.Dir, "table.md"))
 	default:
 		err = rows.Text(w, shown.Width, filepath.Join(r.Dir, "table.csv"))
 	}
@@ -171,6 +171,7 @@ func (r *result) experiments() []sharing.Load {
 
 // table has a row for each target of each run, in the order of the file.
 func (r *result) table() (table report.Table) {
+	table.Numbers = r.Numbers
 	unused := r.Plan.disturbed(r.journal.entries)
 	for c, e := range r.all() {
 		row := report.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
@@ -181,7 +182,7 @@ func (r *result) table() (table report.Table) {
 			row.Notes = append(row.Notes, "not used, since its pair was disturbed")
 		}
 		if row.Failed = e.Failed; e.Failed != "" {
-			table = append(table, row)
+			table.Rows = append(table.Rows, row)
 		}
 		for _, s := range r.sums[e.Run] {
 			row := row
@@ -189,7 +190,7 @@ func (r *result) table() (table report.Table) {
 			if s.Header.Target != "" {
 				row.Labels = append(slices.Clone(row.Labels), metrics.KV{Key: "target", Value: s.Header.TargetName()})
 			}
-			table = append(table, row)
+			table.Rows = append(table.Rows, row)
 		}
 	}
 	return table

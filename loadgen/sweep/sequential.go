@@ -28,7 +28,7 @@ type Sequential struct {
 func (s *Sequential) MarshalJSON() ([]byte, error) {
 	of := []string{fmt.Sprint(s.Pairs, s.Gate.Alpha, s.Gate.Unit)}
 	for _, l := range s.Gate.Limits {
-		of = append(of, fmt.Sprint(l.Metric.Name, l.Relative, l.Absolute))
+		of = append(of, fmt.Sprint(l.Number.Name, l.Relative, l.Absolute))
 	}
 	return json.Marshal(of)
 }
@@ -63,7 +63,7 @@ type evidence struct {
 }
 
 // read adds the runs that the journal has and e lacks.
-func (e *evidence) read(j *journal, extra []compare.Metric) error {
+func (e *evidence) read(j *journal, extra []metrics.Number) error {
 	if e.size == j.size {
 		return nil
 	}

@@ -22,7 +22,7 @@ const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name
 func ttftGate() (gate compare.Gate) {
 	gate.Unit = compare.PerRun
 	m, _ := compare.Find("median_ttft")
-	gate.Limits = []compare.Margin{{Metric: m, Relative: 0.05}}
+	gate.Limits = []compare.Margin{{Number: m, Relative: 0.05}}
 	return gate
 }
 
@@ -339,7 +339,7 @@ func TestOtherRuleIsAnotherExperiment(t *testing.T) {
 		"pairs":  func(q *Sequential) { q.Pairs = 21 },
 		"alpha":  func(q *Sequential) { q.Gate.Alpha = 0.1 },
 		"margin": func(q *Sequential) { q.Gate.Limits[0].Relative = 0.1 },
-		"number": func(q *Sequential) { q.Gate.Limits[0].Metric.Name = "p99_ttft" },
+		"number": func(q *Sequential) { q.Gate.Limits[0].Number.Name = "p99_ttft" },
 	} {
 		if digest(change) == same {
 			t.Errorf("another %s is the same experiment", name)

@@ -121,7 +121,7 @@ func unproven(sum *metrics.Summary) bool {
 // limit, but by an unknown margin.
 func (l SLO) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	d, words := sum.Decisive(l.Metric)
-	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)
+	name := strings.TrimSpace(l.Of + " " + metrics.Label(l.Metric) + " " + words)
 	got := l.value(d)
 	p, isPercentile := l.percentile()
 	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {

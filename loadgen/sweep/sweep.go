@@ -23,6 +23,9 @@ type Sweep struct {
 	Plan *Plan
 	Dir  string // folder of the journal, the records and the tables
 
+	// Numbers are the columns of the table; nil for the usual ones.
+	Numbers []metrics.Number
+
 	Out  io.Writer // takes the result blocks and the table
 	Talk io.Writer // takes progress and warnings
 

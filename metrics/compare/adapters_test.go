@@ -42,9 +42,9 @@ func TestAdaptersAreCompared(t *testing.T) {
 	changes := map[string]float64{}
 	var order []string
 	for _, r := range c.Points[0].Rows {
-		changes[r.Name] = r.Effect.Share
-		if strings.Contains(r.Name, "/") {
-			order = append(order, r.Name)
+		changes[r.Number.Name] = r.Effect.Share
+		if strings.Contains(r.Number.Name, "/") {
+			order = append(order, r.Number.Name)
 		}
 	}
 	want := strings.Fields("chat/output_throughput chat/median_ttft chat/p99_ttft chat/median_tpot chat/p99_e2el " +
@@ -64,11 +64,11 @@ func TestAnAdapterIsGated(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
-		gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
+		gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
 		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
-			if r.Name == name && r.Gated {
+			if r.Number.Name == name && r.Gated {
 				rows++
 			}
 		}
@@ -90,7 +90,7 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := Find("org/sql/median_ttft")
-	c := Compare(read, turned(Runs(new)), Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}})
+	c := Compare(read, turned(Runs(new)), Gate{Limits: []Margin{{Number: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}
@@ -107,7 +107,7 @@ func TestOnlyNumbersOfAdaptersHaveTheirNames(t *testing.T) {
 	}
 	few := Runs([]*metrics.Summary{adapted("a", "", 0)})[0]
 	m, _ := Find("chat/p99_ttft")
-	if n := few.samples("chat/ttft"); n != 30 || m.beyond(few) >= 1 {
-		t.Errorf("%d samples, %v beyond", n, m.beyond(few))
+	if n := few.samples("chat/ttft"); n != 30 || few.beyond(&m) >= 1 {
+		t.Errorf("%d samples, %v beyond", n, few.beyond(&m))
 	}
 }

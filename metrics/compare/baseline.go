@@ -108,8 +108,8 @@ func (b *Baseline) Describe(w io.Writer, gate Gate) error {
 	_, err := fmt.Fprintf(w, "%s, %s\n", metrics.Counted(len(b.sessions), "session"), metrics.Counted(len(runs), "run"))
 	for _, p := range b.points() {
 		for _, l := range gate.Limits {
-			if s := p.course(&l.Metric); s != nil && s.deviations() != "" && err == nil {
-				_, err = fmt.Fprintln(w, p.named("standard deviation of "+l.Metric.Name+": "+s.deviations()))
+			if s := p.course(&l.Number); s != nil && s.deviations() != "" && err == nil {
+				_, err = fmt.Fprintln(w, p.named("standard deviation of "+l.Number.Name+": "+s.deviations()))
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			warn(p, "%s", text)
 		}
 		for _, l := range gate.Limits {
-			s := p.course(&l.Metric)
+			s := p.course(&l.Number)
 			if s == nil {
 				continue
 			}
@@ -144,17 +144,17 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			if chain {
 				unseen, differing, more = s.unseen(), "sessions", "more sessions"
 			}
-			margin := l.margin(stats.Median(p.values(&l.Metric, p.Old)).Center)
+			margin := l.margin(stats.Median(p.values(&l.Number, p.Old)).Center)
 			if unseen > s.scale.distance(visible(margin)) && !math.IsInf(unseen, 1) {
 				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen "+
 					"the margin",
-					l.Metric.Name, differing, Percent(s.scale.share(unseen)), margin*100, more)
+					l.Number.Name, differing, Percent(s.scale.share(unseen)), margin*100, more)
 			}
 			if !chain {
 				continue
 			}
 			for _, c := range s.steps(gate.alpha() / float64(len(gate.Limits)*len(points))) {
-				warn(p, "%s %s: if it is to stay, begin a new baseline", l.Metric.Name, c)
+				warn(p, "%s %s: if it is to stay, begin a new baseline", l.Number.Name, c)
 			}
 		}
 	}

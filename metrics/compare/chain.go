@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -87,12 +88,12 @@ type course struct {
 }
 
 // course is a number in the order of time, nil if a run does not have it.
-func (p *Point) course(m *Metric) *course {
+func (p *Point) course(m *metrics.Number) *course {
 	all := p.values(m, slices.Concat(p.Old, p.New))
 	if all == nil {
 		return nil
 	}
-	scale := m.scaleOf(p.values(m, p.Old), all, metrics.Mean)
+	scale := scaleOf(m, p.values(m, p.Old), all, numpy.Mean)
 	c := p.courseOf(func(runs []*Run) float64 { return scale.mean(p.values(m, runs)) })
 	c.scale = scale
 	return c
@@ -115,7 +116,7 @@ func (p *Point) courseOf(value func([]*Run) float64) *course {
 		}
 		c.names = append(c.names, runs[0].Session)
 		c.values = append(c.values, values)
-		c.means = append(c.means, metrics.Mean(values))
+		c.means = append(c.means, numpy.Mean(values))
 	}
 	return &c
 }
@@ -125,7 +126,7 @@ func (s *course) deviations() string {
 	variance, n, parts := 0.0, 0, []string(nil)
 	for _, values := range s.values {
 		if len(values) > 1 {
-			variance += math.Pow(metrics.SampleStd(values), 2)
+			variance += math.Pow(numpy.SampleStd(values), 2)
 			n++
 		}
 	}
@@ -133,7 +134,7 @@ func (s *course) deviations() string {
 		parts = append(parts, fmt.Sprintf("%.1f %% within a session", math.Sqrt(variance/float64(n))*100))
 	}
 	if len(s.means) > 1 {
-		parts = append(parts, fmt.Sprintf("%.1f %% between sessions", metrics.SampleStd(s.means)*100))
+		parts = append(parts, fmt.Sprintf("%.1f %% between sessions", numpy.SampleStd(s.means)*100))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -155,7 +156,7 @@ func (s *course) unseenAmongRuns() float64 {
 	if n < 2 {
 		return math.Inf(1)
 	}
-	return stats.Estimate{Err: metrics.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - confidenceLevel)
+	return stats.Estimate{Err: numpy.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - confidenceLevel)
 }
 
 // A shift is a change of a course with a session.
@@ -180,7 +181,7 @@ func (s *course) steps(alpha float64) (found []shift) {
 		if i+1 < len(changes) {
 			to = changes[i+1].At
 		}
-		distance := metrics.Mean(s.means[c.At:to]) - metrics.Mean(s.means[from:c.At])
+		distance := numpy.Mean(s.means[c.At:to]) - numpy.Mean(s.means[from:c.At])
 		found = append(found, shift{s.names[c.At], s.scale.share(distance), c})
 	}
 	return found
@@ -196,7 +197,7 @@ func (j *gating) slower(p *Point, r *Row) bool {
 		return false
 	}
 	j.regress(p, "%s got worse slowly: %s from the baseline session of %s to the new runs (margin %.3g %%; %s)",
-		r.Name, Percent(r.scale.share(whole)), p.old[0][0].Session, r.Margin*100, likely(r.slowly))
+		r.Number.Name, Percent(r.scale.share(whole)), p.old[0][0].Session, r.Margin*100, likely(r.slowly))
 	j.advise("a slow change may be the machine's: measure the server of the first session again, in turns with the new " +
 		"one")
 	return true
@@ -209,12 +210,12 @@ func (j *gating) remarkSessions(p *Point) {
 		return
 	}
 	for _, l := range j.gate.Limits {
-		s := p.course(&l.Metric)
+		s := p.course(&l.Number)
 		if s == nil {
 			continue
 		}
 		for _, at := range s.steps(j.Alpha / float64(len(j.gate.Limits)*len(j.Points))) {
-			j.note(p, "%s %s", l.Metric.Name, at)
+			j.note(p, "%s %s", l.Number.Name, at)
 			j.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make this one " +
 				"too noisy")
 		}

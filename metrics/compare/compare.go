@@ -124,12 +124,12 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 }
 
 // row compares one metric, if both sides have it.
-func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
+func (p *Point) row(m metrics.Number, gate *Gate) (Row, bool) {
 	old, new := p.values(&m, p.Old), p.values(&m, p.New)
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1,
+	r := Row{Number: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1,
 		FromContent: p.fromContent(&m)}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
 	r.levels = p.levels
@@ -142,7 +142,7 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 		r.Gated = true
 		r.Margin, r.amount = limit.margin(r.From), limit.Absolute
 	}
-	if r.Unjudged = m.latency != "" && p.anyOverloaded(); r.Unjudged {
+	if r.Unjudged = m.Latency != "" && p.anyOverloaded(); r.Unjudged {
 		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
 	}
 	r.remarkTail(p, gate)
@@ -168,7 +168,9 @@ func (p *Point) Notable() (rows []*Row) {
 }
 
 // worse reports whether the new runs are worse, by chance or not.
-func (r *Row) worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
+func (r *Row) worse() bool {
+	return r.Effect.Share != 0 && r.Effect.Share > 0 != (r.Number.Better == metrics.Higher)
+}
 
 // Chance is the p value in words: Adjusted for a gated row; empty if unknown.
 func (r *Row) Chance() string {
@@ -187,9 +189,10 @@ func (r *Row) Chance() string {
 
 // remarkTail says if a percentile rests on too few samples.
 func (r *Row) remarkTail(p *Point, gate *Gate) {
-	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
+	if least := fewest(&r.Number, p.Old, p.New); least < metrics.MinBeyond {
 		r.Few = !r.Gated || !slices.Contains(gate.Despite, "suspect")
-		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least), r.side()))
+		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least),
+			side(&r.Number)))
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 func TestImprovementsAreFound(t *testing.T) {
 	c := Compare(alike(6), alike(6, times("median_ttft", 0.5), times("output_throughput", 2)), DefaultGate())
 	for _, r := range c.Points[0].Rows {
-		want := map[string]Finding{"median_ttft": Better, "output_throughput": Better, "median_tpot": Equivalent}[r.Name]
+		want := map[string]Finding{"median_ttft": Better, "output_throughput": Better, "median_tpot": Equivalent}[r.Number.Name]
 		if r.Finding != want {
-			t.Errorf("%s: %q", r.Name, r.Finding)
+			t.Errorf("%s: %q", r.Number.Name, r.Finding)
 		}
 	}
 }
@@ -44,9 +44,9 @@ func TestManyGatedNumbersTakeMoreRuns(t *testing.T) {
 	if c := Compare(old, new, gate); c.Verdict != Regressed {
 		t.Errorf("three gated: %s %q", c.Verdict, c.Reasons)
 	}
-	gate.Limits = append(gate.Limits, Margin{Metric: Metrics[0]})
+	gate.Limits = append(gate.Limits, Margin{Number: Numbers[0]})
 	for _, r := range slices.Concat(old, new) {
-		r.Numbers[Metrics[0].Name] = 1
+		r.Numbers[Numbers[0].Name] = 1
 	}
 	if c := Compare(old, new, gate); c.Verdict != NoVerdict || c.Needed != 5 {
 		t.Errorf("four gated: %s %q", c.Verdict, c.Reasons)
@@ -74,7 +74,7 @@ func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
 // A number below its floor may have got worse by more than its margin, too.
 func TestBoundsAndChangesAreToldApart(t *testing.T) {
 	gate := DefaultGate()
-	gate.Bounds = []Bound{{gate.Limits[0].Metric, 1000, 1e9}}
+	gate.Bounds = []Bound{{gate.Limits[0].Number, 1000, 1e9}}
 	c := Compare(alike(6), alike(6, times("output_throughput", 0.4)), gate)
 	if len(c.Reasons) != 2 || !strings.Contains(c.Reasons[0], "below its floor of 1000") || !strings.Contains(c.Reasons[1], "output_throughput −") {
 		t.Errorf("%q", c.Reasons)
@@ -183,7 +183,7 @@ func TestPoolingIsGatedByItsOwnNumbers(t *testing.T) {
 func TestAGateThatWasAskedForStaysOnPooling(t *testing.T) {
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
+		gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
 		if c, want := Compare(pooled(6), pooled(6), gate), "some runs do not have "+name; c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
 		}

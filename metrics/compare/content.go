@@ -9,14 +9,14 @@ import (
 
 // content are the known numbers of TTFT and TPOT from the first content on, nil for
 // none.
-func content(s *metrics.Summary, all []Metric) map[string]float64 {
+func content(s *metrics.Summary, all []metrics.Number) map[string]float64 {
 	var found map[string]float64
 	for _, m := range all {
-		if d := s.FromContent(m.latency); d != nil {
+		if d := s.FromContent(m.Latency); d != nil {
 			if found == nil {
 				found = map[string]float64{}
 			}
-			found[m.Name] = m.statistic(d)
+			found[m.Name] = m.Statistic(d)
 		}
 	}
 	return found
@@ -24,7 +24,7 @@ func content(s *metrics.Summary, all []Metric) map[string]float64 {
 
 // fromContent reports that a number of TTFT or TPOT is compared from the first content on, because
 // all runs of both sides know it.
-func (p *Point) fromContent(m *Metric) bool {
+func (p *Point) fromContent(m *metrics.Number) bool {
 	unknown := func(r *Run) bool {
 		_, known := r.Content[m.Name]
 		return !known
@@ -33,12 +33,12 @@ func (p *Point) fromContent(m *Metric) bool {
 }
 
 // values are the values of a metric in some of the point's runs, nil if one has none.
-func (p *Point) values(m *Metric, runs []*Run) []float64 {
+func (p *Point) values(m *metrics.Number, runs []*Run) []float64 {
 	switch {
-	case m.latency == ttfo:
+	case m.Latency == "ttfo":
 		return p.outputValues(m, runs)
 	case !p.fromContent(m):
-		return m.values(runs)
+		return values(m, runs)
 	}
 	var values []float64
 	for _, r := range runs {
@@ -49,7 +49,7 @@ func (p *Point) values(m *Metric, runs []*Run) []float64 {
 
 // outputValues are the values of a TTFO in some of the point's runs, nil if one has none, or if no answer
 // of the point reasoned. In a run without reasoning, TTFO is TTFT up to the first content.
-func (p *Point) outputValues(m *Metric, runs []*Run) (values []float64) {
+func (p *Point) outputValues(m *metrics.Number, runs []*Run) (values []float64) {
 	reasoned := func(r *Run) bool { _, known := r.Numbers[m.Name]; return known }
 	if !slices.ContainsFunc(p.Old, reasoned) && !slices.ContainsFunc(p.New, reasoned) {
 		return nil
@@ -57,7 +57,7 @@ func (p *Point) outputValues(m *Metric, runs []*Run) (values []float64) {
 	for _, r := range runs {
 		v, known := r.Numbers[m.Name]
 		if !known {
-			v, known = r.Content[strings.TrimSuffix(m.Name, ttfo)+"ttft"]
+			v, known = r.Content[strings.TrimSuffix(m.Name, "ttfo")+"ttft"]
 		}
 		if !known {
 			return nil

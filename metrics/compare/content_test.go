@@ -84,7 +84,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 	runs := series(t, "a", 100*time.Millisecond, true)
 	ttft, _ := Find("median_ttft")
-	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), Gate{Bounds: []Bound{{Metric: ttft, Most: 50}}})
+	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), Gate{Bounds: []Bound{{Number: ttft, Most: 50}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s for %q", c.Verdict, c.Reasons)
 	}

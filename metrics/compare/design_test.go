@@ -156,14 +156,14 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 				}
 			}
 			if math.Abs(share-r.Effect.Share) > 1e-9*(1+math.Abs(r.Effect.Share)) && share != r.Effect.Share {
-				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Name, r.From, r.To, share, r.Effect.Share)
+				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Number.Name, r.From, r.To, share, r.Effect.Share)
 			}
 			from, to := r.geometric(old), r.geometric(new)
 			if c.Points[0].Design != InTurns && from*to > 0 && max(math.Abs(r.From/from-1), math.Abs(r.To/to-1)) > 1e-9 {
-				t.Errorf("%s: %s %v to %v, and the geometric means are %v and %v", c.Points[0].Design, r.Name, r.From, r.To, from, to)
+				t.Errorf("%s: %s %v to %v, and the geometric means are %v and %v", c.Points[0].Design, r.Number.Name, r.From, r.To, from, to)
 			}
 			if low, high := r.extremes(old); r.From < low*(1-1e-9) || r.From > high*(1+1e-9) {
-				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Name, r.From, low, high)
+				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Number.Name, r.From, low, high)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 func (r *Row) geometric(runs []*Run) float64 {
 	sum := 0.0
 	for _, run := range runs {
-		sum += math.Log(run.Numbers[r.Name])
+		sum += math.Log(run.Numbers[r.Number.Name])
 	}
 	return math.Exp(sum / float64(len(runs)))
 }
@@ -182,7 +182,7 @@ func (r *Row) geometric(runs []*Run) float64 {
 func (r *Row) extremes(runs []*Run) (low, high float64) {
 	var values []float64
 	for _, run := range runs {
-		values = append(values, run.Numbers[r.Name])
+		values = append(values, run.Numbers[r.Number.Name])
 	}
 	return slices.Min(values), slices.Max(values)
 }

@@ -87,7 +87,7 @@ func (j *gating) drifts(p *Point) {
 			continue
 		}
 		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be "+
-			"the difference: run the arms in turns, as servebench sweep does", r.Name, Percent(r.scale.share(whole)))
+			"the difference: run the arms in turns, as servebench sweep does", r.Number.Name, Percent(r.scale.share(whole)))
 	}
 }
 
@@ -106,7 +106,7 @@ func (j *gating) steps(p *Point) {
 		side := [...]string{"old", "new"}[r.step.In]
 		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may "+
 			"be the difference of the sides, too: run the arms in turns, as servebench sweep does",
-			r.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
+			r.Number.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -18,8 +19,8 @@ type scale struct {
 }
 
 // scaleOf is the scale for values of a metric, of which center says where they are.
-func (m *Metric) scaleOf(old, new []float64, center func([]float64) float64) scale {
-	s := scale{higher: m.Higher}
+func scaleOf(m *metrics.Number, old, new []float64, center func([]float64) float64) scale {
+	s := scale{higher: m.Better == metrics.Higher}
 	if least := min(slices.Min(old), slices.Min(new)); least > 0 {
 		s.logs = true
 	} else if whole := center(old); whole > 0 {
@@ -98,16 +99,16 @@ type percentileOf struct {
 }
 
 // resample keeps a percentile of the requests of a run, and one from the first content on.
-func (r *Run) resample(s *metrics.Summary, m *Metric) {
-	if m.percentile <= 0 || m.percentile >= 100 {
+func (r *Run) resample(s *metrics.Summary, m *metrics.Number) {
+	if m.Percentile <= 0 || m.Percentile >= 100 {
 		return
 	}
-	for fromContent, d := range map[bool]*metrics.Distribution{false: distribution(s, m.latency),
-		true: s.FromContent(m.latency)} {
+	for fromContent, d := range map[bool]*metrics.Distribution{false: s.Latency(m.Latency),
+		true: s.FromContent(m.Latency)} {
 		if d == nil {
 			continue
 		}
-		if v := d.Resampled(m.percentile); v > 0 {
+		if v := d.Resampled(m.Percentile); v > 0 {
 			r.resampled[percentileOf{m.Name, fromContent}] = v
 		}
 	}
@@ -122,13 +123,13 @@ func (p *Point) resampled(key percentileOf) bool {
 
 // compare finds out what the values of a row say, by the design of the point.
 func (p *Point) compare(r *Row, old, new []float64) {
-	center := metrics.Mean
+	center := numpy.Mean
 	if p.Design == InTurns {
 		center = func(values []float64) float64 { return stats.Median(values).Center }
 	}
-	r.scale = r.scaleOf(old, new, center)
-	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Metric, runs)) }
-	key := percentileOf{r.Name, r.FromContent}
+	r.scale = scaleOf(&r.Number, old, new, center)
+	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Number, runs)) }
+	key := percentileOf{r.Number.Name, r.FromContent}
 	if r.Resampled = p.Design == InPairs && r.scale.logs && p.resampled(key); r.Resampled {
 		value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
 	}
@@ -160,7 +161,7 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 		values := p.courseOf(value).values
 		w.estimate = stats.Next(values[:len(p.old)], values[len(p.old)])
 		for _, session := range values[:len(p.old)] {
-			w.from += metrics.Mean(session) / float64(len(p.old))
+			w.from += numpy.Mean(session) / float64(len(p.old))
 		}
 		w.distance, w.evidence = w.estimate.Value, w.estimate
 		return w
@@ -193,7 +194,7 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 			stats.Agreement[stats.Evidence]{shift, stats.Unlike(olds, news)}
 		return w
 	}
-	w.from = metrics.Mean(olds)
+	w.from = numpy.Mean(olds)
 	w.estimate, w.step = stats.Batches(olds, news), stats.ClearestStep(olds, news)
 	var detrended stats.Estimate
 	if p.reversed() {
@@ -266,7 +267,7 @@ func (c *Comparison) share() {
 		old, new := p.Units()
 		for k := range p.Rows {
 			if r := &p.Rows[k]; r.Gated && !r.Unjudged && r.scale.logs {
-				of := kind{r.Name, p.Design, old, new}
+				of := kind{r.Number.Name, p.Design, old, new}
 				rows[of] = append(rows[of], r)
 			}
 		}

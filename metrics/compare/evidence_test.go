@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // valued are runs as arranged has them, with 50 values of TTFT each, and the distributions by run.
@@ -28,7 +29,7 @@ func valued(order string) (old, new []*Run, values map[*Run]*metrics.Distributio
 // rowOf is the row of a metric in the only point of a comparison.
 func rowOf(t *testing.T, c *Comparison, name string) *Row {
 	t.Helper()
-	i := slices.IndexFunc(c.Points[0].Rows, func(r Row) bool { return r.Name == name })
+	i := slices.IndexFunc(c.Points[0].Rows, func(r Row) bool { return r.Number.Name == name })
 	if i < 0 {
 		t.Fatalf("no row of %s", name)
 	}
@@ -52,7 +53,7 @@ func TestPercentilesOfPairsAreResampled(t *testing.T) {
 		if len(row.Differences) != 3 || row.Resampled != (name != "mean_ttft") {
 			t.Errorf("%s: %v, resampled %t", name, row.Differences, row.Resampled)
 		}
-		if name == "p99_ttft" && row.Old.Center != metrics.Median(slices.Sorted(slices.Values([]float64{
+		if name == "p99_ttft" && row.Old.Center != numpy.Median(slices.Sorted(slices.Values([]float64{
 			values[old[0]].Percentile(99), values[old[1]].Percentile(99), values[old[2]].Percentile(99)}))) {
 			t.Errorf("the old median is %v", row.Old.Center)
 		}

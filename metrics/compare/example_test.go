@@ -32,7 +32,7 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 // Five runs a side decide whether the median TTFT got worse by more than 5 %.
 func ExampleCompare() {
 	ttft, _ := compare.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Margin{{Metric: ttft, Relative: 0.05}}}
+	gate := compare.Gate{Limits: []compare.Margin{{Number: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old { // in turns, each on its own start
 		old[i].Start, old[i].Began = fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)
@@ -42,7 +42,7 @@ func ExampleCompare() {
 	fmt.Println(c.Verdict, c.Reasons)
 	for _, row := range c.Points[0].Rows {
 		if row.Gated {
-			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Name, row.From, row.To, row.Unit, compare.Percent(row.Effect.Share))
+			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Number.Name, row.From, row.To, row.Number.Unit, compare.Percent(row.Effect.Share))
 		}
 	}
 	// Output:
@@ -53,7 +53,7 @@ func ExampleCompare() {
 // Each pair of a sweep has a difference, on the scale on which Limit is the margin.
 func ExampleRow() {
 	ttft, _ := compare.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Margin{{Metric: ttft, Relative: 0.05}}}
+	gate := compare.Gate{Limits: []compare.Margin{{Number: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old {
 		old[i].Repeat, old[i].Start, old[i].Began = i+1, fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)

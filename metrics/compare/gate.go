@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -31,7 +32,7 @@ var Known = []string{"suspect", client, host, cores, shards, definitions, arm, t
 
 // A Margin gates the change of one metric.
 type Margin struct {
-	Metric   Metric
+	Number   metrics.Number
 	Relative float64 // ignore changes for the worse by less than this share,
 	Absolute float64 // or by less than this, in the metric's unit
 
@@ -40,7 +41,7 @@ type Margin struct {
 
 // A Bound limits the median of new runs.
 type Bound struct {
-	Metric      Metric
+	Number      metrics.Number
 	Least, Most float64 // infinite for none
 }
 
@@ -53,7 +54,7 @@ func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		g.Limits = append(g.Limits, Margin{Metric: m, Relative: usualMargin, usual: true})
+		g.Limits = append(g.Limits, Margin{Number: m, Relative: usualMargin, usual: true})
 	}
 	return g
 }
@@ -74,13 +75,13 @@ func (g *Gate) fitted(runs []*Run) Gate {
 	fitted := *g
 	fitted.Limits = nil
 	for _, l := range g.Limits {
-		other, replaceable := instead[l.Metric.Name]
-		if l.usual && replaceable && !has(l.Metric.Name) && has("median_e2el") {
+		other, replaceable := instead[l.Number.Name]
+		if l.usual && replaceable && !has(l.Number.Name) && has("median_e2el") {
 			m, found := Find(other)
 			if !found || !has(other) || g.limit(other) != nil {
 				continue
 			}
-			l.Metric = m
+			l.Number = m
 		}
 		fitted.Limits = append(fitted.Limits, l)
 	}
@@ -128,10 +129,10 @@ func (g *Gate) Needs(design Design, points int) int {
 func (g *Gate) Describe(w io.Writer) error {
 	names := []string{"failed requests"}
 	for _, l := range g.Limits {
-		names = append(names, l.Metric.Name)
+		names = append(names, l.Number.Name)
 	}
 	for _, b := range g.Bounds {
-		names = append(names, "the bound of "+b.Metric.Name)
+		names = append(names, "the bound of "+b.Number.Name)
 	}
 	takes := "1 run a side"
 	if len(g.Limits) > 0 {
@@ -145,30 +146,30 @@ func (g *Gate) Describe(w io.Writer) error {
 
 // limit is the gate's limit on a metric, nil without one.
 func (g *Gate) limit(name string) *Margin {
-	i := slices.IndexFunc(g.Limits, func(l Margin) bool { return l.Metric.Name == name })
+	i := slices.IndexFunc(g.Limits, func(l Margin) bool { return l.Number.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return &g.Limits[i]
 }
 
-// metrics are all compared metrics: Metrics, and the gate's extra ones.
-func (g *Gate) metrics() []Metric { return slices.Concat(Metrics, g.Extra()) }
+// metrics are all compared metrics: Numbers, and the gate's extra ones.
+func (g *Gate) metrics() []metrics.Number { return slices.Concat(Numbers, g.Extra()) }
 
-// Extra are the metrics of the gate that Metrics lacks.
-func (g *Gate) Extra() []Metric {
-	var extra []Metric
-	add := func(m Metric) {
-		same := func(other Metric) bool { return other.Name == m.Name }
-		if !slices.ContainsFunc(Metrics, same) && !slices.ContainsFunc(extra, same) {
+// Extra are the metrics of the gate that Numbers lacks.
+func (g *Gate) Extra() []metrics.Number {
+	var extra []metrics.Number
+	add := func(m metrics.Number) {
+		same := func(other metrics.Number) bool { return other.Name == m.Name }
+		if !slices.ContainsFunc(Numbers, same) && !slices.ContainsFunc(extra, same) {
 			extra = append(extra, m)
 		}
 	}
 	for _, l := range g.Limits {
-		add(l.Metric)
+		add(l.Number)
 	}
 	for _, b := range g.Bounds {
-		add(b.Metric)
+		add(b.Number)
 	}
 	return extra
 }

@@ -154,13 +154,13 @@ func (j *gating) failures(p *Point) {
 // doubts finds the reasons not to judge a change.
 func (j *gating) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
-		if p.find(l.Metric.Name) == nil {
-			j.doubt(p, "some runs do not have %s", l.Metric.Name)
-			if strings.HasSuffix(l.Metric.Name, "_slowdown") {
+		if p.find(l.Number.Name) == nil {
+			j.doubt(p, "some runs do not have %s", l.Number.Name)
+			if strings.HasSuffix(l.Number.Name, "_slowdown") {
 				j.advise("a slowdown takes runs of the target alone in the same repeat: --solo-first or --pairs")
 			}
 		}
-		j.few(p, &l.Metric, p.Old, p.New)
+		j.few(p, &l.Number, p.Old, p.New)
 	}
 	if found := Differences(p.Old, p.New, j.gate.Despite); found != nil {
 		for _, d := range found {
@@ -175,23 +175,23 @@ func (j *gating) doubts(p *Point) {
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.
-func (j *gating) few(p *Point, m *Metric, sides ...[]*Run) bool {
-	least := m.fewest(sides...)
+func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
+	least := fewest(m, sides...)
 	if least >= metrics.MinBeyond || j.despite("suspect") {
 		return false
 	}
-	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), m.side(), metrics.MinBeyond)
+	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), side(m), metrics.MinBeyond)
 	if math.IsNaN(least) {
 		only = "a run does not say how many samples it has"
 	}
 	other := ""
 	switch {
-	case m.percentile > 50:
+	case m.Percentile > 50:
 		other = ", or gate a lower percentile"
-	case m.percentile < 50:
+	case m.Percentile < 50:
 		other = ", or gate a higher percentile"
 	}
-	j.doubt(p, "%s: %s: run at least %d requests%s", m.Name, only, metrics.ValuesNeeded(m.percentile), other)
+	j.doubt(p, "%s: %s: run at least %d requests%s", m.Name, only, metrics.ValuesNeeded(m.Percentile), other)
 	return true
 }
 
@@ -239,14 +239,14 @@ func (j *gating) bounds(p *Point) {
 		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.despite("suspect")
 	})
 	for _, b := range j.gate.Bounds {
-		values := p.values(&b.Metric, p.New)
+		values := p.values(&b.Number, p.New)
 		if values == nil {
-			j.doubt(p, "some new runs do not have %s", b.Metric.Name)
+			j.doubt(p, "some new runs do not have %s", b.Number.Name)
 			continue
 		}
 		center, broken := stats.Median(values).Center, ""
 		switch {
-		case doubtful, j.few(p, &b.Metric, p.New):
+		case doubtful, j.few(p, &b.Number, p.New):
 			continue
 		case center > b.Most:
 			broken = fmt.Sprintf("above its ceiling of %g", b.Most)
@@ -255,8 +255,8 @@ func (j *gating) bounds(p *Point) {
 		default:
 			continue
 		}
-		j.regress(p, "%s is %s %s, %s", b.Metric.Name, b.Metric.Text(center), b.Metric.Unit, broken)
-		if r := p.find(b.Metric.Name); r != nil {
+		j.regress(p, "%s is %s %s, %s", b.Number.Name, b.Number.Text(center), b.Number.Unit, broken)
+		if r := p.find(b.Number.Name); r != nil {
 			r.Finding = Worse
 		}
 	}
@@ -264,7 +264,7 @@ func (j *gating) bounds(p *Point) {
 
 // find is the row of a metric, nil without one.
 func (p *Point) find(name string) *Row {
-	i := slices.IndexFunc(p.Rows, func(r Row) bool { return r.Name == name })
+	i := slices.IndexFunc(p.Rows, func(r Row) bool { return r.Number.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (j *gating) changes(p *Point) {
 			r.Finding = Better
 		case r.blurred():
 			r.Finding = Blurred
-			j.doubt(p, "%s: %s", r.Name, r.blur(p))
+			j.doubt(p, "%s: %s", r.Number.Name, r.blur(p))
 		case r.equivalent():
 			r.Finding = Equivalent
 		}

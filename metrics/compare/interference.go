@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -16,84 +15,35 @@ type Sharing struct {
 	Alone  *metrics.Summary // nil if it was not loaded alone
 }
 
-// A Measure is a number of a run that shows interference.
-type Measure struct {
-	Name string // as ttft or output_throughput
-	Tail bool   // it is a P99
-	Rate bool   // more is better
-
-	latency func(*metrics.Summary) *metrics.Distribution // nil for a rate
-	of      func(*metrics.Summary) float64
-}
+// Measures are the numbers of a run that show interference, latencies first.
+var Measures = metrics.Choose("mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "p99_tpot", "output_throughput",
+	"request_throughput")
 
 var (
-	meanTTFT         = latencyMeasure("mean_ttft", ttft, (*metrics.Distribution).Mean)
-	meanTPOT         = latencyMeasure("mean_tpot", tpot, (*metrics.Distribution).Mean)
-	outputThroughput = Measure{Name: "output_throughput", Rate: true,
-		of: func(s *metrics.Summary) float64 { return s.OutputThroughput }}
+	meanTTFT, meanTPOT = Measures[0], Measures[3]
+	outputThroughput   = Measures[5]
 )
-
-// Measures are the measures of an Effect, latencies first.
-var Measures = []Measure{
-	meanTTFT,
-	latencyMeasure("median_ttft", ttft, (*metrics.Distribution).Median),
-	latencyMeasure("p99_ttft", ttft, p99),
-	meanTPOT,
-	latencyMeasure("p99_tpot", tpot, p99),
-	outputThroughput,
-	{Name: "request_throughput", Rate: true, of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
-}
-
-func latencyMeasure(name string, latency func(*metrics.Summary) *metrics.Distribution,
-	of func(*metrics.Distribution) float64) Measure {
-	return Measure{Name: name, Tail: strings.HasPrefix(name, "p99"), latency: latency,
-		of: func(s *metrics.Summary) float64 {
-			if latency(s).Len() == 0 {
-				return math.NaN()
-			}
-			return of(latency(s))
-		}}
-}
-
-func ttft(s *metrics.Summary) *metrics.Distribution { return &s.TTFT }
-func tpot(s *metrics.Summary) *metrics.Distribution { return &s.TPOT }
-func p99(d *metrics.Distribution) float64           { return d.Percentile(99) }
-
-// Of is the measure of a run: milliseconds, or tokens or requests a second. It is NaN if there are
-// no samples, or no run.
-func (m *Measure) Of(s *metrics.Summary) float64 {
-	if s == nil {
-		return math.NaN()
-	}
-	return m.of(s)
-}
-
-// Few reports that the measure is the tail of too few samples to decide anything.
-func (m *Measure) Few(s *metrics.Summary) bool {
-	if !m.Tail || s == nil || m.latency(s).Len() == 0 {
-		return false
-	}
-	size := metrics.TailSize{Percentile: 99, N: m.latency(s).Len()}
-	return size.Few()
-}
 
 // Slowdown is the ratio of latencies with the others to latencies alone, or of throughput alone to
 // throughput with the others; NaN if one is unknown.
-func (e *Sharing) Slowdown(m Measure) float64 {
-	if m.Rate {
-		return quotient(m.Of(e.Alone), m.Of(e.Shared))
+func (e *Sharing) Slowdown(m metrics.Number) float64 {
+	if m.Better == metrics.Higher {
+		return quotient(m.Value(e.Alone), m.Value(e.Shared))
 	}
-	return quotient(m.Of(e.Shared), m.Of(e.Alone))
+	return quotient(m.Value(e.Shared), m.Value(e.Alone))
 }
 
-// slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Metrics.
-var slowdownOf = map[string]Measure{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
+// slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Numbers.
+var slowdownOf = map[string]metrics.Number{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
 	"output_slowdown": outputThroughput}
 
-// slowdownMetrics are the slowdowns of a target with others against itself alone, in the same repeat.
-func slowdownMetrics() (all []Metric) {
+// slowdowns are the slowdowns of a target with others against itself alone, in the same repeat. No run alone has one.
+func slowdowns() (all []metrics.Number) {
 	for _, name := range slices.Sorted(maps.Keys(slowdownOf)) {
-		all = append(all, Metric{Name: name, Unit: "×", Of: func(*metrics.Summary) float64 { return math.NaN() }})
+		of := slowdownOf[name]
+		all = append(all, metrics.Number{Name: name, Key: name, Label: of.Label + " slowdown", Head: of.Head + " slowdown",
+			Unit: metrics.Times, Better: metrics.Lower, About: of.Name + " with the other targets, against the target alone",
+			Of: func(*metrics.Summary) float64 { return math.NaN() }})
 	}
 	return all
 }
@@ -121,7 +71,7 @@ func slow(runs []*Run, sums []*metrics.Summary) {
 
 // progress is the share of its solo output throughput that a target keeps.
 func (e *Sharing) progress() float64 {
-	return quotient(outputThroughput.Of(e.Shared), outputThroughput.Of(e.Alone))
+	return quotient(outputThroughput.Value(e.Shared), outputThroughput.Value(e.Alone))
 }
 
 // quotient is NaN if the divisor is 0.
@@ -185,7 +135,7 @@ func (g *Group) Interference() *Interference {
 		in.Effects = append(in.Effects, e)
 	}
 	if !all {
-		in.fairness("output_throughput", func(e *Sharing) float64 { return outputThroughput.Of(e.Shared) })
+		in.fairness("output_throughput", func(e *Sharing) float64 { return outputThroughput.Value(e.Shared) })
 		return in
 	}
 	in.fairness("progress", (*Sharing).progress)
@@ -243,13 +193,13 @@ func Pair(groups []Group) []Paired {
 }
 
 // Few reports that the measure is the tail of too few samples in some run.
-func (p *Paired) Few(m Measure) bool {
+func (p *Paired) Few(m metrics.Number) bool {
 	return slices.ContainsFunc(p.Effects, func(e Sharing) bool { return m.Few(e.Alone) || m.Few(e.Shared) })
 }
 
 // Slowdown is the geometric mean of the pairs' slowdowns, for which a slowdown and its inverse
 // cancel, with the least and the most of them. All are NaN if one is unknown.
-func (p *Paired) Slowdown(m Measure) (mean, least, most float64) {
+func (p *Paired) Slowdown(m metrics.Number) (mean, least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	logs := 0.0
 	for i := range p.Effects {

@@ -76,6 +76,6 @@ func (j *gating) sound(p *Point) bool {
 
 // gatesLatency says whether a latency is gated.
 func (j *gating) gatesLatency() bool {
-	return slices.ContainsFunc(j.gate.Limits, func(l Margin) bool { return l.Metric.latency != "" }) ||
-		slices.ContainsFunc(j.gate.Bounds, func(b Bound) bool { return b.Metric.latency != "" })
+	return slices.ContainsFunc(j.gate.Limits, func(l Margin) bool { return l.Number.Latency != "" }) ||
+		slices.ContainsFunc(j.gate.Bounds, func(b Bound) bool { return b.Number.Latency != "" })
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // noisy makes runs whose numbers spread by that share around their true values,
@@ -14,8 +16,8 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 	for range runs {
 		numbers := map[string]float64{"output_throughput": 2000, "median_ttft": 40, "median_tpot": 10, "median_e2el": 1200}
 		for _, l := range fourMetrics().Limits {
-			name := l.Metric.Name
-			if name == worse && l.Metric.Higher {
+			name := l.Number.Name
+			if name == worse && l.Number.Better == metrics.Higher {
 				numbers[name] /= 1.1
 			} else if name == worse {
 				numbers[name] *= 1.1
@@ -30,7 +32,7 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 func fourMetrics() Gate {
 	g := DefaultGate()
 	m, _ := Find("median_e2el")
-	g.Limits = append(g.Limits, Margin{Metric: m, Relative: usualMargin})
+	g.Limits = append(g.Limits, Margin{Number: m, Relative: usualMargin})
 	return g
 }
 
@@ -92,10 +94,10 @@ func TestATenthWorseIsFound(t *testing.T) {
 		t.Skip("takes a second: in go test without -short")
 	}
 	for _, l := range fourMetrics().Limits {
-		if v := verdicts(2, 6, l.Metric.Name); v[Regressed] < pairs()*95/100 || v[Pass] > pairs()/50 {
-			t.Errorf("%s: %v of the pairs that differ by a tenth", l.Metric.Name, v)
+		if v := verdicts(2, 6, l.Number.Name); v[Regressed] < pairs()*95/100 || v[Pass] > pairs()/50 {
+			t.Errorf("%s: %v of the pairs that differ by a tenth", l.Number.Name, v)
 		} else {
-			t.Logf("%s: %v", l.Metric.Name, v)
+			t.Logf("%s: %v", l.Number.Name, v)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // A Row compares one number of the runs.
 type Row struct {
-	Metric
+	Number   metrics.Number
 	Old, New benchmath.Summary // medians with their confidence intervals
 	Effect   Effect            // by how much new runs differ
 
@@ -79,16 +79,17 @@ const rounding = 1e-6
 
 // worsening says by how much a number got worse, also at least.
 func (r *Row) worsening() string {
+	n := &r.Number
 	if math.IsInf(r.Margin, 1) {
-		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", r.Name, r.Text(r.From), r.Text(r.To), r.Unit,
-			r.amount, r.Unit, r.chance())
+		return fmt.Sprintf("%s went from %s to %s %s (margin %g %s; %s)", n.Name, n.Text(r.From), n.Text(r.To), n.Unit,
+			r.amount, n.Unit, r.chance())
 	}
 	least := ""
 	if down := min(math.Floor(r.Least*1000+rounding)/10, math.MaxFloat64); down > 0 {
 		least = ", by at least " + metrics.Readable(down, 1) + " %"
 	}
 	return fmt.Sprintf("%s %s%s (%s → %s %s; margin %.3g %%; %s)",
-		r.Name, Percent(r.Effect.Share), least, r.Text(r.From), r.Text(r.To), r.Unit, r.Margin*100, r.chance())
+		n.Name, Percent(r.Effect.Share), least, n.Text(r.From), n.Text(r.To), n.Unit, r.Margin*100, r.chance())
 }
 
 // chance is the p value as in a sentence.
@@ -138,7 +139,7 @@ func (r *Row) equivalent() bool {
 
 // forWorse is the share by which a change is for the worse.
 func (r *Row) forWorse(share float64) float64 {
-	if r.Higher {
+	if r.Number.Better == metrics.Higher {
 		return -share
 	}
 	return share
@@ -154,7 +155,7 @@ func (r *Row) blur(p *Point) string {
 	switch reach := r.Worst - estimate; {
 	case r.fromZero() && r.amount > 0:
 		return fmt.Sprintf("too noisy to rule out a change of %g %s: it may be as much as %s %s: take more %s, %s",
-			2*r.amount, r.Unit, metrics.Readable(r.bound, 2), r.Unit, p.noun(2), p.steadier())
+			2*r.amount, r.Number.Unit, metrics.Readable(r.bound, 2), r.Number.Unit, p.noun(2), p.steadier())
 	case r.fromZero():
 		return "the old runs have 0, so the change has no share: gate another number"
 	case math.IsInf(r.bound, 1):

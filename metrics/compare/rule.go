@@ -29,21 +29,21 @@ func (g *Gate) Text() string {
 	}
 	var advisory, margins, ceilings, floors []string
 	for _, l := range DefaultGate().Limits {
-		if own := g.limit(l.Metric.Name); own == nil || !own.usual {
-			advisory = append(advisory, l.Metric.Name)
+		if own := g.limit(l.Number.Name); own == nil || !own.usual {
+			advisory = append(advisory, l.Number.Name)
 		}
 	}
 	for _, l := range g.Limits {
 		if !l.usual {
-			margins = append(margins, l.Metric.Name, l.text())
+			margins = append(margins, l.Number.Name, l.text())
 		}
 	}
 	for _, b := range g.Bounds {
 		if !math.IsInf(b.Most, 1) {
-			ceilings = append(ceilings, b.Metric.Name, number(b.Most))
+			ceilings = append(ceilings, b.Number.Name, number(b.Most))
 		}
 		if !math.IsInf(b.Least, -1) {
-			floors = append(floors, b.Metric.Name, number(b.Least))
+			floors = append(floors, b.Number.Name, number(b.Least))
 		}
 	}
 	add("advisory", yaml.SequenceNode, advisory...) // first: a margin gates a number again
@@ -86,9 +86,9 @@ func (l *Margin) text() string {
 	case l.Absolute == 0:
 		return percentage(l.Relative)
 	case l.Relative == 0:
-		return number(l.Absolute) + l.Metric.Unit
+		return number(l.Absolute) + string(l.Number.Unit)
 	}
-	return percentage(l.Relative) + "," + number(l.Absolute) + l.Metric.Unit
+	return percentage(l.Relative) + "," + number(l.Absolute) + string(l.Number.Unit)
 }
 
 // ParseGate reads the text of a gate file: the usual gate, with what the text changes.
@@ -98,8 +98,8 @@ func ParseGate(text string) (Gate, error) {
 	return gate, err
 }
 
-// ruled are the metrics that the rule of a run gates and Metrics lacks.
-func ruled(s *metrics.Summary) []Metric {
+// ruled are the metrics that the rule of a run gates and Numbers lacks.
+func ruled(s *metrics.Summary) []metrics.Number {
 	if s.Header.Rule == nil {
 		return nil
 	}

@@ -48,10 +48,10 @@ func set(g *Gate, name, value string) error {
 func plain(g Gate) string {
 	var all []any
 	for _, l := range g.Limits {
-		all = append(all, l.Metric.Name, l.Relative, l.Absolute, l.usual)
+		all = append(all, l.Number.Name, l.Relative, l.Absolute, l.usual)
 	}
 	for _, b := range g.Bounds {
-		all = append(all, b.Metric.Name, b.Least, b.Most)
+		all = append(all, b.Number.Name, b.Least, b.Most)
 	}
 	return fmt.Sprint(append(all, g.Alpha, g.Unit, g.Allowed, g.Despite)...)
 }

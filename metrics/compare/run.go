@@ -34,7 +34,7 @@ type Run struct {
 
 	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
 	Asked map[string]string `json:"asked,omitempty"`
-	// Numbers are the numbers of the run by the names of Metrics, and Content has the numbers of
+	// Numbers are the numbers of the run by the names of Numbers, and Content has the numbers of
 	// TTFT and TPOT from the first content on. Unknown numbers are missing.
 	Numbers map[string]float64 `json:"numbers"`
 	Content map[string]float64 `json:"content,omitempty"`
@@ -74,8 +74,8 @@ type Run struct {
 	remedy    string           // what to do about the first of Doubts, or about Held; empty if unknown
 }
 
-// Runs are the summarised runs, in the same order. Their numbers are Metrics and the extra ones.
-func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
+// Runs are the summarised runs, in the same order. Their numbers are Numbers and the extra ones.
+func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 	var runs []*Run
 	for _, s := range sums {
 		runs = append(runs, newRun(s, extra))
@@ -84,7 +84,7 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 	return runs
 }
 
-func newRun(s *metrics.Summary, extra []Metric) *Run {
+func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r := &Run{
 		ID: s.Header.Run, Fingerprint: s.Fingerprint, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s),
 		Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
@@ -106,9 +106,9 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r.arms = armNames(s)
 	r.sum = s
 	r.recounts = s.Truth != nil
-	all := slices.Concat(Metrics, extra, ruled(s))
+	all := slices.Concat(Numbers, extra, ruled(s))
 	for i := range s.Adapters {
-		all = append(all, adapterMetrics(s.Adapters[i].Name)...)
+		all = append(all, adapterNumbers(s.Adapters[i].Name)...)
 	}
 	_, prompts := s.PrefixCache()
 	r.CacheTold = prompts > 0
@@ -125,12 +125,12 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		}
 		r.resample(s, &m)
 	}
-	names := append([]string{job, ttfo}, adapterLatencies(s)...)
-	for _, m := range metrics.Metrics {
-		names = append(names, m.Name)
+	names := adapterLatencies(s)
+	for _, l := range metrics.Latencies {
+		names = append(names, l.Name)
 	}
 	for _, name := range names {
-		d := distribution(s, name)
+		d := s.Latency(name)
 		switch {
 		case d == nil:
 		case d.Len() > 0:
@@ -233,7 +233,7 @@ func (r *Run) lacks() []string {
 		switch m, _ := Find(name); {
 		case r.Numbers[name] < 0:
 			found = append(found, name+" is below 0")
-		case r.Numbers[name] == 0 && (m.latency == "ttft" || m.latency == "e2el"):
+		case r.Numbers[name] == 0 && (m.Latency == "ttft" || m.Latency == "e2el"):
 			found = append(found, name+" is 0")
 		}
 	}

@@ -142,7 +142,7 @@ type Power struct {
 
 // A Noise is how much pairs of a gated number differ by chance.
 type Noise struct {
-	Metric  Metric
+	Number  metrics.Number
 	Load    string  // empty if there is one load
 	Share   float64 // standard deviation
 	Promise float64 // share by which it must be worse to be found, or not be to pass
@@ -170,7 +170,7 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 			case !r.Gated:
 				continue
 			case !r.scale.logs:
-				p.Zero = append(p.Zero, strings.TrimSpace(point.Name()+" "+r.Metric.Name))
+				p.Zero = append(p.Zero, strings.TrimSpace(point.Name()+" "+r.Number.Name))
 				continue
 			}
 			sd := point.noise(r)
@@ -179,7 +179,7 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 			}
 			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(),
 				Excluded: r.promised()})
-			p.Noise = append(p.Noise, Noise{r.Metric, point.Name(), math.Expm1(sd), visible(r.Margin)})
+			p.Noise = append(p.Noise, Noise{r.Number, point.Name(), math.Expm1(sd), visible(r.Margin)})
 		}
 	}
 	return p.find(numbers, c.Alpha)
@@ -203,11 +203,11 @@ func PowerFor(noise string, gate Gate, most int) (*Power, error) {
 	p := &Power{Most: most}
 	var numbers []sequential.Number
 	for _, l := range gate.Limits {
-		s := scale{higher: l.Metric.Higher, logs: true}
+		s := scale{higher: l.Number.Better == metrics.Higher, logs: true}
 		sd := math.Sqrt2 * math.Log1p(of)
 		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.distance(l.Relative),
 			Excluded: s.distance(visible(l.Relative))})
-		p.Noise = append(p.Noise, Noise{l.Metric, "", math.Expm1(sd), visible(l.Relative)})
+		p.Noise = append(p.Noise, Noise{l.Number, "", math.Expm1(sd), visible(l.Relative)})
 	}
 	return p.find(numbers, gate.alpha())
 }
@@ -243,7 +243,7 @@ func (p *Point) noise(r *Row) float64 {
 	var sides [2][]float64
 	for i, units := range [][][]*Run{p.old, p.new} {
 		for _, u := range units {
-			sides[i] = append(sides[i], r.scale.mean(p.values(&r.Metric, u)))
+			sides[i] = append(sides[i], r.scale.mean(p.values(&r.Number, u)))
 		}
 	}
 	m, n := float64(len(sides[0])), float64(len(sides[1]))
@@ -287,7 +287,7 @@ func (p *Power) Describe(w io.Writer) error {
 	var text strings.Builder
 	for _, n := range p.Noise {
 		fmt.Fprintf(&text, "%s: pairs differ by %.1f %%, and a change of %.0f %% counts\n",
-			strings.TrimSpace(n.Load+" "+n.Metric.Name), 100*n.Share, 100*n.Promise)
+			strings.TrimSpace(n.Load+" "+n.Number.Name), 100*n.Share, 100*n.Promise)
 	}
 	for _, name := range p.Zero {
 		fmt.Fprintf(&text, "%s: it is 0 in a run, so it is not in this plan\n", name)

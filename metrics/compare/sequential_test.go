@@ -25,7 +25,7 @@ func inPairs(most int, differences ...float64) (old, new []*Run) {
 // ttftGate gates the median TTFT alone.
 func ttftGate() (gate Gate) {
 	m, _ := Find("median_ttft")
-	gate.Limits = []Margin{{Metric: m, Relative: 0.05}}
+	gate.Limits = []Margin{{Number: m, Relative: 0.05}}
 	return gate
 }
 
@@ -123,7 +123,7 @@ func TestPlanOfRuns(t *testing.T) {
 	// A number that is 0 in a run cannot be planned for, and that is said.
 	gate = ttftGate()
 	tpot, _ := Find("median_tpot")
-	gate.Limits = append(gate.Limits, Margin{Metric: tpot, Relative: 0.05})
+	gate.Limits = append(gate.Limits, Margin{Number: tpot, Relative: 0.05})
 	for i, r := range slices.Concat(old, new) {
 		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)
 	}

@@ -22,14 +22,14 @@ func TestSessionsAreCompared(t *testing.T) {
 	if !ok {
 		t.Fatal("no p95_job")
 	}
-	gate := Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}}
+	gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
 	old := []*Run{run(1), run(1.001), run(1.002), run(1.003)}
 	new := []*Run{run(2), run(2.001), run(2.002), run(2.003)}
 	c := Compare(old, new, gate)
 	names := map[string]float64{}
 	for _, r := range c.Points[0].Rows {
-		names[r.Name] = r.New.Center
-		if r.Name == "p95_job" && !(r.Gated && r.worse() && r.Differs && len(r.Remarks) == 1) {
+		names[r.Number.Name] = r.New.Center
+		if r.Number.Name == "p95_job" && !(r.Gated && r.worse() && r.Differs && len(r.Remarks) == 1) {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A Setting is one setting of a Gate: a key of a gate file, and a flag of the same name.
@@ -101,12 +103,12 @@ func setMargin(g *Gate, text string) error {
 	if err != nil {
 		return err
 	}
-	limit := Margin{Metric: m}
+	limit := Margin{Number: m}
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); strings.HasSuffix(part, "%") {
 			limit.Relative, err = share(part)
 		} else if limit.Absolute, err = inUnit(part, m.Unit); err == nil &&
-			(limit.Absolute < 0 || !strings.HasSuffix(part, m.Unit)) {
+			(limit.Absolute < 0 || !strings.HasSuffix(part, string(m.Unit))) {
 			err = errors.New("no unit, or below 0")
 		}
 		if err != nil {
@@ -126,8 +128,8 @@ func setAdvisory(g *Gate, name string) error {
 }
 
 // ungated are the limits without the metric's.
-func ungated(g *Gate, m Metric) []Margin {
-	return slices.DeleteFunc(slices.Clone(g.Limits), func(l Margin) bool { return l.Metric.Name == m.Name })
+func ungated(g *Gate, m metrics.Number) []Margin {
+	return slices.DeleteFunc(slices.Clone(g.Limits), func(l Margin) bool { return l.Number.Name == m.Name })
 }
 
 func setCeiling(g *Gate, text string) error { return setBound(g, text, false) }
@@ -143,10 +145,10 @@ func setBound(g *Gate, text string, floor bool) error {
 	if err != nil {
 		return fmt.Errorf("it must be a number, in %s", m.Unit)
 	}
-	i := slices.IndexFunc(g.Bounds, func(b Bound) bool { return b.Metric.Name == m.Name })
+	i := slices.IndexFunc(g.Bounds, func(b Bound) bool { return b.Number.Name == m.Name })
 	if i < 0 {
 		i = len(g.Bounds)
-		g.Bounds = append(g.Bounds, Bound{Metric: m, Least: math.Inf(-1), Most: math.Inf(1)})
+		g.Bounds = append(g.Bounds, Bound{Number: m, Least: math.Inf(-1), Most: math.Inf(1)})
 	}
 	if floor {
 		g.Bounds[i].Least = v
@@ -194,7 +196,7 @@ func setDespite(g *Gate, names string) error {
 }
 
 // ofMetric splits METRIC=VALUE; the example is for an error.
-func ofMetric(text, example string) (m Metric, value string, err error) {
+func ofMetric(text, example string) (m metrics.Number, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
 		return m, "", errors.New("it must be METRIC=VALUE, such as " + example)
@@ -203,11 +205,11 @@ func ofMetric(text, example string) (m Metric, value string, err error) {
 	return m, strings.TrimSpace(value), err
 }
 
-func findMetric(name string) (Metric, error) {
+func findMetric(name string) (metrics.Number, error) {
 	m, ok := Find(name)
 	if !ok {
 		var names []string
-		for _, m := range Metrics {
+		for _, m := range Numbers {
 			names = append(names, m.Name)
 		}
 		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name,
@@ -227,8 +229,8 @@ func share(text string) (float64, error) {
 }
 
 // inUnit reads a number that its unit may follow.
-func inUnit(text, unit string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, unit)), 64)
+func inUnit(text string, unit metrics.Unit) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, string(unit))), 64)
 	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
 		err = errors.New("it must be finite")
 	}

@@ -25,14 +25,14 @@ despite: [client, suspect]
 	}
 	limits := map[string][2]float64{"output_throughput": {0.05, 0}, "median_ttft": {0.1, 2}, "p95_itl": {0, 0}}
 	for _, l := range gate.Limits {
-		if want, ok := limits[l.Metric.Name]; !ok || want != [2]float64{l.Relative, l.Absolute} {
-			t.Errorf("%s: %v, %v", l.Metric.Name, l.Relative, l.Absolute)
+		if want, ok := limits[l.Number.Name]; !ok || want != [2]float64{l.Relative, l.Absolute} {
+			t.Errorf("%s: %v, %v", l.Number.Name, l.Relative, l.Absolute)
 		}
 	}
 	bounds := map[string][2]float64{"p99_ttft": {math.Inf(-1), 200}, "output_throughput": {1, 9}}
 	for _, b := range gate.Bounds {
-		if want, ok := bounds[b.Metric.Name]; !ok || want != [2]float64{b.Least, b.Most} {
-			t.Errorf("%s: %v to %v", b.Metric.Name, b.Least, b.Most)
+		if want, ok := bounds[b.Number.Name]; !ok || want != [2]float64{b.Least, b.Most} {
+			t.Errorf("%s: %v to %v", b.Number.Name, b.Least, b.Most)
 		}
 	}
 	if len(gate.Limits) != 3 || len(gate.Bounds) != 2 || gate.Alpha != 0.01 || gate.Allowed != 0.01 || strings.Join(gate.Despite, " ") != "client suspect" {
@@ -102,7 +102,7 @@ func TestTheGateIsDocumented(t *testing.T) {
 			t.Errorf("no key %s", s.Name)
 		}
 	}
-	for _, m := range Metrics {
+	for _, m := range Numbers {
 		_, latency, _ := strings.Cut(m.Name, "_")
 		if !strings.Contains(page, "`"+m.Name+"`") && !strings.Contains(page, "`"+latency+"`") {
 			t.Errorf("no number %s", m.Name)

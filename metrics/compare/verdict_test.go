@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*max(math.Abs(a), math.Abs(b)) }
@@ -71,13 +73,13 @@ func TestVerdicts(t *testing.T) {
 	ceiling := DefaultGate()
 	p99, _ := Find("p99_ttft")
 	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
-	gatedTail := Gate{Limits: []Margin{{Metric: p99, Relative: 0.05}}}
+	gatedTail := Gate{Limits: []Margin{{Number: p99, Relative: 0.05}}}
 	trusting := gatedTail
 	trusting.Despite = []string{"suspect"}
 	median, _ := Find("median_ttft")
 	p10, _ := Find("p10_ttft")
 	highest, _ := Find("p100_ttft")
-	gated := func(m Metric) Gate { return Gate{Limits: []Margin{{Metric: m, Relative: 0.05}}} }
+	gated := func(m metrics.Number) Gate { return Gate{Limits: []Margin{{Number: m, Relative: 0.05}}} }
 	// A result file of another program does not say how many samples it has.
 	unsaid := func(completed int) func(int, *Run) {
 		return func(_ int, r *Run) {
@@ -87,14 +89,14 @@ func TestVerdicts(t *testing.T) {
 	}
 	tailITL, _ := Find("p99_itl")
 	itl, _ := Find("median_itl")
-	amount := Gate{Limits: []Margin{{Metric: itl, Relative: 0.1, Absolute: 2}}}
+	amount := Gate{Limits: []Margin{{Number: itl, Relative: 0.1, Absolute: 2}}}
 	gaps := func(of func(i int) float64) func(int, *Run) {
 		return func(i int, r *Run) { r.Numbers["median_itl"] = of(i) }
 	}
 	all := func(ms float64) func(int, *Run) { return gaps(func(int) float64 { return ms }) }
 	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
 	floor := DefaultGate()
-	floor.Bounds = []Bound{{Metrics[1], 1000, math.Inf(1)}}
+	floor.Bounds = []Bound{{Numbers[1], 1000, math.Inf(1)}}
 	tolerant := DefaultGate()
 	tolerant.Allowed = 0.02
 	despite := DefaultGate()
@@ -238,7 +240,7 @@ func TestAbsurdNumbersAreReadable(t *testing.T) {
 		c := Compare(alike(6), new, DefaultGate())
 		texts := append(slices.Concat(c.Reasons, c.Notes), c.Excluded())
 		for _, r := range c.Points[0].Rows {
-			texts = append(texts, r.Text(r.From), r.Text(r.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))
+			texts = append(texts, r.Number.Text(r.From), r.Number.Text(r.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))
 		}
 		for _, text := range texts {
 			if len(text) > 300 || strings.Contains(text, "Inf") || strings.Contains(text, "NaN") || strings.Contains(text, "00000000") {

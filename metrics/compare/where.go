@@ -170,7 +170,7 @@ func (j *gating) explain(p *Point) {
 	worse := func(latencies ...string) bool {
 		return slices.ContainsFunc(p.Rows, func(r Row) bool {
 			return r.Finding == Worse &&
-				slices.Contains(latencies, r.latency)
+				slices.Contains(latencies, r.Number.Latency)
 		})
 	}
 	for i := range p.Where {
@@ -178,7 +178,7 @@ func (j *gating) explain(p *Point) {
 		if !w.Divided() {
 			continue
 		}
-		if w.Whole.Name == "TTFT" && worse("ttft", ttfo) || w.Whole.Name == "E2EL" && worse("tpot", "itl", "e2el", "") {
+		if w.Whole.Name == "TTFT" && worse("ttft", "ttfo") || w.Whole.Name == "E2EL" && worse("tpot", "itl", "e2el", "") {
 			j.regress(p, "where: %s", w)
 		}
 	}

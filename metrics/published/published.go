@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Block is a result block of a document, next to runs.
@@ -107,11 +108,11 @@ func (b *Block) Here() string {
 }
 
 // number compares one number, if both sides know it. vLLM prints 0 for a latency without samples.
-func number(m measure, block *metrics.Summary, runs []*metrics.Summary) (Number, bool) {
-	n := Number{Name: m.Name, Unit: m.Unit, Document: m.Of(block)}
+func number(m metrics.Number, block *metrics.Summary, runs []*metrics.Summary) (Number, bool) {
+	n := Number{Name: m.Name, Unit: string(m.Unit), Document: m.Of(block)}
 	var values []float64
 	for _, s := range runs {
-		n.Few = n.Few || m.few(s)
+		n.Few = n.Few || m.Few(s)
 		if v := m.Of(s); v > 0 && !math.IsInf(v, 0) {
 			values = append(values, v)
 		}
@@ -120,51 +121,28 @@ func number(m measure, block *metrics.Summary, runs []*metrics.Summary) (Number,
 		return n, false
 	}
 	slices.Sort(values)
-	n.Here, n.Least, n.Most = metrics.Median(values), values[0], values[len(values)-1]
+	n.Here, n.Least, n.Most = numpy.Median(values), values[0], values[len(values)-1]
 	n.Ratio = n.Here / n.Document
 	return n, true
 }
 
-// A measure is a number of a run, and the percentile of a latency that it is; 0 for others.
-type measure struct {
-	compare.Metric
-	latency    metrics.Metric
-	percentile float64
-}
-
-// few reports that a run has too few samples beyond the percentile.
-func (m *measure) few(s *metrics.Summary) bool {
-	if m.percentile == 0 {
-		return false
-	}
-	size := metrics.TailSize{Percentile: m.percentile, N: m.latency.Of(s).Len()}
-	return size.N > 0 && size.Few()
-}
-
 // numbers are those that a block may have: the duration, throughputs, and the mean, the median and the
 // percentiles of each latency.
-func numbers(block *metrics.Summary) []measure {
-	all := []measure{{Metric: compare.Metric{Name: "duration", Unit: "s",
-		Of: func(s *metrics.Summary) float64 { return s.Seconds }}}}
-	add := func(name string, of metrics.Metric, percentile float64) {
-		if m, ok := compare.Find(name); ok {
-			all = append(all, measure{m, of, percentile})
-		}
-	}
-	for _, name := range []string{"request_throughput", "output_throughput", "total_throughput"} {
-		add(name, metrics.Metric{}, 0)
-	}
-	for _, m := range metrics.Metrics {
-		add("mean_"+m.Name, m, 0)
-		add("median_"+m.Name, m, 0)
+func numbers(block *metrics.Summary) []metrics.Number {
+	names := []string{duration, "request_throughput", "output_throughput", "total_throughput"}
+	for _, l := range metrics.Metrics {
+		names = append(names, "mean_"+l.Name, "median_"+l.Name)
 		for _, p := range block.Header.Config.Percentiles {
 			if p != 50 {
-				add("p"+metrics.FormatPercentile(p)+"_"+m.Name, m, p)
+				names = append(names, "p"+metrics.FormatPercentile(p)+"_"+l.Name)
 			}
 		}
 	}
-	return all
+	return metrics.Choose(names...)
 }
+
+// duration is the name of the number whose head alone does not say what it is.
+const duration = "duration"
 
 // alike is by which share two lengths may differ and still be called the same.
 const alike = 0.01
@@ -190,7 +168,7 @@ func notes(block *metrics.Summary, runs []*metrics.Summary) []string {
 			each = append(each, of.each(s))
 		}
 		slices.Sort(each)
-		if here, there := metrics.Median(each), of.each(block); math.Abs(here-there) > alike*there {
+		if here, there := numpy.Median(each), of.each(block); math.Abs(here-there) > alike*there {
 			differ = append(differ, fmt.Sprintf("%.4g %s a request here, %.4g in the document", here, of.noun, there))
 		}
 	}
@@ -249,15 +227,9 @@ func doubts(runs []*metrics.Summary) (found []string) {
 
 // Label is the number's name and unit as in tables, such as mean TTFT ms or output tok/s.
 func (n *Number) Label() string {
-	of, latency, _ := strings.Cut(n.Name, "_")
-	switch {
-	case n.Name == "request_throughput":
-		return n.Unit
-	case latency == "throughput" || latency == "":
-		return of + " " + n.Unit
+	m, known := metrics.NumberNamed(n.Name)
+	if !known || n.Name == duration {
+		return n.Name + " " + n.Unit
 	}
-	if of[0] == 'p' {
-		of = strings.ToUpper(of)
-	}
-	return of + " " + strings.ToUpper(latency) + " " + n.Unit
+	return m.Head
 }

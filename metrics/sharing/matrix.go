@@ -13,7 +13,7 @@ const everyone = "(all)"
 
 // A Matrix is how many times as slow each target is with others as alone, by one measure.
 type Matrix struct {
-	Measure compare.Measure
+	Measure metrics.Number
 	Targets []string
 	With    []string // the columns: the targets and, if there are more than two, "(all)"
 	Rows    []Row    // one for each target
@@ -55,7 +55,7 @@ func (l *Load) Paired() bool {
 	return slices.ContainsFunc(l.Groups, func(g compare.Group) bool { return len(g.Pairs) > 0 })
 }
 
-func (l *Load) matrix(m compare.Measure) Matrix {
+func (l *Load) matrix(m metrics.Number) Matrix {
 	x := Matrix{Measure: m, Targets: l.targets()}
 	x.With = slices.Clone(x.Targets)
 	if len(x.Targets) > 2 {
@@ -66,7 +66,7 @@ func (l *Load) matrix(m compare.Measure) Matrix {
 		var logs []float64
 		for i := range l.Groups {
 			s := alone(&l.Groups[i], target)
-			if v := m.Of(s); v > 0 {
+			if v := m.Value(s); v > 0 {
 				logs = append(logs, math.Log(v))
 			}
 			row.Few = row.Few || m.Few(s)
@@ -81,7 +81,7 @@ func (l *Load) matrix(m compare.Measure) Matrix {
 }
 
 // slower is how many times as slow a target is with others, over the repeats that know it.
-func (l *Load) slower(m compare.Measure, target, with string) Mean {
+func (l *Load) slower(m metrics.Number, target, with string) Mean {
 	var logs []float64
 	for i := range l.Groups {
 		pair := compare.Sharing{Shared: together(&l.Groups[i], target, with), Alone: alone(&l.Groups[i], target)}

@@ -314,7 +314,7 @@ func (j *judge) sharedReads() (metrics.Check, bool) {
 func (j *judge) bentMeanITL() (off float64) {
 	for _, metric := range []string{"ttft", "e2el"} {
 		if least, _ := j.LateBounds(metric); least != nil {
-			is := j.Metric(metric)
+			is := j.Latency(metric)
 			off = max(off, (is.Mean()-least.Mean())*float64(is.Len())/float64(j.ITL.Len()))
 		}
 	}
@@ -329,28 +329,21 @@ type bentNumber struct {
 
 // bent are the numbers of the block that marked chunks bend.
 func (j *judge) bent() (all []bentNumber) {
-	statistics := []struct {
-		name string
-		of   func(*metrics.Distribution) float64
-	}{
-		{"P99", func(d *metrics.Distribution) float64 { return d.Percentile(99) }},
-		{"median", (*metrics.Distribution).Median}, {"mean", (*metrics.Distribution).Mean},
-	}
-	for _, metric := range metrics.Metrics {
-		least, most := j.LateBounds(metric.Name)
+	for _, latency := range metrics.Metrics {
+		least, most := j.LateBounds(latency.Name)
 		if least == nil {
 			continue
 		}
-		for _, s := range statistics {
-			is, share := s.of(metric.Of(j.Summary)), lateLimitOf
-			if metric.Name == "itl" && s.name == "P99" {
+		for _, n := range metrics.Choose("p99_"+latency.Name, "median_"+latency.Name, "mean_"+latency.Name) {
+			is, share := n.Statistic(latency.Of(j.Summary)), lateLimitOf
+			if latency.Name == "itl" && n.Percentile == 99 {
 				share = lateLimitOfITL
 			}
-			off := max(s.of(most)-is, is-s.of(least))
-			if metric.Name == "itl" && s.name == "mean" {
+			off := max(n.Statistic(most)-is, is-n.Statistic(least))
+			if latency.Name == "itl" && n.Percentile == 0 {
 				off = j.bentMeanITL()
 			}
-			all = append(all, bentNumber{s.name + " " + strings.ToUpper(metric.Name), off, max(lateLimit, share*is)})
+			all = append(all, bentNumber{strings.TrimSuffix(n.Head, " ms"), off, max(lateLimit, share*is)})
 		}
 	}
 	return all

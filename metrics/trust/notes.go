@@ -211,7 +211,7 @@ func (j *judge) noteSingleTokens() string {
 	var unmeasured []string
 	for _, m := range metrics.Metrics {
 		if (m.Name == "tpot" || m.Name == "itl") && j.Header.Config.Selected(m.Name) && m.Of(j.Summary).Len() == 0 {
-			unmeasured = append(unmeasured, strings.ToUpper(m.Name))
+			unmeasured = append(unmeasured, m.Label)
 		}
 	}
 	if j.TTFT.Len() == 0 || j.TPOT.Len() > 0 || unmeasured == nil {

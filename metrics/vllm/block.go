@@ -86,7 +86,7 @@ func (p *section) statistics(s *metrics.Summary, v Version) []Row {
 	} else if !s.Header.Config.Selected(p.metric) {
 		return nil
 	}
-	return LatencyRows(p.label, s.Metric(p.metric), percentiles)
+	return LatencyRows(p.label, s.Latency(p.metric), percentiles)
 }
 
 // LatencyRows are the mean, the median and the percentiles of a latency.

@@ -138,7 +138,7 @@ func (b *BlockReader) setStatistic(label string, v float64) bool {
 		return false
 	}
 	metric := parts[of].metric
-	q, c := b.open.Metric(metric).Quoted, &b.open.Header.Config
+	q, c := b.open.Latency(metric).Quoted, &b.open.Header.Config
 	switch which {
 	case "Mean":
 		q.Mean = v

@@ -159,7 +159,7 @@ func TestE2ELAndQueueAreComputedWithoutDetails(t *testing.T) {
 		want := g.summary(t)
 		for _, name := range ask.Metrics {
 			for _, p := range ask.Percentiles {
-				if got, want := sums[0].Metric(name).Percentile(p), want.Metric(name).Percentile(p); !close(json.Number(fmt.Sprintf("%.17e", got)), json.Number(fmt.Sprintf("%.17e", want))) {
+				if got, want := sums[0].Latency(name).Percentile(p), want.Latency(name).Percentile(p); !close(json.Number(fmt.Sprintf("%.17e", got)), json.Number(fmt.Sprintf("%.17e", want))) {
 					t.Errorf("%s: P%v of %s is %v, want %v", g.Name, p, name, got, want)
 				}
 			}

@@ -299,7 +299,7 @@ func percentileKey(key string) (p float64, metric string, ok bool) {
 	number, metric, ok := strings.Cut(strings.TrimPrefix(key, "p"), "_")
 	metric, isMS := strings.CutSuffix(metric, "_ms")
 	p, err := strconv.ParseFloat(number, 64)
-	known := slices.ContainsFunc(metrics.Metrics, func(m metrics.Metric) bool { return m.Name == metric })
+	known := slices.ContainsFunc(metrics.Metrics, func(m metrics.Latency) bool { return m.Name == metric })
 	return p, metric, ok && isMS && known && err == nil && key[0] == 'p' && p >= 0 && p <= 100
 }
 

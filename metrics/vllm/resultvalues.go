@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -117,7 +118,7 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 			ServerQueue: at(serverQueues, i), ServerTTFT: at(serverTTFTs, i)}
 		o.Success = o.Error == "" && (errs != nil || o.Out > 0)
 		if o.Latency = at(latencies, i); o.Latency == 0 && o.Success {
-			o.Latency = o.TTFT + metrics.Sum(o.ITL)
+			o.Latency = o.TTFT + numpy.Sum(o.ITL)
 		}
 		if i < len(queues) {
 			o.Queue = queues[i]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A benchmark is one number as github-action-benchmark reads it, with the members that its
@@ -23,16 +24,16 @@ type benchmark struct {
 
 // smallerIsBetter writes the latencies for customSmallerIsBetter.
 func smallerIsBetter(w io.Writer, runs []*runRow) error {
-	return benchmarks(w, runs, func(m *compare.Metric) bool { return !m.Higher })
+	return benchmarks(w, runs, func(m *metrics.Number) bool { return m.Better == metrics.Lower })
 }
 
 // biggerIsBetter writes the throughputs for customBiggerIsBetter.
 func biggerIsBetter(w io.Writer, runs []*runRow) error {
-	return benchmarks(w, runs, func(m *compare.Metric) bool { return m.Higher })
+	return benchmarks(w, runs, func(m *metrics.Number) bool { return m.Better == metrics.Higher })
 }
 
 // benchmarks writes the wanted metrics, of which no two have the same name.
-func benchmarks(w io.Writer, runs []*runRow, wanted func(*compare.Metric) bool) error {
+func benchmarks(w io.Writer, runs []*runRow, wanted func(*metrics.Number) bool) error {
 	all := []benchmark{} // null is no array
 	named := names(runs)
 	for _, name := range metrics.Distinct(named) {
@@ -42,7 +43,7 @@ func benchmarks(w io.Writer, runs []*runRow, wanted func(*compare.Metric) bool) 
 				repeats = append(repeats, r)
 			}
 		}
-		for _, m := range compare.Metrics {
+		for _, m := range compare.Numbers {
 			if values := valuesOf(repeats, m.Name); values != nil && wanted(&m) {
 				all = append(all, newBenchmark(name, &m, values))
 			}
@@ -57,15 +58,15 @@ func benchmarks(w io.Writer, runs []*runRow, wanted func(*compare.Metric) bool) 
 	return encoder.Encode(all)
 }
 
-func newBenchmark(name string, m *compare.Metric, values []float64) benchmark {
-	b := benchmark{Name: m.Name, Unit: m.Unit, Extra: metrics.Counted(len(values), "run")}
+func newBenchmark(name string, m *metrics.Number, values []float64) benchmark {
+	b := benchmark{Name: m.Name, Unit: string(m.Unit), Extra: metrics.Counted(len(values), "run")}
 	if name != "" {
 		b.Name = name + ": " + m.Name
 	}
 	slices.Sort(values)
-	b.Value = rounded(metrics.Median(values))
+	b.Value = rounded(numpy.Median(values))
 	if len(values) > 1 {
-		b.Range = fmt.Sprintf("± %.4g", metrics.SampleStd(values))
+		b.Range = fmt.Sprintf("± %.4g", numpy.SampleStd(values))
 	}
 	return b
 }

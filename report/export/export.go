@@ -42,6 +42,8 @@ func formats() []string {
 // Files are files to be written. The zero value has none.
 type Files struct {
 	Stdout io.Writer // takes what goes to the file "-"
+	// Numbers are the numbers that the tables of runs have; nil for the usual ones.
+	Numbers []metrics.Number
 
 	named  []file
 	runs   []*runRow
@@ -157,7 +159,9 @@ func (f *Files) Request(h *metrics.Header, r *record.Record) {
 // Run takes a run. It says what the files lack of it, "" for nothing.
 func (f *Files) Run(s *metrics.Summary) (lacking string) {
 	if f.Any() {
-		f.runs = append(f.runs, newRun(s))
+		row := newRun(s)
+		row.chosen = f.Numbers
+		f.runs = append(f.runs, row)
 	}
 	if len(f.tables) > 0 && !f.filled[s.Header.Run] {
 		return "single requests are not known: they are in a record stream (servebench run -o)"

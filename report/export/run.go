@@ -22,7 +22,8 @@ type runRow struct {
 	seconds float64
 	verdict string
 	remarks []string
-	metrics []compare.Metric // of its latencies
+	metrics []metrics.Number // of its latencies
+	chosen  []metrics.Number // the numbers of its row; nil for the usual ones
 	// sessions are its sessions; nil if it has none of several turns.
 	sessions *metrics.Sessions
 }
@@ -42,14 +43,14 @@ func newRun(s *metrics.Summary) *runRow {
 
 // latencies are the statistics of each latency, and of job times if the run has sessions: mean,
 // median, P90, P99 and what else the run was asked for.
-func latencies(s *metrics.Summary) []compare.Metric {
+func latencies(s *metrics.Summary) []metrics.Number {
 	names := []string{"mean", "median", "p90", "p99"}
 	for _, p := range s.Header.Config.Percentiles {
 		if name := "p" + metrics.FormatPercentile(p); p != 50 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	var all []compare.Metric
+	var all []metrics.Number
 	of := []string{"ttft", "tpot", "itl", "e2el"}
 	if s.Sessions != nil {
 		of = append(of, "job")
@@ -177,6 +178,9 @@ func runsTable(runs []*runRow) []column {
 	for _, name := range metrics.Distinct(names) {
 		numbers = append(numbers, column{name + "_ms", func(r *runRow) string { return r.number(name) }})
 	}
+	if len(runs) > 0 && runs[0].chosen != nil {
+		numbers = chosenColumns(runs[0].chosen)
+	}
 	numbers = append(numbers, column{"verdict", func(r *runRow) string { return r.verdict }},
 		column{"remark", func(r *runRow) string { return strings.Join(r.remarks, "; ") }})
 	taken := map[string]bool{}
@@ -199,6 +203,14 @@ func runsTable(runs []*runRow) []column {
 		other("flag.", column{strings.ReplaceAll(flag, "-", "_"), func(r *runRow) string { return r.Asked[flag] }})
 	}
 	return slices.Concat(identityColumns, others, numbers)
+}
+
+// chosenColumns are the columns of numbers of the catalogue.
+func chosenColumns(chosen []metrics.Number) (columns []column) {
+	for _, n := range chosen {
+		columns = append(columns, column{n.Key, func(r *runRow) string { return known(n.Of(r.Summary())) }})
+	}
+	return columns
 }
 
 // varied are the flags in which the loads of the runs differ and that no column of told has, in

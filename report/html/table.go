@@ -62,9 +62,9 @@ func shown(t *overview.Table, full bool) *table {
 // tabulate makes a table of the runs, with a link to the section of each. The verdict comes
 // second, where a reader sees it without scrolling.
 func tabulate(plain []plot.Run) *table {
-	var runs report.Table
+	runs := report.Table{}
 	for _, r := range plain {
-		runs = append(runs, report.Row{Labels: r.Labels, Summary: r.Summary})
+		runs.Rows = append(runs.Rows, report.Row{Labels: r.Labels, Summary: r.Summary})
 	}
 	texts, labels := runs.Cells()
 	all := &table{}
@@ -123,7 +123,7 @@ func remarks(p *compare.Point) (texts []string) {
 			if names[text] == nil {
 				texts = append(texts, text)
 			}
-			names[text] = append(names[text], r.Name)
+			names[text] = append(names[text], r.Number.Name)
 		}
 	}
 	for i, text := range texts {

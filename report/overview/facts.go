@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/report"
 )
 
@@ -24,40 +23,37 @@ func Facts(s *metrics.Summary) (all []Fact) {
 			all = append(all, Fact{name, text, interval})
 		}
 	}
-	add := func(name string, v float64, decimals int, unit string) {
-		say(name, metrics.Readable(v, decimals)+unit, v, "")
+	add := func(key string, decimals int) {
+		n, _ := metrics.NumberNamed(key)
+		v := n.Of(s)
+		say(n.Label, strings.TrimSpace(metrics.Readable(v, decimals)+" "+string(n.Unit)), v, "")
 	}
-	add("Completed", float64(s.Completed), 0, "")
-	add("Failed", float64(s.Failed), 0, "")
-	add("Request throughput", s.RequestThroughput, 2, " req/s")
-	add("Output throughput", s.OutputThroughput, 1, " tok/s")
-	add("Goodput", s.Goodput, 2, " req/s")
-	if e := s.Energy(); e != nil {
-		energy := e.PerToken(s.TotalOutput)
-		say("Energy", fmt.Sprintf("%.4g J per output token", energy), energy, "")
-	}
-	price := cost.PerMillion(s.Dollars(), s.TotalOutput)
-	say("Price", fmt.Sprintf("$%.4g per million output tokens", price), price, "")
+	add("completed", 0)
+	add("failed", 0)
+	add("request_throughput", 2)
+	add("output_throughput", 1)
+	add("goodput", 2)
+	energy, _ := metrics.NumberNamed("joules_per_output_token")
+	say("Energy", fmt.Sprintf("%.4g J per output token", energy.Of(s)), energy.Of(s), "")
+	price, _ := metrics.NumberNamed("usd_per_million_output_tokens")
+	say("Price", fmt.Sprintf("$%.4g per million output tokens", price.Of(s)), price.Of(s), "")
 	if of := s.Sessions; of != nil {
 		all = append(all, Fact{Name: "Sessions completed", Value: fmt.Sprintf("%d of %d", of.Completed, of.Begun)})
-		if d := &of.JobTime; d.Len() > 0 || d.Quoted != nil {
-			add("Median job time", d.Median()/1000, 2, " s")
-		}
-		add("Cached prompt tokens", 100*of.Cache.CachedShare(), 1, " %")
+		add("median_job_s", 2)
+		add("cached_percent", 1)
 	}
 	if s.Completed == 0 {
 		return all
 	}
-	for _, metric := range []string{"ttft", "ttfo", "tpot", "e2el"} {
-		d, name := s.Metric(metric), strings.ToUpper(metric)
-		if metric == "ttfo" {
-			d = s.TTFO()
-		}
+	for _, latency := range []string{"ttft", "ttfo", "tpot", "e2el"} {
+		d := s.Latency(latency)
 		if d == nil {
 			continue
 		}
-		add("Median "+name, d.Median(), 2, " ms")
-		say("P99 "+name, metrics.Readable(d.Percentile(99), 2)+" ms", d.Percentile(99), report.Interval(d, 99))
+		add("median_"+latency, 2)
+		p99, _ := metrics.NumberNamed("p99_" + latency)
+		v := p99.Of(s)
+		say(p99.Label, p99.Text(v)+" "+string(p99.Unit), v, report.Interval(d, 99))
 	}
 	return all
 }

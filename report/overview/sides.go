@@ -82,7 +82,7 @@ func changes(c *compare.Comparison, old, new string) *Table {
 
 func change(r *compare.Row, most float64) Row {
 	row := Row{Cells: []string{
-		said(r.Name, r.Unit), r.Text(r.From), r.Text(r.To), compare.Percent(r.Effect.Share),
+		said(&r.Number), r.Number.Text(r.From), r.Number.Text(r.To), compare.Percent(r.Effect.Share),
 		r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
 	}, More: !r.Gated, Tone: tone(r)}
 	if r.Few {
@@ -102,7 +102,7 @@ func tone(r *compare.Row) Tone {
 		return Good
 	case r.Gated || !r.Differs:
 		return Open
-	case r.Effect.Share > 0 == r.Higher:
+	case r.Effect.Share > 0 == (r.Number.Better == metrics.Higher):
 		return Good
 	}
 	return Bad

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -29,24 +29,26 @@ type Row struct {
 	More    bool  // the row may be omitted to save space
 }
 
+// middleNumbers are the numbers of middles.
+var middleNumbers = metrics.Choose("requests_per_s", "output_tokens_per_s", "median_ttft", "p99_ttft", "median_tpot")
+
 // middles has a row for each condition, with the medians over its repeats.
 func middles(runs []plot.Run) *Table {
-	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms",
-		"verdict"}}
+	t := &Table{Head: []string{"runs"}}
+	for i := range middleNumbers {
+		t.Head = append(t.Head, middleNumbers[i].Head)
+	}
+	t.Head = append(t.Head, "verdict")
 	for _, c := range plot.Conditions(runs) {
 		row := Row{Cells: []string{c.Name()}}
-		for _, of := range []func(*metrics.Summary) float64{
-			func(s *metrics.Summary) float64 { return s.RequestThroughput },
-			func(s *metrics.Summary) float64 { return s.OutputThroughput },
-			func(s *metrics.Summary) float64 { return s.TTFT.Median() },
-			func(s *metrics.Summary) float64 { return s.TTFT.Percentile(99) },
-			func(s *metrics.Summary) float64 { return s.TPOT.Median() },
-		} {
-			row.Cells = append(row.Cells, decimal(c.Middle(of)))
-		}
-		if slices.ContainsFunc(c.Runs, func(r plot.Run) bool { return fewTTFT(r.Summary) }) {
-			row.Cells[4] += few
-			t.Note = fewMeans
+		for i := range middleNumbers {
+			n := &middleNumbers[i]
+			text := decimal(c.Middle(n.Of))
+			if slices.ContainsFunc(c.Runs, func(r plot.Run) bool { return n.Few(r.Summary) }) {
+				text += few
+				t.Note = fewMeans
+			}
+			row.Cells = append(row.Cells, text)
 		}
 		word, tone := ofRuns(c.Runs)
 		row.Cells, row.Tone = append(row.Cells, word), tone
@@ -61,16 +63,6 @@ const few = "*"
 // fewMeans explains few.
 var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it",
 	metrics.MinBeyond)
-
-// fewTTFT says whether the P99 of TTFT rests on too few samples.
-func fewTTFT(s *metrics.Summary) bool { return fewOf(&s.TTFT, 99) }
-
-// fewOf says whether a percentile rests on too few samples. The samples of a result block are not
-// known.
-func fewOf(d *metrics.Distribution, percentile float64) bool {
-	size := metrics.TailSize{Percentile: percentile, N: d.Len()}
-	return size.N > 0 && size.Few()
-}
 
 // ofRuns is the verdict on repeats in a few words.
 func ofRuns(runs []plot.Run) (string, Tone) {
@@ -115,31 +107,25 @@ func slowdowns(runs []plot.Run) *Table {
 		return nil
 	}
 	t := &Table{Head: []string{"target"}}
-	for _, m := range shownMeasures() {
-		t.Head = append(t.Head, measureNames[m.Name]+" alone", "together", "slowdown")
+	for _, m := range shownMeasures {
+		t.Head = append(t.Head, m.Head+" alone", "together", "slowdown")
 	}
 	for _, target := range metrics.Distinct(targets) {
 		row := Row{Cells: []string{target}}
 		pair := compare.Paired{Target: target, Effects: effects[target]}
-		for _, m := range shownMeasures() {
+		for _, m := range shownMeasures {
 			slowdown, _, _ := pair.Slowdown(m)
 			row.Cells = append(row.Cells, decimal(middle(pair.Effects,
-				func(e *compare.Sharing) float64 { return m.Of(e.Alone) })),
-				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Shared) })), times(slowdown))
+				func(e *compare.Sharing) float64 { return m.Value(e.Alone) })),
+				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Value(e.Shared) })), times(slowdown))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// measureNames are the measures of interference on the first screen, with short names.
-var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms",
-	"output_throughput": "tok/s"}
-
-func shownMeasures() []compare.Measure {
-	return slices.DeleteFunc(slices.Clone(compare.Measures),
-		func(m compare.Measure) bool { return measureNames[m.Name] == "" })
-}
+// shownMeasures are the measures of interference on the first screen.
+var shownMeasures = metrics.Choose("mean_ttft", "mean_tpot", "output_throughput")
 
 // middle is the median of a number over the repeats.
 func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {
@@ -148,24 +134,15 @@ func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float6
 		values = append(values, of(&effects[i]))
 	}
 	slices.Sort(values)
-	return metrics.Median(values)
+	return numpy.Median(values)
 }
 
-// said is the name of a number for readers, with its unit: median_ttft is Median TTFT, ms.
-func said(name, unit string) string {
-	words := strings.Split(name, "_")
-	for i, word := range words {
-		switch word {
-		case "ttft", "ttfo", "tpot", "itl", "e2el":
-			words[i] = strings.ToUpper(word)
-		}
+// said is the label of a number with its unit, as Median TTFT, ms.
+func said(n *metrics.Number) string {
+	if n.Unit == metrics.Count {
+		return n.Label
 	}
-	text := strings.Join(words, " ")
-	text = strings.ToUpper(text[:1]) + text[1:]
-	if unit != "" {
-		text += ", " + unit
-	}
-	return text
+	return n.Label + ", " + string(n.Unit)
 }
 
 // decimal is a number with as many digits as the block gives, a dash where it is unknown.

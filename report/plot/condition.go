@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Condition is runs that repeat each other.
@@ -86,7 +87,7 @@ func (c *Condition) Middle(of func(*metrics.Summary) float64) float64 {
 		}
 	}
 	slices.Sort(values)
-	return metrics.Median(values)
+	return numpy.Median(values)
 }
 
 // lines groups the conditions that differ in one label alone, ordered by it.

@@ -11,27 +11,22 @@ import (
 // latencies are the latencies with charts, as flags name them in SLOs.
 var latencies = []string{"ttft", "tpot", "itl", "e2el"}
 
-// longNames are the latencies' full names.
-var longNames = map[string]string{
-	"ttft": "Time to first token", "tpot": "Time per output token", "itl": "Inter-token latency",
-	"e2el": "End-to-end latency",
-}
-
 // distributions are the ECDF and the percentile curve of each latency that a run knows,
 // with the runs' SLOs. A curve has at most some 130 points.
 func distributions(runs []Run) []Chart {
 	var charts []Chart
 	colors := colors(runs)
 	for _, metric := range latencies {
-		title := strings.ToUpper(metric)
+		latency, _ := metrics.LatencyNamed(metric)
+		title := latency.Label
 		shares := ecdf(metric+"-ecdf", "ECDF of "+title, title+" (ms)", "values")
-		curve := Chart{Name: metric + "-percentiles", Title: longNames[metric] + " by percentile",
+		curve := Chart{Name: metric + "-percentiles", Title: latency.Long + " by percentile",
 			X: Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: title + " (ms)"}}
 		var span extent
 		fewest := math.MaxInt
 		var lacking []string // runs that have only the numbers of a result block
 		for i := range runs {
-			d := runs[i].Metric(metric)
+			d := runs[i].Latency(metric)
 			if d.Len() == 0 {
 				if runs[i].Completed != 0 {
 					lacking = append(lacking, runs[i].Name())

@@ -3,7 +3,7 @@ package plot
 import (
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // Lengths is the chart of the prompts and outputs of a run: ECDFs of the tokens of completed
@@ -23,7 +23,7 @@ func Lengths(r Run) Chart {
 		span.add(values...)
 		slices.Sort(values)
 		c.Series = append(c.Series, rising([]string{"prompt", "output"}[color], color, len(values),
-			func(p float64) float64 { return metrics.Percentile(values, p) }))
+			func(p float64) float64 { return numpy.Percentile(values, p) }))
 	}
 	c.X.Scale = span.scale(runSpan)
 	c.fit(true)

@@ -3,7 +3,7 @@ package plot
 import (
 	"math"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // thin keeps at most n points of a line that preserve its shape: the first, the last, and in each
@@ -25,7 +25,7 @@ func thin(x, y []float64, n int) (Numbers, Numbers) {
 		if part == n-3 {
 			end = len(x)
 		}
-		nextX, nextY := metrics.Mean(x[to:end]), metrics.Mean(y[to:end])
+		nextX, nextY := numpy.Mean(x[to:end]), numpy.Mean(y[to:end])
 		best, largest := from, -1.0
 		for i := from; i < to; i++ {
 			area := math.Abs((x[before]-nextX)*(y[i]-y[before]) - (x[before]-x[i])*(nextY-y[before]))

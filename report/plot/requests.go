@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -128,12 +127,12 @@ func (s *Series) span(row float64, from, to time.Duration) {
 // scatter has a dot for each value, or for as many as keep its shape, and a line at each mark, in
 // milliseconds.
 func scatter(metric, axis string, all *moments, marks []float64) Chart {
-	c := Chart{Name: metric + "-points", Title: strings.ToUpper(metric) + " over time, one by one",
-		X: Axis{Title: axis}, Y: Axis{Title: strings.ToUpper(metric) + " (ms)"}}
+	c := Chart{Name: metric + "-points", Title: metrics.Label(metric) + " over time, one by one",
+		X: Axis{Title: axis}, Y: Axis{Title: metrics.Label(metric) + " (ms)"}}
 	x, y := all.points()
 	var span extent
 	span.add(y...)
-	s := Series{Name: strings.ToUpper(metric), Style: Dots}
+	s := Series{Name: metrics.Label(metric), Style: Dots}
 	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < all.n {
 		c.Note = fmt.Sprintf("%d of %d values, selected to keep the shape (LTTB, Steinarsson 2013).", len(s.X), all.n)
 	}

@@ -12,28 +12,20 @@ import (
 
 // A number is a number by which charts compare runs.
 type number struct {
-	name, title string
-	of          func(*metrics.Summary) float64
+	name string // in the names of charts
+	metrics.Number
 }
 
-// short is the title without the unit.
-func (n *number) short() string {
-	title, _, _ := strings.Cut(n.title, " (")
-	return title
-}
+// title is the label with the unit.
+func (n *number) title() string { return fmt.Sprintf("%s (%s)", n.Label, n.Unit) }
 
-func median(metric string) number {
-	return number{metric + "-median", "Median " + strings.ToUpper(metric) + " (ms)",
-		func(s *metrics.Summary) float64 { return s.Metric(metric).Median() }}
-}
+func chosen(name, key string) number { return number{name, metrics.Choose(key)[0]} }
 
-func tail(metric string) number {
-	return number{metric + "-p99", "P99 " + strings.ToUpper(metric) + " (ms)",
-		func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(99) }}
-}
+func median(latency string) number { return chosen(latency+"-median", "median_"+latency) }
 
-var outputThroughput = number{"throughput", "Output throughput (tok/s)",
-	func(s *metrics.Summary) float64 { return s.OutputThroughput }}
+func tail(latency string) number { return chosen(latency+"-p99", "p99_"+latency) }
+
+var outputThroughput = chosen("throughput", "output_throughput")
 
 // loads are the flags that set how hard a server is driven. A line of latency against
 // throughput follows one of them.
@@ -123,14 +115,14 @@ func loadKey(grid []string) string {
 // versus is a latency against output throughput: a path for the conditions that
 // differ in the load alone, from the lightest to the heaviest.
 func versus(all []Condition, latency number, load string) Chart {
-	c := Chart{Name: latency.name + "-against-throughput", Title: latency.short() + " against output throughput",
-		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
+	c := Chart{Name: latency.name + "-against-throughput", Title: latency.Label + " against output throughput",
+		X: Axis{Title: outputThroughput.title()}, Y: Axis{Title: latency.title()}}
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
 	paths := paths(all, load, func(c *Condition) (x, y float64) {
-		return c.Middle(outputThroughput.of),
-			c.Middle(latency.of)
+		return c.Middle(outputThroughput.Of),
+			c.Middle(latency.Of)
 	})
 	c.draw(paths)
 	if front := pareto(paths, -1); len(front.X) > 1 && !targets(all[0].Runs) {
@@ -180,23 +172,23 @@ func over(all []Condition, n number, key string) Chart {
 	}
 	values = metrics.Distinct(values)
 	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
-	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.short() + " over " + key,
-		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
+	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.Label + " over " + key,
+		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title()}}
 	c.draw(paths(all, key, func(c *Condition) (x, y float64) {
-		return float64(slices.Index(values, c.label(key))), c.Middle(n.of)
+		return float64(slices.Index(values, c.label(key))), c.Middle(n.Of)
 	}))
 	return c
 }
 
 // spread has a dot for each run, above the name of what it repeats.
 func spread(all []Condition, n number) Chart {
-	c := Chart{Name: n.name + "-spread", Title: n.short() + " of each run", X: Axis{Title: "Runs", Scale: Category},
-		Y: Axis{Title: n.title}}
+	c := Chart{Name: n.name + "-spread", Title: n.Label + " of each run", X: Axis{Title: "Runs", Scale: Category},
+		Y: Axis{Title: n.title()}}
 	for i, condition := range all {
 		c.X.Names = append(c.X.Names, condition.Name())
 		s := Series{Name: condition.Name(), Style: Path, Color: i}
 		for k, r := range condition.Runs {
-			if v := n.of(r.Summary); finite(v) && r.Completed != 0 {
+			if v := n.Of(r.Summary); finite(v) && r.Completed != 0 {
 				// Next to each other, since repeats may be equal.
 				s.add(float64(i)+0.5*(float64(k+1)/float64(len(condition.Runs)+1)-0.5), v)
 			}

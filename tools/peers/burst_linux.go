@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/tools/peers/reading"
 )
 
@@ -26,7 +26,7 @@ type burstRound struct {
 
 // undisturbed is what a client needed when nothing disturbed it: the tenth percentile of its
 // bursts.
-func undisturbed(sorted []float64) float64 { return metrics.Percentile(sorted, 10) }
+func undisturbed(sorted []float64) float64 { return numpy.Percentile(sorted, 10) }
 
 // bursting compares the clients if a write holds so many events. Ours may take as many floors as
 // floors, and go-openai must take gain times ours, unless gain is zero.
@@ -45,7 +45,7 @@ func (p *plan) living(floors float64) ([]line, error) {
 	}
 	rounds, err := roundsOf(p.clientCPU, p.pacedRounds,
 		func(client string) job { return &liveJob{client, p.serverCPU, p.lives} })
-	return burstLines(rounds, metrics.Median, floors, 0), err
+	return burstLines(rounds, numpy.Median, floors, 0), err
 }
 
 // roundsOf measures each client in turn on a CPU, so many times.
@@ -72,10 +72,10 @@ func burstLines(all []burstRound, typical func(sorted []float64) float64, floors
 		return each(rounds, func(r burstRound) float64 { return cpu(r, client) / cpu(r, other) })
 	}
 	allocs := func(client string) float64 {
-		return metrics.Median(each(rounds, func(r burstRound) float64 { return r.costs[client].Allocs }))
+		return numpy.Median(each(rounds, func(r burstRound) float64 { return r.costs[client].Allocs }))
 	}
 	lines := []line{{measure: reading.Bare, figure: fmt.Sprintf("%.0f ns an event; %s",
-		metrics.Median(each(rounds, func(r burstRound) float64 { return cpu(r, reading.Bare) })), voids)}}
+		numpy.Median(each(rounds, func(r burstRound) float64 { return cpu(r, reading.Bare) })), voids)}}
 	for _, client := range burstClients[1:] {
 		l := line{measure: client, figure: ranged(ratios(client, reading.Bare)) + " × floor"}
 		switch most := floors; client {
@@ -83,13 +83,13 @@ func burstLines(all []burstRound, typical func(sorted []float64) float64, floors
 			most *= recordingCosts
 			fallthrough
 		case ours:
-			l.target, l.verdict = fmt.Sprintf("≤ %.2f", most), judge(metrics.Median(ratios(client, reading.Bare)) <= most)
+			l.target, l.verdict = fmt.Sprintf("≤ %.2f", most), judge(numpy.Median(ratios(client, reading.Bare)) <= most)
 		}
 		lines = append(lines, l)
 	}
 	more := line{measure: reading.GoOpenAI, figure: ranged(ratios(reading.GoOpenAI, ours)) + " × servebench"}
 	if gain > 0 {
-		more.target, more.verdict = fmt.Sprintf("≥ %.1f", gain), judge(metrics.Median(ratios(reading.GoOpenAI, ours)) >= gain)
+		more.target, more.verdict = fmt.Sprintf("≥ %.1f", gain), judge(numpy.Median(ratios(reading.GoOpenAI, ours)) >= gain)
 	}
 	return append(lines, more, line{"allocations per event",
 		fmt.Sprintf("%.2f (go-openai %.0f, plain %.0f)", allocs(ours), allocs(reading.GoOpenAI), allocs(reading.Plain)), "0",

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/tools/peers/truth"
 )
@@ -117,7 +117,7 @@ func tabulate(all []figure) *summary {
 // describe is pandas' summary of values, with the percentiles that the script asks for.
 func describe(values []float64) []float64 {
 	values = slices.Sorted(slices.Values(values))
-	n, mean, squares := float64(len(values)), metrics.Mean(values), 0.0
+	n, mean, squares := float64(len(values)), numpy.Mean(values), 0.0
 	for _, v := range values {
 		squares += (v - mean) * (v - mean)
 	}
@@ -130,7 +130,7 @@ func describe(values []float64) []float64 {
 	}
 	slices.Sort(percentiles)
 	for _, p := range percentiles {
-		row = append(row, metrics.Percentile(values, p))
+		row = append(row, numpy.Percentile(values, p))
 	}
 	return append(row, values[len(values)-1])
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A verdict says whether a figure meets its target.
@@ -72,7 +72,7 @@ func valueOf(figure *float64) float64 {
 
 // ranged shows the median of values in ascending order, and the least and largest.
 func ranged(sorted []float64) string {
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", metrics.Median(sorted), slices.Min(sorted), slices.Max(sorted))
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", numpy.Median(sorted), slices.Min(sorted), slices.Max(sorted))
 }
 
 // A sheet prints lines as they come.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A sessionPage is docs/measured/sessions.md and what is checked of it.
@@ -46,7 +46,7 @@ func median(all []course, of func(c course) float64) float64 {
 		values = append(values, of(c))
 	}
 	slices.Sort(values)
-	return metrics.Median(values)
+	return numpy.Median(values)
 }
 
 func cpuOf(c course) float64 { return c.CPU }

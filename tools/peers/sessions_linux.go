@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/tools/peers/truth"
 )
@@ -94,7 +94,7 @@ func readReplay(_ *trace, dir string, c *course) error {
 		}
 	}
 	slices.Sort(lags)
-	c.Lag = metrics.Percentile(lags, 99)
+	c.Lag = numpy.Percentile(lags, 99)
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A better says which of two figures is.
@@ -110,7 +110,7 @@ func (r row) cellOf(results []result, client string) (c cell) {
 	return c
 }
 
-func (c cell) median() float64 { return metrics.Median(c.values) }
+func (c cell) median() float64 { return numpy.Median(c.values) }
 
 // text shows the median, with least and most.
 func (c cell) text(better better) string {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -58,5 +58,5 @@ func unmarked(records io.Reader, answers map[string][]float64) (float64, error) 
 	}
 	slices.Sort(measured)
 	slices.Sort(written)
-	return metrics.Percentile(measured, 99) - metrics.Percentile(written, 99), nil
+	return numpy.Percentile(measured, 99) - numpy.Percentile(written, 99), nil
 }

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -71,7 +71,7 @@ func before(old, new []*compare.Run, margin float64) compare.Verdict {
 		a, b := sides(i, old, new)
 		shift, limit := stats.Shift{Old: a, New: b}, margin
 		if baseline {
-			limit = max(margin, repeatability*metrics.SampleStd(a))
+			limit = max(margin, repeatability*numpy.SampleStd(a))
 		}
 		switch {
 		case p[i] <= alpha && math.Expm1(shift.Value()) > limit:

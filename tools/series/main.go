@@ -26,7 +26,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 func main() {
@@ -137,7 +137,7 @@ func tally(all []sweep) string {
 	slices.Sort(pairs)
 	fmt.Fprintf(&text, "%d sweeps: %d PASS, %d REGRESSED, %d NO VERDICT; pairs: mean %.1f, median %v, most %v; %.1f "+
 		"minutes\n",
-		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], metrics.Mean(pairs), metrics.Median(pairs),
+		len(all), count["PASS"], count["REGRESSED"], count["NO VERDICT"], numpy.Mean(pairs), numpy.Median(pairs),
 		pairs[len(pairs)-1], total.Minutes())
 	return text.String()
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Cost is what reading costs.
@@ -47,7 +47,7 @@ func readings(r reader, n, events int, fill func() error) (cost Cost, err error)
 	}
 	slices.Sort(cost.CPU)
 	slices.Sort(allocs)
-	cost.Allocs = metrics.Median(allocs)
+	cost.Allocs = numpy.Median(allocs)
 	return cost, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // A Truth is what the server saw of a run. Times are in milliseconds.
@@ -94,5 +94,5 @@ func SpreadOf(times []time.Duration) Spread {
 		ms[i] = t.Seconds() * 1000
 	}
 	slices.Sort(ms)
-	return Spread{metrics.Mean(ms), metrics.Median(ms), metrics.Percentile(ms, 99)}
+	return Spread{numpy.Mean(ms), numpy.Median(ms), numpy.Percentile(ms, 99)}
 }

@@ -56,7 +56,7 @@ func (f *Flags) meant(name string) string {
 			having = append(having, "--"+flag.Name)
 		}
 	}
-	if near := nearest(name, names); near != "" && (having == nil || edits(near, name) == 1) {
+	if near := Nearest(name, names); near != "" && (having == nil || edits(near, name) == 1) {
 		return fmt.Sprintf(": did you mean --%s?", near)
 	}
 	if n := len(having); n > 0 && n <= 4 {
@@ -65,9 +65,9 @@ func (f *Flags) meant(name string) string {
 	return ": --help=all lists the flags"
 }
 
-// nearest is the name with the smallest edit distance to the given one, empty if half of it would
+// Nearest is the name with the smallest edit distance to the given one, empty if half of it would
 // have to change.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	best, fewest := "", 1+(len(name)+1)/2
 	for _, candidate := range names {
 		if n := edits(candidate, name); n < fewest {

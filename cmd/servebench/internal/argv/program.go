@@ -127,7 +127,7 @@ func (p *Program) has(word string) bool {
 func (p *Program) strayFlag(word string) error {
 	name, _, _ := strings.Cut(Dashed("--"+strings.TrimLeft(word, "-")), "=")
 	name = strings.TrimPrefix(name, "--")
-	if near := nearest(name, []string{"help", "version"}); near != "" {
+	if near := Nearest(name, []string{"help", "version"}); near != "" {
 		return fmt.Errorf("unknown flag %s: did you mean --%s?", word, near)
 	}
 	if cmd := child(p.Command, p.Usual); cmd != nil && cmd.Flags().Lookup(name) != nil {
@@ -145,7 +145,7 @@ func Unknown(cmd *cobra.Command, word string) error {
 		}
 	}
 	all := strings.Join(names, ", ")
-	switch near := nearest(word, names); {
+	switch near := Nearest(word, names); {
 	case word == "":
 		return fmt.Errorf("%s needs one of %s", cmd.Name(), all)
 	case near != "":

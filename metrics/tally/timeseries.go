@@ -1,11 +1,14 @@
-package metrics
+// Package tally counts by time within bounded memory: how much fell into each second, how many things were in
+// progress at once, from when to when. It gets coarser where it would outgrow its bound, and tallies of several
+// clocks merge.
+package tally
 
 import (
 	"slices"
 	"time"
 )
 
-// maxSteps bounds a steps' memory: 16 MiB.
+// maxSteps bounds a TimeSeries' memory: 16 MiB.
 const maxSteps = 1 << 22
 
 // stepWidths are the widths that steps can have, from the finest. Each divides the next, and all
@@ -14,45 +17,47 @@ var stepWidths = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second,
 }
 
-// A timeSeries counts by time, in steps of equal width. When a run outgrows them they become wider, so
+// A TimeSeries counts by time, in steps of equal width. When a run outgrows them they become wider, so
 // it never takes more than maxSteps: 10 ms up to 11.6 h, 20 ms up to 23 h, 100 ms up to 4.8 days,
 // 200 ms up to 9.7 days. It ignores times that even the widest steps cannot hold together with the
 // others.
-type timeSeries struct {
+type TimeSeries struct {
 	coarse int   // which of stepWidths
 	origin int64 // the first count's time in widths
 	counts []int32
 }
 
-func (s *timeSeries) width() time.Duration { return stepWidths[s.coarse] }
+// Width is how wide the steps are by now.
+func (s *TimeSeries) Width() time.Duration { return stepWidths[s.coarse] }
 
-func (s *timeSeries) add(at time.Duration, n int) {
+// Add counts n things at a time.
+func (s *TimeSeries) Add(at time.Duration, n int) {
 	if !s.fits(at) {
 		return
 	}
-	for !s.holds(at, s.width()) {
+	for !s.holds(at, s.Width()) {
 		s.widen()
 	}
-	i := floorDiv(int64(at), int64(s.width()))
+	i := FloorDiv(int64(at), int64(s.Width()))
 	s.reach(i)
 	s.counts[i-s.origin] += int32(n)
 }
 
 // fits reports whether the widest steps can hold a time together with the earlier ones.
-func (s *timeSeries) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
+func (s *TimeSeries) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
 
 // holds reports whether steps of that width can hold a time together with the earlier ones.
-func (s *timeSeries) holds(at, width time.Duration) bool {
+func (s *TimeSeries) holds(at, width time.Duration) bool {
 	first, last := int64(at), int64(at)
 	if n := len(s.counts); n > 0 {
-		first = min(first, s.origin*int64(s.width()))
-		last = max(last, (s.origin+int64(n)-1)*int64(s.width()))
+		first = min(first, s.origin*int64(s.Width()))
+		last = max(last, (s.origin+int64(n)-1)*int64(s.Width()))
 	}
-	return floorDiv(last, int64(width))-floorDiv(first, int64(width)) < maxSteps
+	return FloorDiv(last, int64(width))-FloorDiv(first, int64(width)) < maxSteps
 }
 
 // reach makes room for step i.
-func (s *timeSeries) reach(i int64) {
+func (s *TimeSeries) reach(i int64) {
 	n := int64(len(s.counts))
 	if n == 0 {
 		s.origin = i
@@ -69,12 +74,12 @@ func (s *timeSeries) reach(i int64) {
 }
 
 // widen switches to the next width, which must exist.
-func (s *timeSeries) widen() {
+func (s *TimeSeries) widen() {
 	factor := int64(stepWidths[s.coarse+1] / stepWidths[s.coarse])
-	origin := floorDiv(s.origin, factor)
+	origin := FloorDiv(s.origin, factor)
 	var wide []int32
 	for i, n := range s.counts {
-		at := floorDiv(s.origin+int64(i), factor) - origin
+		at := FloorDiv(s.origin+int64(i), factor) - origin
 		if at == int64(len(wide)) {
 			wide = append(wide, 0)
 		}
@@ -84,23 +89,23 @@ func (s *timeSeries) widen() {
 	s.origin, s.counts = origin, wide
 }
 
-// merge adds the counts of another, whose clock began that much later. Each goes into the step
+// Merge adds the counts of another, whose clock began that much later. Each goes into the step
 // where its middle then is.
-func (s *timeSeries) merge(other *timeSeries, later time.Duration) {
+func (s *TimeSeries) Merge(other *TimeSeries, later time.Duration) {
 	for s.coarse < other.coarse {
 		s.widen()
 	}
-	width := other.width()
+	width := other.Width()
 	for i, n := range other.counts {
 		if n > 0 {
-			s.add(time.Duration(other.origin+int64(i))*width+width/2+later, int(n))
+			s.Add(time.Duration(other.origin+int64(i))*width+width/2+later, int(n))
 		}
 	}
 }
 
-// busiestSecond is the largest sum over any second that begins with a step.
-func (s *timeSeries) busiestSecond() int {
-	second := int(time.Second / s.width())
+// BusiestSecond is the largest sum over any second that begins with a step.
+func (s *TimeSeries) BusiestSecond() int {
+	second := int(time.Second / s.Width())
 	most, sum := 0, 0
 	for i, n := range s.counts {
 		sum += int(n)
@@ -112,7 +117,8 @@ func (s *timeSeries) busiestSecond() int {
 	return most
 }
 
-func floorDiv(a, b int64) int64 {
+// FloorDiv is a / b, rounded down.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--

@@ -1,4 +1,4 @@
-package main
+package window
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestWindowIsSteadyOrTwoTimes(t *testing.T) {
 		":110s":    {Window: metrics.Window{To: 110 * s}},
 	} {
 		want.Text = text
-		if got, err := parseWindow(text); err != nil || *got != want {
+		if got, err := Parse(text); err != nil || *got != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
@@ -34,18 +34,18 @@ func TestWindowIsSteadyOrTwoTimes(t *testing.T) {
 		"5:1":    "it must end after it begins",
 		":0":     "it must end after it begins",
 	} {
-		if got, err := parseWindow(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v; want %q", text, got, err, want)
 		}
 	}
 }
 
-func FuzzParseWindow(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, text := range []string{"steady", "20s:110s", "20s:", ":110s", ":", "1e400:", "nan:inf"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := parseWindow(text)
+		a, err := Parse(text)
 		if err != nil {
 			return
 		}

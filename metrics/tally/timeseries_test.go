@@ -1,4 +1,4 @@
-package metrics
+package tally
 
 import (
 	"math"
@@ -10,12 +10,12 @@ import (
 func TestBusiestSecondIsThatOfEveryWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		var s timeSeries
+		var s TimeSeries
 		tokens := map[int64]int{} // by step
 		for range 500 {
 			at := time.Duration(random.Int64N(5e9)) - time.Second
 			n := random.IntN(5)
-			s.add(at, n)
+			s.Add(at, n)
 			tokens[int64(math.Floor(float64(at)/1e7))] += n
 		}
 		want := 0
@@ -26,16 +26,16 @@ func TestBusiestSecondIsThatOfEveryWindow(t *testing.T) {
 			}
 			want = max(want, sum)
 		}
-		if got := s.busiestSecond(); got != want {
+		if got := s.BusiestSecond(); got != want {
 			t.Fatalf("%d tokens, want %d", got, want)
 		}
 	}
 }
 
 func TestStepsWidenAndStayBounded(t *testing.T) {
-	var s timeSeries
+	var s TimeSeries
 	for i := range 10 {
-		s.add(time.Duration(i)*50*time.Millisecond, 1)
+		s.Add(time.Duration(i)*50*time.Millisecond, 1)
 	}
 	for _, day := range []struct {
 		at    time.Duration
@@ -50,44 +50,44 @@ func TestStepsWidenAndStayBounded(t *testing.T) {
 		{math.MaxInt64, time.Second},
 		{math.MinInt64, time.Second},
 	} {
-		s.add(day.at, 3)
-		if s.width() != day.width || len(s.counts) > maxSteps || s.busiestSecond() != 10 {
-			t.Errorf("at %v: width %v, %d steps, %d in a second; want %v", day.at, s.width(), len(s.counts), s.busiestSecond(), day.width)
+		s.Add(day.at, 3)
+		if s.Width() != day.width || len(s.counts) > maxSteps || s.BusiestSecond() != 10 {
+			t.Errorf("at %v: width %v, %d steps, %d in a second; want %v", day.at, s.Width(), len(s.counts), s.BusiestSecond(), day.width)
 		}
 	}
 }
 
 func TestNonsenseDoesNotBlurTheRest(t *testing.T) {
-	var s timeSeries
-	s.add(time.Second, 1)
-	s.add(math.MaxInt64, 1)
-	if s.width() != 10*time.Millisecond {
-		t.Errorf("width %v", s.width())
+	var s TimeSeries
+	s.Add(time.Second, 1)
+	s.Add(math.MaxInt64, 1)
+	if s.Width() != 10*time.Millisecond {
+		t.Errorf("width %v", s.Width())
 	}
 }
 
 func TestStepsBackwardsAreFewMoves(t *testing.T) {
-	var s timeSeries
+	var s TimeSeries
 	for i := range 100_000 {
-		s.add(-time.Duration(i)*10*time.Millisecond, 1)
+		s.Add(-time.Duration(i)*10*time.Millisecond, 1)
 	}
-	if s.busiestSecond() != 100 || len(s.counts) > 2*100_000+2 {
-		t.Errorf("%d in a second, %d steps", s.busiestSecond(), len(s.counts))
+	if s.BusiestSecond() != 100 || len(s.counts) > 2*100_000+2 {
+		t.Errorf("%d in a second, %d steps", s.BusiestSecond(), len(s.counts))
 	}
 }
 
 func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for round := range 50 {
-		var exact, folded inFlight
+		var exact, folded InFlight
 		type flight struct{ start, end time.Duration }
 		var flights []flight
 		for range 1 + random.IntN(60) {
 			start := time.Duration(random.IntN(100)) * time.Millisecond
 			f := flight{start, start + time.Duration(1+random.IntN(40))*time.Millisecond}
 			flights = append(flights, f)
-			exact.add(f.start, f.end, 1000)
-			folded.add(f.start, f.end, 3)
+			exact.Add(f.start, f.end, 1000)
+			folded.Add(f.start, f.end, 3)
 		}
 		want := 0
 		for _, at := range flights {
@@ -99,10 +99,10 @@ func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 			}
 			want = max(want, n)
 		}
-		if got := exact.peak(); got != want {
+		if got := exact.Peak(); got != want {
 			t.Fatalf("round %d: %d in flight, want %d", round, got, want)
 		}
-		if got := folded.peak(); got < want || got > len(flights) || len(folded.starts) > 3 {
+		if got := folded.Peak(); got < want || got > len(flights) || len(folded.starts) > 3 {
 			t.Fatalf("round %d: past the cap %d in flight, want at least %d", round, got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 func TestBusyIsTheTimeWithRequestsInFlight(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for round := range 50 {
-		var exact, folded inFlight
+		var exact, folded InFlight
 		busy, touched := map[int]bool{}, map[int]bool{} // ms, and steps of 10 ms
 		for range 1 + random.IntN(12) {
 			start := random.IntN(300)
@@ -121,8 +121,8 @@ func TestBusyIsTheTimeWithRequestsInFlight(t *testing.T) {
 				touched[at/10] = true
 			}
 			from, to := time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
-			exact.add(from, to, 1000)
-			folded.add(from, to, 0)
+			exact.Add(from, to, 1000)
+			folded.Add(from, to, 0)
 		}
 		want, steps := time.Duration(0), time.Duration(len(touched))*10*time.Millisecond
 		for _, is := range busy {
@@ -130,29 +130,29 @@ func TestBusyIsTheTimeWithRequestsInFlight(t *testing.T) {
 				want += time.Millisecond
 			}
 		}
-		if exact.any() != want || folded.any() != steps {
-			t.Fatalf("round %d: %v and, past the cap, %v, want %v and %v", round, exact.any(), folded.any(), want, steps)
+		if exact.Any() != want || folded.Any() != steps {
+			t.Fatalf("round %d: %v and, past the cap, %v, want %v and %v", round, exact.Any(), folded.Any(), want, steps)
 		}
 	}
-	if n := new(inFlight).any(); n != 0 {
+	if n := new(InFlight).Any(); n != 0 {
 		t.Errorf("busy for %v without a request", n)
 	}
 }
 
 // Wide steps must not let starts and ends of a burst cancel each other out.
 func TestABurstIsNotForgottenOnceStepsWiden(t *testing.T) {
-	var f inFlight
+	var f InFlight
 	for range 1000 {
-		f.add(5*time.Millisecond, 6*time.Millisecond, 10)
+		f.Add(5*time.Millisecond, 6*time.Millisecond, 10)
 	}
 	for _, later := range []time.Duration{13 * time.Hour, 30 * 24 * time.Hour, math.MaxInt64 - time.Hour} {
-		f.add(later, later+time.Second, 10)
-		if got := f.peak(); got != 1000 || f.folded.starts.width() != f.folded.ends.width() {
-			t.Errorf("after one at %v: %d in flight, steps of %v and %v", later, got, f.folded.starts.width(), f.folded.ends.width())
+		f.Add(later, later+time.Second, 10)
+		if got := f.Peak(); got != 1000 || f.folded.starts.Width() != f.folded.ends.Width() {
+			t.Errorf("after one at %v: %d in flight, steps of %v and %v", later, got, f.folded.starts.Width(), f.folded.ends.Width())
 		}
 	}
-	f.add(-time.Hour, 20*24*time.Hour, 10) // beside all of them
-	if got := f.peak(); got != 1001 {
+	f.Add(-time.Hour, 20*24*time.Hour, 10) // beside all of them
+	if got := f.Peak(); got != 1001 {
 		t.Errorf("%d in flight, want 1001", got)
 	}
 }
@@ -162,15 +162,28 @@ func TestStartsAndEndsKeepOneWidth(t *testing.T) {
 	var f flights
 	f.add(0, 14*time.Hour)
 	f.add(13*time.Hour, 14*time.Hour)
-	if f.starts.width() != f.ends.width() || f.starts.width() == 10*time.Millisecond || f.peak() != 2 {
-		t.Errorf("steps of %v and %v, %d in flight", f.starts.width(), f.ends.width(), f.peak())
+	if f.starts.Width() != f.ends.Width() || f.starts.Width() == 10*time.Millisecond || f.peak() != 2 {
+		t.Errorf("steps of %v and %v, %d in flight", f.starts.Width(), f.ends.Width(), f.peak())
 	}
 }
 
 func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
-	var f inFlight
-	f.add(time.Second, 0, 10)
-	if f.peak() != 0 || f.busy != 0 {
-		t.Errorf("%d in flight, busy for %v", f.peak(), f.busy)
+	var f InFlight
+	f.Add(time.Second, 0, 10)
+	if f.Peak() != 0 || f.Busy != 0 {
+		t.Errorf("%d in flight, busy for %v", f.Peak(), f.Busy)
+	}
+}
+
+func TestMovedCountsGoToTheNearestStep(t *testing.T) {
+	var from TimeSeries
+	from.Add(0, 3)
+	from.Add(50*time.Millisecond, 2)
+	for later, want := range map[time.Duration]int64{-time.Millisecond: 0, 4 * time.Millisecond: 0, 6 * time.Millisecond: 1, -6 * time.Millisecond: -1} {
+		var s TimeSeries
+		s.Merge(&from, later)
+		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
+			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
+		}
 	}
 }

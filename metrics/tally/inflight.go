@@ -1,4 +1,4 @@
-package metrics
+package tally
 
 import (
 	"cmp"
@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// An inFlight finds the peak of requests in flight at once. It keeps two times for each request, up
+// An InFlight finds the peak of requests in flight at once. It keeps two times for each request, up
 // to a number. Beyond that it uses an upper bound: the most requests that touched one step, or the
 // sum of the peaks of all parts.
-type inFlight struct {
-	busy         time.Duration // sum over all requests
+type InFlight struct {
+	Busy         time.Duration // sum over all requests
 	starts, ends []time.Duration
 	folded       *flights
 	parts        int // sum of the peaks of the parts that were merged; 0 for none
 }
 
-// add adds a request that was in flight from start to end.
-func (f *inFlight) add(start, end time.Duration, most int) {
+// Add adds a request that was in flight from start to end.
+func (f *InFlight) Add(start, end time.Duration, most int) {
 	if end < start {
 		return
 	}
-	f.busy += end - start
+	f.Busy += end - start
 	if f.folded == nil && len(f.starts) < most {
 		f.starts, f.ends = append(f.starts, start), append(f.ends, end)
 		return
@@ -32,13 +32,20 @@ func (f *inFlight) add(start, end time.Duration, most int) {
 	f.folded.add(start, end)
 }
 
+// Expect makes room for the times of n requests.
+func (f *InFlight) Expect(n int) {
+	if f.starts == nil && f.folded == nil {
+		f.starts, f.ends = make([]time.Duration, 0, n), make([]time.Duration, 0, n)
+	}
+}
+
 // fold replaces the times by steps.
-func (f *inFlight) fold() {
+func (f *InFlight) fold() {
 	f.folded = f.flights()
 	f.starts, f.ends = nil, nil
 }
 
-func (f *inFlight) flights() *flights {
+func (f *InFlight) flights() *flights {
 	if f.folded != nil {
 		return f.folded
 	}
@@ -49,23 +56,23 @@ func (f *inFlight) flights() *flights {
 	return steps
 }
 
-// merge adds another's requests, whose clock began that much later.
-func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
-	f.busy += other.busy
+// Merge adds another's requests, whose clock began that much later.
+func (f *InFlight) Merge(other *InFlight, later time.Duration, most int) {
+	f.Busy += other.Busy
 	if f.folded == nil && other.folded == nil && len(f.starts)+len(other.starts) <= most {
 		for i := range other.starts {
 			f.starts, f.ends = append(f.starts, other.starts[i]+later), append(f.ends, other.ends[i]+later)
 		}
 		return
 	}
-	f.parts = f.peak() + other.peak()
+	f.parts = f.Peak() + other.Peak()
 	f.fold()
 	f.folded.merge(other.flights(), later)
 }
 
-// peak is the most requests in flight at one instant. A request that ends as another starts does
+// Peak is the most requests in flight at one instant. A request that ends as another starts does
 // not overlap it.
-func (f *inFlight) peak() int {
+func (f *InFlight) Peak() int {
 	if f.folded != nil {
 		n := f.folded.peak()
 		return min(n, cmp.Or(f.parts, n))
@@ -81,8 +88,8 @@ func (f *inFlight) peak() int {
 	return most
 }
 
-// any is the time in which at least one request was in flight.
-func (f *inFlight) any() (sum time.Duration) {
+// Any is the time in which at least one request was in flight.
+func (f *InFlight) Any() (sum time.Duration) {
 	if f.folded != nil {
 		return f.folded.any()
 	}
@@ -104,22 +111,22 @@ func (f *inFlight) any() (sum time.Duration) {
 
 // A flights counts starts and ends separately, in steps of the same width. In one sum they would
 // cancel out within a wide step.
-type flights struct{ starts, ends timeSeries }
+type flights struct{ starts, ends TimeSeries }
 
 // add ignores a request if one of its times is nonsense.
 func (f *flights) add(start, end time.Duration) {
 	if !f.starts.fits(start) || !f.ends.fits(end) {
 		return
 	}
-	f.starts.add(start, 1)
-	f.ends.add(end, 1)
+	f.starts.Add(start, 1)
+	f.ends.Add(end, 1)
 	f.level()
 }
 
 // merge adds another's, whose clock began that much later.
 func (f *flights) merge(other *flights, later time.Duration) {
-	f.starts.merge(&other.starts, later)
-	f.ends.merge(&other.ends, later)
+	f.starts.Merge(&other.starts, later)
+	f.ends.Merge(&other.ends, later)
 	f.level()
 }
 
@@ -154,7 +161,7 @@ func (f *flights) any() (sum time.Duration) {
 			n += f.starts.counts[i]
 		}
 		if n > 0 {
-			sum += f.starts.width()
+			sum += f.starts.Width()
 		}
 		if i := step - f.ends.origin; i >= 0 {
 			n -= f.ends.counts[i]
