@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -99,7 +100,7 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 func grown(t *testing.T, before, after []*record.Record) (worst metrics.Span, by float64) {
 	t.Helper()
 	means := func(records []*record.Record) *metrics.Waterfall {
-		c := metrics.NewCollector(&metrics.Header{})
+		c := aspect.Collector(&metrics.Header{})
 		for _, rec := range records {
 			c.Add(rec)
 		}

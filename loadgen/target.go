@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -153,7 +154,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 		Config: t.Shard.part(t.config),
 	}
 	t.to.Name, t.live = t.Target, new(engine.Live)
-	t.collector = metrics.NewCollector(t.header)
+	t.collector = aspect.Collector(t.header)
 	t.collector.KeepOutcomes, t.collector.KeepTimings = t.Keep.Texts, t.Keep.Latencies
 	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
 	t.witness = witness{counters: t.counters, answers: t.config.Answers}

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -28,7 +29,7 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 	if tr.arrivals.Curve != nil {
 		curve, tr.arrivals.Rate = tr.arrivals.Curve.String(), math.Inf(1)
 	}
-	c := metrics.NewCollector(&metrics.Header{WarmUp: tr.warmUp, Config: metrics.Config{
+	c := aspect.Collector(&metrics.Header{WarmUp: tr.warmUp, Config: metrics.Config{
 		RateCurve: curve, Tokenizer: map[bool]string{true: "ours"}[tr.count != nil],
 		Dataset: "random", NumPrompts: tr.num, RequestRate: tr.arrivals.Rate, Burstiness: tr.arrivals.Burstiness,
 		MaxConcurrency: tr.limit, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99},

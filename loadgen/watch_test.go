@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
@@ -76,7 +77,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	p := &Plan{Watch: Watch{GPU: web.URL}, Limits: Limits{Call: time.Minute}}
 	tr := &trial{}
 	for range 2 {
-		b := &target{Plan: p, live: new(engine.Live), collector: metrics.NewCollector(&metrics.Header{})}
+		b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
 		b.collector.KeepTrace = true
 		tr.targets = append(tr.targets, b)
 	}
@@ -105,7 +106,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 // What a server says may hold what it was sent.
 func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: secretsOf("token-1")}}
-	b := &target{Plan: p, live: new(engine.Live), collector: metrics.NewCollector(&metrics.Header{})}
+	b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
 	b.collector.KeepTrace = true
 	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
 		take(&metrics.Sample{Server: &metrics.ServerSample{}})

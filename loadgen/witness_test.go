@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
@@ -22,7 +23,7 @@ func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...
 		later = append(later[1:], now)
 		return []scrape.Counters{now}
 	}
-	s := metrics.NewCollector(&metrics.Header{WarmUp: warmUp}).Summary(10)
+	s := aspect.Collector(&metrics.Header{WarmUp: warmUp}).Summary(10)
 	s.Evidence = new(metrics.Evidence)
 	w.report(context.Background(), s, w.most(0, 1))
 	return s
@@ -91,7 +92,7 @@ func TestAProcessThatBeganDuringARunIsARestart(t *testing.T) {
 			later = append(later[1:], now)
 			return []scrape.Counters{now}
 		}
-		s := metrics.NewCollector(&metrics.Header{Epoch: time.Unix(c.epoch, 0)}).Summary(10)
+		s := aspect.Collector(&metrics.Header{Epoch: time.Unix(c.epoch, 0)}).Summary(10)
 		s.Evidence = new(metrics.Evidence)
 		w.compare(t.Context(), s, 1000)
 		if got := s.Evidence.Restarted; !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {

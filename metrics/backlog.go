@@ -42,7 +42,7 @@ func (b *backlogBin) add(other backlogBin) {
 }
 
 // mean is how long a request took.
-func (b backlogBin) mean() time.Duration { return share(b.Took, b.Began) }
+func (b backlogBin) mean() time.Duration { return Share(b.Took, b.Began) }
 
 // add counts a request, measured or of the warm-up.
 func (b *backlog) add(r *record.Record) {

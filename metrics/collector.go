@@ -48,10 +48,12 @@ type Collector struct {
 	traceDropped bool // and were dropped
 }
 
-// NewCollector makes a Collector for a run. It keeps the header and does not change it.
-func NewCollector(h *Header) *Collector {
+// NewCollector makes a Collector for a run, with the Aspects of some kinds. It keeps the header and does not
+// change it.
+func NewCollector(h *Header, kinds ...*Kind) *Collector {
 	return &Collector{
-		header: h,
+		header:  h,
+		witness: witness{truth: Truth{views: newViews(h, kinds)}},
 		sum: Summary{
 			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: map[string]int{},
 		},

@@ -85,13 +85,6 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 	}
 }
 
-func TestDifferingIsSoundOrBroken(t *testing.T) {
-	o := Differing{DiffersCut: 2, DiffersEvent: 1, DiffersUnended: 4}
-	if o.Sound() != 3 || o.Broken() != 4 || Differing(nil).Sound() != 0 {
-		t.Errorf("%d sound, %d broken", o.Sound(), o.Broken())
-	}
-}
-
 // ends are n stamps of which only the ends are known.
 func ends(n int, first, last time.Duration) record.Stamps {
 	var s record.Stamps

@@ -26,8 +26,8 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header), of: s, part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()},
-		outputs: map[*Adapter]int{}}
+	e := excerpt{Collector: NewCollector(s.Header, s.views().kinds()...), of: s, part: Part{Window: w},
+		busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
 	for r := range s.Measured() {
 		e.take(r)
 	}

@@ -96,14 +96,14 @@ func (n *Number) Few(s *Summary) bool {
 	return d != nil && d.Len() > 0 && TailSize{Percentile: n.Percentile, N: d.Len()}.Few()
 }
 
-// A statistic is what is said of a Latency.
+// A statistic is a figure of a Latency.
 type statistic struct {
 	name, label string
 	percentile  float64 // 0 for the mean
 	of          func(*Distribution) float64
 }
 
-// statistics are those of the catalogue. There is any other percentile, too: see NumberNamed.
+// statistics are in the catalogue. There is any other percentile, too: see NumberNamed.
 var statistics = []statistic{
 	{"mean", "mean", 0, (*Distribution).Mean}, {"median", "median", 50, (*Distribution).Median},
 	percentile(90), percentile(99),
@@ -155,81 +155,85 @@ func (n Number) Decisive() Number {
 	return n
 }
 
-// Numbers is the catalogue: all numbers of a run, except further percentiles and those of adapters, for
+// Numbers is the catalogue: all numbers of a run, except further percentiles and the numbers of adapters, for
 // which see NumberNamed.
-var Numbers = slices.Concat([]Number{
-	{Name: "completed", Key: "completed", Label: "Completed", Head: "completed",
-		About: "requests that were answered", Of: func(s *Summary) float64 { return float64(s.Completed) }},
-	{Name: "failed", Key: "failed", Label: "Failed", Head: "failed", Better: Lower,
-		About: "requests that were not", Of: func(s *Summary) float64 { return float64(s.Failed) }},
-	{Name: "duration", Key: "duration_s", Label: "Duration", Head: "s", Unit: UnitSeconds,
-		About: "from the start of the load to the end of the last request",
-		Of:    func(s *Summary) float64 { return s.Seconds }},
-	{Name: "request_throughput", Key: "requests_per_s", Label: "Request throughput", Head: "req/s",
-		Unit: RequestsPerSecond, Better: Higher, About: "completed requests / duration",
-		Of: func(s *Summary) float64 { return s.RequestThroughput }},
-	{Name: "output_throughput", Key: "output_tokens_per_s", Label: "Output throughput", Head: "output tok/s",
-		Unit: TokensPerSecond, Better: Higher, About: "output tokens of completed requests / duration",
-		Of: func(s *Summary) float64 { return s.OutputThroughput }},
-	{Name: "total_throughput", Key: "total_tokens_per_s", Label: "Total throughput", Head: "total tok/s",
-		Unit: TokensPerSecond, Better: Higher, About: "prompt and output tokens of completed requests / duration",
-		Of: func(s *Summary) float64 { return s.TotalThroughput }},
-	{Name: "input_sequence_throughput", Key: "inputs_per_s", Label: "Input throughput", Head: "inputs/s",
-		Unit: InputsPerSecond, Better: Higher, About: "inputs of a pooling endpoint / duration",
-		Of: func(s *Summary) float64 {
-			if s.InputRate > 0 {
-				return s.InputRate
-			}
-			return math.NaN()
-		}},
-	{Name: "goodput", Key: "good_requests_per_s", Label: "Goodput", Head: "good req/s",
-		Unit: RequestsPerSecond, Better: Higher, About: "completed requests that kept every limit of --goodput / duration",
-		Of: func(s *Summary) float64 { return s.Goodput }},
-	{Name: "session_throughput", Key: "sessions_per_s", Label: "Session throughput", Head: "sessions/s",
-		Unit: SessionsPerSecond, Better: Higher, About: "completed sessions / duration",
-		Of: ofSessions(func(s *Sessions) float64 { return s.Throughput })},
-	{Name: "session_goodput", Key: "good_sessions_per_s", Label: "Session goodput", Head: "good sessions/s",
-		Unit: SessionsPerSecond, Better: Higher,
-		About: "completed sessions that kept every limit of --goodput / duration",
-		Of:    ofSessions(func(s *Sessions) float64 { return s.Goodput })},
-	{Key: "median_job_s", Label: "Median job time", Head: "median job s", Unit: UnitSeconds, Better: Lower,
-		About: "the median job time, as median_job_ms",
-		Of: ofSessions(func(s *Sessions) float64 {
-			if s.JobTime.Len() == 0 && s.JobTime.Quoted == nil {
+var Numbers = sync.OnceValue(func() []Number { return slices.Concat(ofCounts(), ofLatencies()) })
+
+func ofCounts() []Number {
+	return []Number{
+		{Name: "completed", Key: "completed", Label: "Completed", Head: "completed",
+			About: "requests that were answered", Of: func(s *Summary) float64 { return float64(s.Completed) }},
+		{Name: "failed", Key: "failed", Label: "Failed", Head: "failed", Better: Lower,
+			About: "requests that were not", Of: func(s *Summary) float64 { return float64(s.Failed) }},
+		{Name: "duration", Key: "duration_s", Label: "Duration", Head: "s", Unit: UnitSeconds,
+			About: "from the start of the load to the end of the last request",
+			Of:    func(s *Summary) float64 { return s.Seconds }},
+		{Name: "request_throughput", Key: "requests_per_s", Label: "Request throughput", Head: "req/s",
+			Unit: RequestsPerSecond, Better: Higher, About: "completed requests / duration",
+			Of: func(s *Summary) float64 { return s.RequestThroughput }},
+		{Name: "output_throughput", Key: "output_tokens_per_s", Label: "Output throughput", Head: "output tok/s",
+			Unit: TokensPerSecond, Better: Higher, About: "output tokens of completed requests / duration",
+			Of: func(s *Summary) float64 { return s.OutputThroughput }},
+		{Name: "total_throughput", Key: "total_tokens_per_s", Label: "Total throughput", Head: "total tok/s",
+			Unit: TokensPerSecond, Better: Higher, About: "prompt and output tokens of completed requests / duration",
+			Of: func(s *Summary) float64 { return s.TotalThroughput }},
+		{Name: "input_sequence_throughput", Key: "inputs_per_s", Label: "Input throughput", Head: "inputs/s",
+			Unit: InputsPerSecond, Better: Higher, About: "inputs of a pooling endpoint / duration",
+			Of: func(s *Summary) float64 {
+				if s.InputRate > 0 {
+					return s.InputRate
+				}
 				return math.NaN()
-			}
-			return s.JobTime.Median() / 1000
-		})},
-	{Key: "cached_percent", Label: "Cached prompt tokens", Head: "cached %", Unit: Percent, Better: Higher,
-		About: "prompt tokens of sessions that the server found in its prefix cache",
-		Of:    ofSessions(func(s *Sessions) float64 { return 100 * s.Cache.CachedShare() })},
-	{Key: "mean_power_w", Label: "Mean power", Head: "W", Unit: Watts, Better: Lower,
-		About: "energy of the GPUs / duration", Of: ofEnergy(func(e *cost.Energy, _ *Summary) float64 { return e.Watts() })},
-	{Name: "joules_per_output_token", Key: "joules_per_output_token", Label: "Energy per output token",
-		Head: "J/output tok", Unit: Joules, Better: Lower, About: "energy of the GPUs / output tokens of completed requests",
-		Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.PerToken(s.TotalOutput) })},
-	{Name: "joules_per_token", Key: "joules_per_token", Label: "Energy per token", Head: "J/tok",
-		Unit: Joules, Better: Lower, About: "energy of the GPUs / prompt and output tokens of completed requests",
-		Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.PerToken(s.Tokens()) })},
-	{Key: "output_tokens_per_joule", Label: "Output tokens per joule", Head: "output tok/s/W",
-		Unit: TokensPerJoule, Better: Higher, About: "output tokens of completed requests / energy of the GPUs",
-		Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.TokensPerJoule(s.TotalOutput) })},
-	{Name: "usd_per_million_input_tokens", Key: "usd_per_million_input_tokens", Label: "Price of a million input tokens",
-		Head: "$/M input", Unit: Dollars, Better: Lower, About: "cost by --price / prompt tokens · 10⁶",
-		Of: ofMoney(func(s *Summary) int { return s.TotalInput })},
-	{Name: "usd_per_million_output_tokens", Key: "usd_per_million_output_tokens",
-		Label: "Price of a million output tokens", Head: "$/M output", Unit: Dollars, Better: Lower,
-		About: "cost by --price / output tokens · 10⁶", Of: ofMoney(func(s *Summary) int { return s.TotalOutput })},
-	{Name: "usd_per_million_tokens", Key: "usd_per_million_tokens", Label: "Price of a million tokens", Head: "$/M tok",
-		Unit: Dollars, Better: Lower, About: "cost by --price / prompt and output tokens · 10⁶",
-		Of: ofMoney((*Summary).Tokens)},
-	{Name: "wake_ready", Key: "wake_ready_ms", Label: "Wake until ready", Head: "wake ready ms",
-		Unit: UnitMilliseconds, Better: Lower, About: "from waking a sleeping server until it was awake",
-		Of: ofWake(func(w *Wake) time.Duration { return w.Ready })},
-	{Name: "wake_first_token", Key: "wake_first_token_ms", Label: "Wake to first token", Head: "wake first token ms",
-		Unit: UnitMilliseconds, Better: Lower, About: "from waking a sleeping server to the first chunk of the next request",
-		Of: ofWake(func(w *Wake) time.Duration { return w.FirstToken })},
-}, ofLatencies())
+			}},
+		{Name: "goodput", Key: "good_requests_per_s", Label: "Goodput", Head: "good req/s",
+			Unit: RequestsPerSecond, Better: Higher, About: "completed requests that kept every limit of --goodput / duration",
+			Of: func(s *Summary) float64 { return s.Goodput }},
+		{Name: "session_throughput", Key: "sessions_per_s", Label: "Session throughput", Head: "sessions/s",
+			Unit: SessionsPerSecond, Better: Higher, About: "completed sessions / duration",
+			Of: ofSessions(func(s *Sessions) float64 { return s.Throughput })},
+		{Name: "session_goodput", Key: "good_sessions_per_s", Label: "Session goodput", Head: "good sessions/s",
+			Unit: SessionsPerSecond, Better: Higher,
+			About: "completed sessions that kept every limit of --goodput / duration",
+			Of:    ofSessions(func(s *Sessions) float64 { return s.Goodput })},
+		{Key: "median_job_s", Label: "Median job time", Head: "median job s", Unit: UnitSeconds, Better: Lower,
+			About: "the median job time, as median_job_ms",
+			Of: ofSessions(func(s *Sessions) float64 {
+				if s.JobTime.Len() == 0 && s.JobTime.Quoted == nil {
+					return math.NaN()
+				}
+				return s.JobTime.Median() / 1000
+			})},
+		{Key: "cached_percent", Label: "Cached prompt tokens", Head: "cached %", Unit: Percent, Better: Higher,
+			About: "prompt tokens of sessions that the server found in its prefix cache",
+			Of:    ofSessions(func(s *Sessions) float64 { return 100 * s.Cache.CachedShare() })},
+		{Key: "mean_power_w", Label: "Mean power", Head: "W", Unit: Watts, Better: Lower,
+			About: "energy of the GPUs / duration", Of: ofEnergy(func(e *cost.Energy, _ *Summary) float64 { return e.Watts() })},
+		{Name: "joules_per_output_token", Key: "joules_per_output_token", Label: "Energy per output token",
+			Head: "J/output tok", Unit: Joules, Better: Lower, About: "energy of the GPUs / output tokens of completed requests",
+			Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.PerToken(s.TotalOutput) })},
+		{Name: "joules_per_token", Key: "joules_per_token", Label: "Energy per token", Head: "J/tok",
+			Unit: Joules, Better: Lower, About: "energy of the GPUs / prompt and output tokens of completed requests",
+			Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.PerToken(s.Tokens()) })},
+		{Key: "output_tokens_per_joule", Label: "Output tokens per joule", Head: "output tok/s/W",
+			Unit: TokensPerJoule, Better: Higher, About: "output tokens of completed requests / energy of the GPUs",
+			Of: ofEnergy(func(e *cost.Energy, s *Summary) float64 { return e.TokensPerJoule(s.TotalOutput) })},
+		{Name: "usd_per_million_input_tokens", Key: "usd_per_million_input_tokens", Label: "Price of a million input tokens",
+			Head: "$/M input", Unit: Dollars, Better: Lower, About: "cost by --price / prompt tokens · 10⁶",
+			Of: ofMoney(func(s *Summary) int { return s.TotalInput })},
+		{Name: "usd_per_million_output_tokens", Key: "usd_per_million_output_tokens",
+			Label: "Price of a million output tokens", Head: "$/M output", Unit: Dollars, Better: Lower,
+			About: "cost by --price / output tokens · 10⁶", Of: ofMoney(func(s *Summary) int { return s.TotalOutput })},
+		{Name: "usd_per_million_tokens", Key: "usd_per_million_tokens", Label: "Price of a million tokens", Head: "$/M tok",
+			Unit: Dollars, Better: Lower, About: "cost by --price / prompt and output tokens · 10⁶",
+			Of: ofMoney((*Summary).Tokens)},
+		{Name: "wake_ready", Key: "wake_ready_ms", Label: "Wake until ready", Head: "wake ready ms",
+			Unit: UnitMilliseconds, Better: Lower, About: "from waking a sleeping server until it was awake",
+			Of: ofWake(func(w *Wake) time.Duration { return w.Ready })},
+		{Name: "wake_first_token", Key: "wake_first_token_ms", Label: "Wake to first token", Head: "wake first token ms",
+			Unit: UnitMilliseconds, Better: Lower, About: "from waking a sleeping server to the first chunk of the next request",
+			Of: ofWake(func(w *Wake) time.Duration { return w.FirstToken })},
+	}
+}
 
 // ofLatencies are the statistics of all latencies.
 func ofLatencies() (all []Number) {
@@ -288,7 +292,7 @@ func NumberNamed(name string) (n Number, known bool) {
 		}
 		return n, false
 	}
-	for _, n := range Numbers {
+	for _, n := range Numbers() {
 		if name != "" && (n.Name == name || n.Key == name) {
 			return n, true
 		}
@@ -329,6 +333,11 @@ func (n Number) ofAdapter(adapter string) (Number, bool) {
 		*text = adapter + "/" + *text
 	}
 	return n, true
+}
+
+// Chosen chooses numbers when they are first asked for.
+func Chosen(names ...string) func() []Number {
+	return sync.OnceValue(func() []Number { return Choose(names...) })
 }
 
 // Choose are the numbers of these names or keys. It panics for an unknown one: the names are constants.

@@ -45,10 +45,10 @@ func (p Pace) Kept() (achieved, least float64) {
 }
 
 // MeanQueue is how long a request waited for a slot, on average.
-func (p Pace) MeanQueue() time.Duration { return share(p.Queue, p.Requests) }
+func (p Pace) MeanQueue() time.Duration { return Share(p.Queue, p.Requests) }
 
 // MeanLag is how late the load generator sent a request, on average.
-func (p Pace) MeanLag() time.Duration { return share(p.Lag, p.Requests) }
+func (p Pace) MeanLag() time.Duration { return Share(p.Lag, p.Requests) }
 
 // HeldBack reports that requests waited for slots because the server did not keep up: this explains
 // a rate that was not achieved.

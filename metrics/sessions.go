@@ -61,8 +61,8 @@ type Sessions struct {
 func (s *Sessions) MeanParts() JobParts {
 	p, n := s.Parts, s.Completed
 	return JobParts{
-		Think: share(p.Think, n), Tool: share(p.Tool, n), SessionSlots: share(p.SessionSlots, n), Slots: share(p.Slots, n),
-		Lag: share(p.Lag, n), Prefill: share(p.Prefill, n), Decode: share(p.Decode, n),
+		Think: Share(p.Think, n), Tool: Share(p.Tool, n), SessionSlots: Share(p.SessionSlots, n), Slots: Share(p.Slots, n),
+		Lag: Share(p.Lag, n), Prefill: Share(p.Prefill, n), Decode: Share(p.Decode, n),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 // requests. An unknown number is 0, and its Distribution empty.
 type Truth struct {
 	Tokens ChunkTokens // how tokens came in chunks
-	Counts Counts      // who counted them
 	// ITL is per token: the gap before a chunk of n tokens is n values of gap/n. It only has a
 	// histogram, of the requests that Tokens knows, and is empty if Tokens Bundles.
 	ITL Distribution
@@ -23,10 +22,8 @@ type Truth struct {
 	UndelayedTTFT Distribution // TTFT less our own delay until the request was written
 	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
-	Connecting    Connecting
-	Waterfall     Waterfall // without what Summary.Waterfall adds
-	Delivery      Delivery  // how the answers came
-	Reasoning     Reasoning // what of them was reasoning
+	Waterfall     Waterfall    // without what Summary.Waterfall adds
+	Reasoning     Reasoning    // what of them was reasoning
 
 	// PeakTokens is the most output tokens of completed requests in any second that begins at a
 	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
@@ -45,17 +42,11 @@ type Truth struct {
 
 	Backlog Backlog // whether the server kept up, if requests are due at an even rate
 
-	Prompts Prompts // their tokens, compared with the dataset's
-	Lengths Lengths // of answers, compared with the requested lengths
-	// FinishReasons are the requests by their finish reason, if they have one; beyond 20 different
-	// ones under "(others)".
-	FinishReasons map[string]int
-
 	Late LateStamps // chunks with the stamp of a later one
 
-	Differing Differing // measured answers that vLLM's client judges differently
-
 	LaterTurns bool // conversations went on after their first turn
+
+	views views // see View
 
 	// Course is how latencies went over the run; nil if the times of its requests are unknown.
 	Course *Course
@@ -78,8 +69,7 @@ func (t *Truth) latencies() map[string]*Distribution {
 // merge adds the counts of other requests, except for the Ramp.
 func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
-	t.Counts = t.Counts.plus(other.Counts)
-	t.Delivery = t.Delivery.plus(other.Delivery)
+	t.views.merge(other.views)
 	t.Late.merge(&other.Late)
 	t.ITL.merge(&other.ITL)
 	t.mergeReasoning(other)
@@ -89,14 +79,9 @@ func (t *Truth) merge(other *Truth) {
 	t.UndelayedTTFT.merge(&other.UndelayedTTFT)
 	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.merge(&other.ScheduledE2EL)
-	t.Connecting = t.Connecting.plus(other.Connecting)
 	t.Waterfall.merge(&other.Waterfall)
 	t.Pace.Requests += other.Pace.Requests
 	t.Pace.Queue += other.Pace.Queue
 	t.Pace.Lag += other.Pace.Lag
-	t.Prompts = t.Prompts.plus(other.Prompts)
-	t.Lengths.merge(&other.Lengths)
-	countReasons(&t.FinishReasons, other.FinishReasons)
-	countReasons((*map[string]int)(&t.Differing), other.Differing)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }

@@ -1,15 +1,11 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -78,9 +74,6 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 	}
 	if want := (ChunkTokens{Known: 2, Chunks: 6, Blank: 2, Tokens: 9, Largest: 3}); truth.Tokens != want {
 		t.Errorf("tokens %+v, want %+v", truth.Tokens, want)
-	}
-	if want := (Connecting{Requests: 1, Of: 2, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec}); truth.Connecting != want {
-		t.Errorf("connecting %+v, want %+v", truth.Connecting, want)
 	}
 	if want := (Pace{Requests: 3, Due: 30 * msec, Sent: 22 * msec, Queue: 10 * msec, Lag: 13 * msec}); truth.Pace != want {
 		t.Errorf("pace %+v, want %+v", truth.Pace, want)
@@ -207,161 +200,10 @@ func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 	}
 }
 
-// answered is a completed request of so many tokens, of which so many were asked for.
-func answered(out, asked int, finish string) *record.Record {
-	return &record.Record{Tokens: record.Tokens{Out: out, OutAsked: asked}, Answer: record.Answer{Finish: finish}}
-}
-
-// uncounted is a completed request whose tokens the server did not count, in so many chunks.
-func uncounted(out, chunks, asked int) *record.Record {
-	r := &record.Record{Tokens: record.Tokens{Out: out, OutAsked: asked, Uncounted: true}, Answer: record.Answer{Finish: "length"}}
-	for i := range chunks {
-		r.Answer.Chunks.Append(time.Duration(i+1) * msec)
-	}
-	return r
-}
-
-func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
-	records := []*record.Record{
-		answered(128, 128, "length"), answered(100, 128, "stop"), answered(1, 9, "stop"), answered(5, 9, "length"), answered(5, 9, ""),
-		answered(130, 128, "length"), answered(12, 9, "stop"),
-		answered(7, 0, "stop"), // of a dataset that asks for no length
-		{Tokens: record.Tokens{Out: 3, OutAsked: 9, Uncounted: true}, Answer: record.Answer{Finish: "stop"}},
-		uncounted(50, 50, 16), // 48 chunks may carry tokens
-		uncounted(50, 12, 16), // which is another tokenizer than the server's
-		uncounted(1, 50, 16),  // nobody counted them, and chunks may be empty
-		uncounted(17, 18, 16), // with a role and a finish reason
-		{Tokens: record.Tokens{Out: 8, OutAsked: 9}, Answer: record.Answer{Finish: "length"}},                 // a token less is no cut
-		{Tokens: record.Tokens{Out: 5, OutAsked: 9, OutReasoned: 2}, Answer: record.Answer{Finish: "length"}}, // its reasoning may not count
-		{Tokens: record.Tokens{OutAsked: 9}, Answer: record.Answer{Finish: "error"}, Result: record.Result{Class: record.Unfinished}},
-		{Tokens: record.Tokens{Out: 3, OutAsked: 9}, Answer: record.Answer{Finish: "stop"}, Phase: record.WarmUp},
-	}
-	want := Lengths{
-		Of: 10, Short: 6, Missing: 28 + 8 + 4 + 4 + 1 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
-		Reasons: map[string]int{"stop": 2, "length": 3, "none": 1},
-	}
-	truth := truthOf(Config{IgnoreEOS: true}, records...)
-	if diff := cmp.Diff(want, truth.Lengths); diff != "" {
-		t.Errorf("lengths\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]int{"length": 9, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
-		t.Errorf("finish reasons\n%s", diff)
-	}
-	truth = truthOf(Config{}, records...)
-	if diff := cmp.Diff(Lengths{Of: 10, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
-		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
-	}
-}
-
 func TestCountsAreInOneOrder(t *testing.T) {
 	for range 9 {
 		if got := ByCount(map[string]int{"d": 1, "b": 1, "e": 2, "a": 1, "c": 1}); !slices.Equal(got, []string{"e", "a", "b", "c", "d"}) {
 			t.Fatal(got)
-		}
-	}
-}
-
-func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
-	var records []*record.Record
-	for i := range 25 {
-		records = append(records, answered(1, 1, fmt.Sprintf("reason %02d", i)))
-	}
-	records = append(records, answered(1, 1, "reason 03"), answered(1, 1, "reason 24"))
-	reasons := truthOf(Config{}, records...).FinishReasons
-	if len(reasons) != maxReasons+1 || reasons["reason 03"] != 2 || reasons[otherReasons] != 6 {
-		t.Errorf("%v", reasons)
-	}
-	if blank := truthOf(Config{}, answered(1, 1, "\n"), answered(1, 1, "\x00")).FinishReasons; !cmp.Equal(map[string]int{otherReasons: 2}, blank) {
-		t.Errorf("%v", blank)
-	}
-	long := truthOf(Config{}, answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1000)), answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1001)))
-	if want := map[string]int{"[31m" + strings.Repeat("ü", 14): 2}; !cmp.Equal(want, long.FinishReasons) {
-		t.Errorf("%v, want %v", long.FinishReasons, want)
-	}
-}
-
-// replied is a request of 500 ms with so many tokens, of which the first came after
-// so long and the others evenly up to the end.
-func replied(tokens int, first time.Duration) *record.Record {
-	r := &record.Record{Times: record.Times{Sent: time.Second}, Tokens: record.Tokens{Out: tokens}}
-	for i := range tokens {
-		r.Answer.Chunks.Append(r.Times.Sent + first + (500*msec-first)*time.Duration(i)/time.Duration(max(tokens-1, 1)))
-	}
-	r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Times.Sent+500*msec, r.Times.Sent+500*msec
-	return r
-}
-
-func TestAnswersAllAtOnce(t *testing.T) {
-	bundled := replied(1, 500*msec)
-	bundled.Tokens.Out = 40
-	role := replied(40, 500*msec)
-	role.Answer.Chunks = record.Stamps{}
-	role.Answer.Chunks.Append(role.Times.Sent + msec)
-	for range 40 {
-		role.Answer.Chunks.Append(role.Times.Last)
-	}
-	hidden := replied(20, 420*msec) // after a thousand tokens of which nothing came
-	hidden.Tokens.Out = 1020
-	hidden.Times.Last, hidden.Times.End = hidden.Times.Last+time.Second, hidden.Times.End+time.Second
-	uncounted := replied(40, 499*msec)
-	uncounted.Tokens.Out, uncounted.Tokens.Uncounted = 1, true
-	for name, c := range map[string]struct {
-		r          *record.Record
-		of, atOnce int
-	}{
-		"a stream":                     {replied(40, 50*msec), 1, 0},
-		"a long prompt, a quick model": {replied(40, 450*msec), 1, 0},
-		"within 3 ms at the end":       {replied(40, 497*msec), 1, 1},
-		"within 5 ms at the end":       {replied(40, 495*msec), 1, 0},
-		"one chunk":                    {bundled, 1, 1},
-		"a hidden reasoning":           {hidden, 1, 0},
-		"a role at once":               {role, 1, 1},
-		"chunks that nobody counted":   {uncounted, 1, 1},
-		"four tokens":                  {replied(4, 500*msec), 0, 0},
-		"more than 500 in 500 ms":      {replied(502, 500*msec), 1, 0},
-	} {
-		var d Delivery
-		if d.add(c.r); d.Of != c.of || d.AtOnce != c.atOnce {
-			t.Errorf("%s: %+v, want %d at once of %d", name, d, c.atOnce, c.of)
-		}
-	}
-}
-
-func TestWhoCountedTokens(t *testing.T) {
-	for name, c := range map[string]struct {
-		r         record.Record
-		tokenizer string
-		want      Counts
-	}{
-		"the server":                    {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9}}, "", Counts{Of: 1}},
-		"the tokenizer":                 {record.Record{Tokens: record.Tokens{Out: 7, OutAsked: 9, Uncounted: true}}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
-		"the tokenizer, one":            {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, Uncounted: true}}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
-		"a tokenizer that has no name":  {record.Record{Tokens: record.Tokens{Out: 7, OutAsked: 9, Uncounted: true}}, "", Counts{Of: 1, Tokenizer: 1}},
-		"no prompt tokens":              {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, InAsked: 30}}, "", Counts{Of: 1, NoInput: 1, Lost: 30}},
-		"nobody":                        {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 9, Uncounted: true}}, "", Counts{Of: 1, Nobody: 1}},
-		"nobody, of unknown length":     {record.Record{Tokens: record.Tokens{Out: 1, Uncounted: true}}, "", Counts{Of: 1, Nobody: 1}},
-		"nobody, and there is only one": {record.Record{Tokens: record.Tokens{Out: 1, OutAsked: 1, Uncounted: true}}, "", Counts{Of: 1}},
-	} {
-		var n Counts
-		if n.add(&c.r); n.by(c.tokenizer) != c.want {
-			t.Errorf("%s: %+v, want %+v", name, n.by(c.tokenizer), c.want)
-		}
-	}
-}
-
-// More than was asked for is wrong with any flags, fewer where ignore_eos was sent.
-func TestLengthsAgainstWhatWasAskedFor(t *testing.T) {
-	both := Lengths{Of: 9, Short: 2, Missing: 5, Long: 3, Extra: 7, Reasons: map[string]int{"stop": 2}}
-	for _, c := range []struct {
-		config      Config
-		short, long int
-	}{
-		{Config{IgnoreEOS: true}, 2, 3},
-		{Config{}, 0, 3},
-		{Config{OwnLength: true}, 0, 0},
-	} {
-		if got := both.against(&c.config); got.Short != c.short || got.Long != c.long || (got.Reasons == nil) != (c.short == 0) {
-			t.Errorf("%+v: %+v", c.config, got)
 		}
 	}
 }

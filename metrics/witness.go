@@ -20,6 +20,7 @@ type witness struct {
 
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
 	afterTokens float64       // tokens in that time
+	answered    int           // completed requests
 	held, e2el  time.Duration // after the last chunk, and up to it
 	unread      time.Duration // part of held in which the last chunk may have waited in the socket
 	due, sent   tally.Extent  // of the requests that open a conversation
@@ -31,18 +32,11 @@ func (w *witness) add(r *record.Record, most int) {
 	w.inFlight.Expect(w.expected)
 	w.inFlight.Add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
-	w.truth.Lengths.add(r)
-	countReason(&w.truth.FinishReasons, r.Answer.Finish, 1)
-	countReason((*map[string]int)(&w.truth.Differing), r.Result.Differs, 1)
+	w.truth.views.add(r)
 	if r.Phase == record.Main && r.Turn == 0 {
 		w.addStart(r)
 	}
-	if r.Result.Class == record.OK && r.Answer.Chunks.Len() > 0 {
-		w.truth.Counts.add(r)
-		w.truth.Prompts.add(r)
-		if !r.Answer.Unstreamed {
-			w.truth.Delivery.add(r)
-		}
+	if r.Answered() {
 		w.truth.Waterfall.Add(r)
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
@@ -91,14 +85,7 @@ func (w *witness) addLatencies(r *record.Record, most int) {
 		put(&t.ScheduledTTFT, first-r.Times.Due)
 	}
 	put(&t.ScheduledE2EL, r.Times.Sent+r.E2EL()-r.Times.Due)
-	t.Connecting.Of++
-	if r.Conn.New {
-		t.Connecting.Requests++
-		t.Connecting.DNS += r.Conn.DNS
-		t.Connecting.Connect += r.Conn.Connect
-		t.Connecting.Proxy += r.Conn.Proxy
-		t.Connecting.TLS += r.Conn.TLS
-	}
+	w.answered++
 	if last := r.Final(); r.Times.End >= last && last > 0 {
 		w.held += r.Times.End - last
 		w.unread += min(r.Times.End-last, r.Answer.MaxAge)
@@ -138,6 +125,7 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.backlog.merge(&other.backlog, later)
 	w.afterFirst += other.afterFirst
 	w.afterTokens += other.afterTokens
+	w.answered += other.answered
 	w.held += other.held
 	w.e2el += other.e2el
 	w.unread += other.unread
@@ -167,8 +155,6 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
 	}
-	t.Lengths = t.Lengths.against(c)
-	t.Counts = t.Counts.by(c.Tokenizer)
 	t.MeanITL = t.ITL.Mean()
 	if t.ITL.Len() == 0 && w.afterTokens > 0 {
 		t.MeanITL = float64(w.afterFirst) / w.afterTokens / float64(time.Millisecond)
@@ -188,7 +174,7 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 	if c.Paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
 		t.Ramp = Ramp{}
 	}
-	t.Held.Mean, t.Held.Unread = share(w.held, t.Connecting.Of), share(w.unread, t.Connecting.Of)
+	t.Held.Mean, t.Held.Unread = Share(w.held, w.answered), Share(w.unread, w.answered)
 	if w.e2el > 0 {
 		t.Held.Share = float64(w.held) / float64(w.e2el)
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // lora is a run of 40 requests to three adapters. Those to the last one are slow, and some fail.
 func lora(slos ...metrics.SLO) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: slos}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Goodput: slos}})
 	c.KeepTrace = true
 	for i := range 40 {
 		slow := i % 4 / 3

@@ -13,7 +13,7 @@ func Catalogue(w io.Writer) error {
 	const key, unit, width = 30, 10, 80
 	var b bytes.Buffer
 	before := ""
-	for _, n := range metrics.Numbers {
+	for _, n := range metrics.Numbers() {
 		if len(n.Key) > key { // its unit is in the next line
 			b.WriteString(n.Key + "\n")
 			n.Key = ""

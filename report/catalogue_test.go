@@ -26,12 +26,12 @@ func TestTheDocsHaveTheCatalogue(t *testing.T) {
 		_, after, _ = strings.Cut(after, "\n")
 	}
 	var rows strings.Builder
-	for i, n := range metrics.Numbers {
-		if i > 0 && n.Latency != "" && metrics.Numbers[i-1].Latency == n.Latency {
+	for i, n := range metrics.Numbers() {
+		if i > 0 && n.Latency != "" && metrics.Numbers()[i-1].Latency == n.Latency {
 			continue // another statistic of it
 		}
 		compared := ""
-		if slices.ContainsFunc(compare.Numbers, func(c metrics.Number) bool { return c.Name == n.Name }) {
+		if slices.ContainsFunc(compare.Numbers(), func(c metrics.Number) bool { return c.Name == n.Name }) {
 			compared = "`" + n.Name + "`"
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", n.Key, n.Unit, n.About, compared)
@@ -53,7 +53,7 @@ func TestTheCatalogueHasEachNumberOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, n := range metrics.Numbers {
+	for _, n := range metrics.Numbers() {
 		if names[n.Key] || n.Name != n.Key && names[n.Name] || n.Key == "" || n.Label == "" || n.Head == "" || n.About == "" {
 			t.Errorf("%q, %q: not the only one, or without words", n.Name, n.Key)
 		}

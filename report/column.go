@@ -7,25 +7,25 @@ import (
 )
 
 // runColumns are the numbers that every table of runs has.
-var runColumns = metrics.Choose("completed", "failed", "duration_s", "requests_per_s", "output_tokens_per_s",
+var runColumns = metrics.Chosen("completed", "failed", "duration_s", "requests_per_s", "output_tokens_per_s",
 	"total_tokens_per_s")
 
 // someColumns are the numbers of which a table has those groups that a run knows a number of.
-var someColumns = [][]metrics.Number{
-	metrics.Choose("inputs_per_s"),
-	metrics.Choose("sessions_per_s", "median_job_s", "cached_percent"),
-	metrics.Choose("mean_power_w"),
-	metrics.Choose("joules_per_output_token"),
-	metrics.Choose("joules_per_token"),
-	metrics.Choose("output_tokens_per_joule"),
-	metrics.Choose("usd_per_million_input_tokens"),
-	metrics.Choose("usd_per_million_output_tokens"),
-	metrics.Choose("usd_per_million_tokens"),
-	metrics.Choose("wake_ready_ms", "wake_first_token_ms"),
+var someColumns = []func() []metrics.Number{
+	metrics.Chosen("inputs_per_s"),
+	metrics.Chosen("sessions_per_s", "median_job_s", "cached_percent"),
+	metrics.Chosen("mean_power_w"),
+	metrics.Chosen("joules_per_output_token"),
+	metrics.Chosen("joules_per_token"),
+	metrics.Chosen("output_tokens_per_joule"),
+	metrics.Chosen("usd_per_million_input_tokens"),
+	metrics.Chosen("usd_per_million_output_tokens"),
+	metrics.Chosen("usd_per_million_tokens"),
+	metrics.Chosen("wake_ready_ms", "wake_first_token_ms"),
 }
 
-// columns are the Numbers of the table. The usual ones are those of every run, those that a run knows, and the
-// mean and the requested percentiles of each latency.
+// columns are the Numbers of the table. The usual ones are what every run has, the groups that a run knows, and
+// the mean and the requested percentiles of each latency.
 func (t Table) columns() []metrics.Number {
 	if t.Numbers != nil {
 		return t.Numbers
@@ -40,10 +40,10 @@ func (t Table) columns() []metrics.Number {
 	if percentiles = slices.Compact(percentiles); percentiles == nil {
 		percentiles = []float64{99}
 	}
-	columns := slices.Clone(runColumns)
+	columns := slices.Clone(runColumns())
 	for _, group := range someColumns {
-		if slices.ContainsFunc(group, t.knows) {
-			columns = append(columns, group...)
+		if slices.ContainsFunc(group(), t.knows) {
+			columns = append(columns, group()...)
 		}
 	}
 	for _, latency := range []string{"ttft", "ttfo", "tpot", "itl", "e2el"} {

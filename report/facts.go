@@ -14,6 +14,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -41,16 +46,16 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if t.ITL.Len() == 0 && t.MeanITL > 0 {
 		o.Set("mean_token_itl_ms", t.MeanITL)
 	}
-	answerFacts(&o, t)
+	answerFacts(&o, s)
 	lateFacts(&o, s)
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
-	if len(t.Differing) > 0 {
-		o.Set("otherwise_for_vllm", tally(t.Differing))
+	if len(endings.Of(s).Differing) > 0 {
+		o.Set("otherwise_for_vllm", tally(endings.Of(s).Differing))
 	}
 	failureFacts(&o, s)
-	connectionFacts(&o, t.Connecting)
+	connectionFacts(&o, connecting.Of(s))
 	shardFacts(&o, s.Shards)
 	if e := s.Evidence; e != nil {
 		nameFacts(&o, e.Names)
@@ -68,7 +73,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}
 	}
-	if hits, of := s.PrefixCache(); of > 0 {
+	if hits, of := counts.PrefixCache(s); of > 0 {
 		o.Set("prefix_cache_queries", of)
 		o.Set("prefix_cache_hits", hits)
 	}
@@ -102,19 +107,20 @@ func tally[K cmp.Ordered](counts map[K]int) pyjson.Object {
 }
 
 // answerFacts say who counted the tokens of the answers, and how they came.
-func answerFacts(o *pyjson.Object, t *metrics.Truth) {
+func answerFacts(o *pyjson.Object, s *metrics.Summary) {
+	t := s.Truth
 	o.Set("mean_tokens_per_chunk", t.Tokens.Mean())
 	o.Set("max_tokens_per_chunk", t.Tokens.Largest)
 	o.Set("requests_with_known_chunks", t.Tokens.Known)
 	o.Set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	o.Set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
-	if n := t.Counts; n.Tokenizer+n.Nobody > 0 {
+	if n := counts.Of(s); n.Tokenizer+n.Nobody > 0 {
 		o.Set("answers_counted_by_tokenizer", n.Tokenizer)
 		o.Set("answers_counted_by_nobody", n.Nobody)
 	}
-	setSome(o, "answers_all_at_once", t.Delivery.AtOnce)
+	setSome(o, "answers_all_at_once", delivery.Of(s).AtOnce)
 	reasoningFacts(o, t.Reasoning)
-	if l := t.Lengths; l.Of > 0 {
+	if l := lengths.Of(s); l.Of > 0 {
 		o.Set("answers_of_known_length", l.Of)
 		o.Set("short_answers", l.Short)
 		o.Set("missing_tokens", l.Missing)
@@ -179,7 +185,7 @@ func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	if len(classes) > 0 {
 		o.Set("failures", classes)
 	}
-	if reasons := s.Truth.FinishReasons; len(reasons) > 0 {
+	if reasons := endings.Of(s).Reasons; len(reasons) > 0 {
 		o.Set("finish_reasons", tally(reasons))
 	}
 }
@@ -193,7 +199,7 @@ func orInf(v float64) any {
 }
 
 // connectionFacts are what connecting took, inside TTFT.
-func connectionFacts(o *pyjson.Object, c metrics.Connecting) {
+func connectionFacts(o *pyjson.Object, c *connecting.Connecting) {
 	o.Set("connected_requests", c.Requests)
 	n := time.Duration(max(c.Requests, 1))
 	o.Set("mean_connecting_ms", metrics.Milliseconds(c.Mean()))

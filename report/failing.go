@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/endings"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
@@ -134,8 +135,8 @@ func failures(s *metrics.Summary) (rows []vllm.Row) {
 
 // finishReasons has a row for each finish reason, the commonest first.
 func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
-	for _, reason := range metrics.ByCount(s.Truth.FinishReasons) {
-		rows = append(rows, vllm.Row{Label: screen.Clean(reason) + ":", Value: vllm.Count(s.Truth.FinishReasons[reason])})
+	for _, reason := range metrics.ByCount(endings.Of(s).Reasons) {
+		rows = append(rows, vllm.Row{Label: screen.Clean(reason) + ":", Value: vllm.Count(endings.Of(s).Reasons[reason])})
 	}
 	return rows
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // measureHeads are the heads of compare.Measures, in two lines.
-var measureHeads = func() []string {
-	heads := headsOf(compare.Measures)
+func measureHeads() []string {
+	heads := headsOf(compare.Measures())
 	if last := &heads[len(heads)-1]; strings.HasPrefix(*last, "|") {
 		*last = "requests" + *last // req/s alone would seem to be of the heading before
 	}
 	return heads
-}()
+}
 
 // interference writes what the targets did to each other: a table of each target with the others,
 // alone and how much slower it was, and how fair the sharing was. The heading says which part of
@@ -34,12 +34,12 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 		b.WriteString(", against itself " + alone)
 	}
 	b.WriteByte('\n')
-	measures := compare.Measures
+	measures := compare.Measures()
 	if in.Effects[0].Shared.Part != nil {
 		// What a part completes depends more on its beginning than on the server.
 		measures = measures[:len(measures)-1]
 	}
-	g := twoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads[:len(measures)])...)
+	g := twoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads()[:len(measures)])...)
 	for i := range in.Effects {
 		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
@@ -208,7 +208,7 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 
 // measureObject has a number for each measure. The key of a latency ends with the unit.
 func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Object) {
-	for _, m := range compare.Measures {
+	for _, m := range compare.Measures() {
 		key := m.Name
 		if m.Latency != "" {
 			key += unit
@@ -223,7 +223,7 @@ func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Objec
 // target was loaded alone and with others. In a file it is Markdown.
 func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	names, loads := t.loads("repeat", "target")
-	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads...)...)
+	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads()...)...)
 	note := tableNote{compared: true}
 	var notes bytes.Buffer
 	for _, load := range loads {
@@ -235,7 +235,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 		}
 		for _, p := range pairs(sums) {
 			cells := append(load.named(names), p.Target, fmt.Sprint(len(p.Effects)))
-			for _, m := range compare.Measures {
+			for _, m := range compare.Measures() {
 				mean, _, _ := p.Slowdown(m)
 				text := times(mean)
 				if p.Few(m) {

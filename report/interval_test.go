@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -34,7 +35,7 @@ func TestIntervalsSayHowFarAPercentileMayBeOff(t *testing.T) {
 
 func TestIntervalsOfGapsInAHistogramAreNotKnown(t *testing.T) {
 	s := fair()
-	c := metrics.NewCollector(s.Header)
+	c := aspect.Collector(s.Header)
 	c.Cap = 100
 	for i := range 30 {
 		r := &record.Record{Index: i, Tokens: record.Tokens{Out: 10}}

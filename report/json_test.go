@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -19,7 +20,7 @@ func TestAResultFileKeepsTheStartOfTheServer(t *testing.T) {
 		{ID: "1700000000.5", By: "process_start_time_seconds", Began: time.Unix(1700000000, 500e6).UTC(), PID: 7, Version: "0.33.0"},
 		{ID: "a", By: "listener"},
 	} {
-		s := metrics.NewCollector(&metrics.Header{Run: "r", Server: want}).Summary(1)
+		s := aspect.Collector(&metrics.Header{Run: "r", Server: want}).Summary(1)
 		var file bytes.Buffer
 		if err := JSON(&file, s, vllm.Version{}); err != nil {
 			t.Fatal(err)

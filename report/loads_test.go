@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -22,7 +23,7 @@ func repeated() (t Table) {
 						ttft *= slower
 					}
 					h := &metrics.Header{Run: fmt.Sprint(arm, repeat, target, solo), Target: target, Group: fmt.Sprint(arm, repeat), Solo: solo}
-					c := metrics.NewCollector(h)
+					c := aspect.Collector(h)
 					c.AddOutcome(metrics.Outcome{Success: true, Out: 2, TTFT: ttft.Seconds(), Latency: 0.1 + ttft.Seconds()})
 					s := c.Summary(1)
 					s.Trust = &metrics.Trust{Verdict: metrics.Valid}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
@@ -21,7 +22,7 @@ import (
 // step, with a Trace.
 func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 	h.Config.Metrics, h.Config.Percentiles, h.Config.Dataset = []string{"ttft", "tpot", "itl"}, []float64{99}, "random"
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	c.KeepTrace = true
 	var end time.Duration
 	for i := range n {
@@ -91,7 +92,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 
 // summed sums the records of s up again, after a change to each.
 func summed(s *metrics.Summary, change func(*record.Record)) *metrics.Summary {
-	c := metrics.NewCollector(s.Header)
+	c := aspect.Collector(s.Header)
 	c.KeepTrace = true
 	for r := range s.Measured() {
 		change(r)
@@ -189,7 +190,7 @@ func TestWithoutPartsNothingIsWritten(t *testing.T) {
 
 func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 	const s = time.Second
-	c := metrics.NewCollector(&metrics.Header{Delay: 2 * s})
+	c := aspect.Collector(&metrics.Header{Delay: 2 * s})
 	c.KeepTrace = true
 	run := c.Summary(10)
 	window := func(from, to time.Duration) metrics.Window { return metrics.Window{From: from, To: to} }

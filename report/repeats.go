@@ -70,7 +70,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 	}
 	var b bytes.Buffer
 	fixed(&b, title, spreadWidth, "mean", "median", "least", "most", "CV %")
-	for _, c := range spreadColumns {
+	for _, c := range spreadColumns() {
 		var values []float64
 		for _, s := range sums {
 			if v := c.Of(s); !math.IsNaN(v) && s.Completed > 0 {
@@ -93,7 +93,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 }
 
 // spreadColumns are the numbers of a run that are compared between repeats.
-var spreadColumns = metrics.Choose("duration", "request_throughput", "output_throughput",
+var spreadColumns = metrics.Chosen("duration", "request_throughput", "output_throughput",
 	"mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "median_tpot", "p99_tpot",
 	"mean_itl", "median_itl", "p99_itl", "mean_e2el", "median_e2el", "p99_e2el")
 
@@ -115,7 +115,7 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n",
 		len(pairs[0].Effects))
-	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads)...)
+	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads())...)
 	marked, bound := false, []string(nil)
 	for i := range pairs {
 		p := &pairs[i]
@@ -123,7 +123,7 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 			bound = append(bound, p.Target)
 		}
 		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
-		for _, m := range compare.Measures {
+		for _, m := range compare.Measures() {
 			mark := ""
 			if p.Few(m) {
 				mark, marked = few, true

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -23,7 +24,7 @@ import (
 func talks() *metrics.Summary {
 	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"},
 		Goodput: []metrics.SLO{{Metric: "ttft", Limit: 100}}}
-	c := metrics.NewCollector(&metrics.Header{Config: config})
+	c := aspect.Collector(&metrics.Header{Config: config})
 	c.KeepTrace = true
 	var end time.Duration
 	for i := range 40 {

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // The widths of the additional metrics in characters.
@@ -42,7 +45,8 @@ func parseFactLines(text string) (lines []factLine) {
 		"share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted,
 		"megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join,
 		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
-		"known": func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
+		"connecting": connecting.Of,
+		"known":      func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
 		label, text, _ := strings.Cut(fact, "\n")
@@ -180,17 +184,17 @@ func percentileHeads(percentiles []float64) (heads []string) {
 
 // otherwiseTexts are the reasons in words.
 var otherwiseTexts = map[string]string{
-	metrics.DiffersOutput: "all output has names that it does not know", metrics.DiffersLineEnd: "lines end in CR",
-	metrics.DiffersLines: "events of several data: lines", metrics.DiffersComment: "comments in a transcription",
-	metrics.DiffersEvent: "event: lines", metrics.DiffersSpace: "no space after data:",
-	metrics.DiffersCut:     "cut after [DONE]",
-	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output",
-	metrics.DiffersUnfinished: "the server gave up",
+	record.DiffersOutput: "all output has names that it does not know", record.DiffersLineEnd: "lines end in CR",
+	record.DiffersLines: "events of several data: lines", record.DiffersComment: "comments in a transcription",
+	record.DiffersEvent: "event: lines", record.DiffersSpace: "no space after data:",
+	record.DiffersCut:     "cut after [DONE]",
+	record.DiffersUnended: "no end came", record.DiffersError: "an error came after output",
+	record.DiffersUnfinished: "the server gave up",
 }
 
 // otherwise says how many answers vLLM's client judges differently, and why.
 func otherwise(s *metrics.Summary) string {
-	o := s.Truth.Differing
+	o := endings.Of(s).Differing
 	var parts, whys []string
 	if n := o.Sound(); n > 0 {
 		parts = append(parts, metrics.Counted(n, "complete answer")+" may have failed there")

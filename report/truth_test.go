@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
@@ -32,7 +33,7 @@ const ms = time.Millisecond
 // measured is a run of so many requests, each changed a little by vary.
 func measured(c metrics.Config, n int, vary func(i int, r *record.Record)) *metrics.Summary {
 	c.Metrics, c.Dataset = []string{"ttft", "tpot", "itl", "e2el"}, "random"
-	collector := metrics.NewCollector(&metrics.Header{Config: c})
+	collector := aspect.Collector(&metrics.Header{Config: c})
 	for i := range n {
 		r := &record.Record{Index: i, Times: record.Times{Due: time.Duration(i) * 10 * ms}, Tokens: record.Tokens{In: 100, Out: 10}}
 		if math.IsInf(c.RequestRate, 1) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -20,7 +21,7 @@ import (
 // changes each before it is counted.
 func fallen(t *testing.T, times *metrics.ServerTotals, tell func(i int, r *record.Record)) *metrics.Summary {
 	t.Helper()
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Percentiles: []float64{99}}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Percentiles: []float64{99}}})
 	c.KeepTrace = true
 	for i := range 40 {
 		due := time.Duration(i) * time.Second
@@ -222,7 +223,7 @@ func TestTheWaterfallInAResultFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var b bytes.Buffer
-	empty := metrics.NewCollector(&metrics.Header{}).Summary(1)
+	empty := aspect.Collector(&metrics.Header{}).Summary(1)
 	(&Parts{Waterfall: true, Request: "1"}).Cut(&b, empty)
 	if err := Waterfall(&b, empty); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (l *gateFlags) define(f *argv.Flags) {
 		})
 	}
 	var numbers, ofNumbers []string
-	for _, m := range compare.Numbers {
+	for _, m := range compare.Numbers() {
 		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")
 	}
 	f.Offer("advisory", numbers...)

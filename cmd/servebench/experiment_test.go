@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -138,7 +139,7 @@ func TestTargetsWhoseRequestsWereDroppedAreNotCompared(t *testing.T) {
 		var out bytes.Buffer
 		e := newExperiment(mustParse(t, "--target a=http://h:1 b=http://h:2"), &out, io.Discard)
 		for _, name := range []string{"a", "b"} {
-			c := metrics.NewCollector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
+			c := aspect.Collector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
 			c.KeepTrace, c.MaxKept = true, 1<<20
 			if !kept {
 				c.MaxKept = 1

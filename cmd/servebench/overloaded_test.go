@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -42,7 +43,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
 			Version: version.Number(), Config: q.config,
 		}
-		sw, c := stream.NewWriter(w), metrics.NewCollector(h)
+		sw, c := stream.NewWriter(w), aspect.Collector(h)
 		err := sw.Begin(h)
 		took := time.Duration(0)
 		for i, r := range records {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report/plot"
 
@@ -22,7 +23,7 @@ func TestResultFlagsMakeNoOtherLoad(t *testing.T) {
 		var runs []plot.Run
 		for _, value := range []string{"a", "b"} {
 			h := &metrics.Header{Version: "1", Flags: []metrics.KV{{Key: flag.Name, Value: value}}}
-			runs = append(runs, plot.Run{Summary: metrics.NewCollector(h).Summary(1)})
+			runs = append(runs, plot.Run{Summary: aspect.Collector(h).Summary(1)})
 		}
 		asked := compare.Runs([]*metrics.Summary{runs[0].Summary, runs[1].Summary})
 		if found := compare.Differences(asked[:1], asked[1:], nil); found != nil {

@@ -15,6 +15,11 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -174,11 +179,13 @@ var meetings = map[string]func(s *metrics.Summary){
 	"no slots": func(s *metrics.Summary) {
 		s.Truth.Pace = metrics.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
 	},
-	"no counts":      func(s *metrics.Summary) { s.Truth.Counts = metrics.Counts{Of: 100, Nobody: 100} },
-	"an early chunk": func(s *metrics.Summary) { s.Truth.Delivery = metrics.Delivery{Content: 9, Early: 9, Ahead: time.Hour} },
+	"no counts": func(s *metrics.Summary) { *metrics.View[counts.Counts](s) = counts.Counts{Of: 100, Nobody: 100} },
+	"an early chunk": func(s *metrics.Summary) {
+		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Content: 9, Early: 9, Ahead: time.Hour}
+	},
 	"no connections": func(s *metrics.Summary) { s.Evidence.Exhausted = 7 },
 	"connecting": func(s *metrics.Summary) {
-		s.Truth.Connecting = metrics.Connecting{Requests: 9, Of: 9, Connect: time.Hour}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 9, Of: 9, Connect: time.Hour}
 	},
 	"a known prompt": func(s *metrics.Summary) { s.Evidence.PrefixHits, s.Evidence.PrefixQueries = 1000, 1000 },
 	"a busy client": func(s *metrics.Summary) {
@@ -191,7 +198,7 @@ var meetings = map[string]func(s *metrics.Summary){
 		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{To: time.Hour}, Last: "b"}
 	},
 	"a short context": func(s *metrics.Summary) {
-		s.Truth.Lengths = metrics.Lengths{Of: 9, Short: 9, Reasons: map[string]int{"length": 9}}
+		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 9, Short: 9, Reasons: map[string]int{"length": 9}}
 	},
 	"insecure answers": func(s *metrics.Summary) { s.Evidence.Unverified = true },
 }
@@ -205,7 +212,7 @@ func undelay(s *metrics.Summary) {
 
 // met is the verdict on a run of the command line that met something.
 func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
-	c := metrics.NewCollector(&metrics.Header{Config: o.Plan.Config(), Flags: o.Flags})
+	c := aspect.Collector(&metrics.Header{Config: o.Plan.Config(), Flags: o.Flags})
 	for i := range 100 {
 		r := &record.Record{Index: i, Times: record.Times{Sent: time.Duration(i) * 10 * time.Millisecond, FirstContent: 1}, Tokens: record.Tokens{Out: 2}}
 		r.Answer.Chunks.Append(r.Times.Sent + 50*time.Millisecond)

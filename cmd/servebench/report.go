@@ -79,7 +79,7 @@ runs, which opens without a network, and --svg each of the page's charts as a pi
 		Example: `  servebench report run.jsonl
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --metric-percentiles 50,99.9 vllm-infqps-model.json
-  servebench report --numbers p99_ttft_ms,output_tokens_per_s old.jsonl new.jsonl
+  servebench report --numbers p99_ttft_ms,requests_per_s old.jsonl new.jsonl
   servebench report --html report.html old.jsonl new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error {
@@ -113,7 +113,7 @@ runs, which opens without a network, and --svg each of the page's charts as a pi
 		"also report where the time of requests went: their spans, from due to the end, as text, on the page and in JSON")
 	f.StringVar(&r.parts.Request, "request", "",
 		"`ID` also report the spans of one request, by its x-request-id or its number in the dataset, from 0")
-	r.numbers.Define(f, "print a table of these numbers instead of blocks, with a row for each run")
+	r.numbers.Define(f, "print a table of these numbers instead of blocks")
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
 	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in "+
 		"common)")

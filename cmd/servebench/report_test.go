@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -97,7 +98,7 @@ func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
 	var text bytes.Buffer
 	for _, h := range []metrics.Header{{Run: "b", Shard: 0, Shards: 2}, {Run: "a"}, {Run: "b", Shard: 1, Shards: 2}} {
 		w := stream.NewWriter(&text)
-		c := metrics.NewCollector(&h)
+		c := aspect.Collector(&h)
 		r := &record.Record{Run: h.Run, Tokens: record.Tokens{In: 10 * len(h.Run), Out: 1}}
 		c.Add(r)
 		if err := errors.Join(w.Begin(&h), w.Write(r), w.End(c.Summary(2))); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -27,7 +28,7 @@ func writeShards(t *testing.T, dir string) (shards []string, whole string) {
 func writeStream(t *testing.T, name string, h metrics.Header) string {
 	t.Helper()
 	var text bytes.Buffer
-	w, c := stream.NewWriter(&text), metrics.NewCollector(&h)
+	w, c := stream.NewWriter(&text), aspect.Collector(&h)
 	err := w.Begin(&h)
 	for i := range 4 {
 		sent := time.Duration(i) * time.Second / 7

@@ -91,15 +91,15 @@ func TestSpeechIsSentAsByVLLM033(t *testing.T) {
 			if diff := cmp.Diff(sorted(want).generations, sorted(calls).generations); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if diff := cmp.Diff(lengths(want), lengths(calls)); diff != "" {
+			if diff := cmp.Diff(lengthsOf(want), lengthsOf(calls)); diff != "" {
 				t.Errorf("lengths: -want +got:\n%s", diff)
 			}
 		})
 	}
 }
 
-// lengths are the lengths of requests by their ids: boundaries differ, and are as long.
-func lengths(calls []wireCall) map[string]string {
+// lengthsOf are the lengths of requests by their ids: boundaries differ, and are as long.
+func lengthsOf(calls []wireCall) map[string]string {
 	all := map[string]string{}
 	for _, call := range calls {
 		headers := map[string]string{}

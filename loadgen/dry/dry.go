@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -108,7 +109,7 @@ func (t *trial) run(ctx context.Context, servers Servers) ([]*metrics.Summary, e
 		}
 	}
 	for _, h := range t.headers {
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		c.KeepTrace = t.plan.Keep.Requests || h.Target != ""
 		collectors = append(collectors, c)
 		w := stream.NewWriter(keep)

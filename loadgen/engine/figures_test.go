@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // sessionsOf are the figures of the sessions of a load.
 func sessionsOf(t *testing.T, load Load) *metrics.Sessions {
 	t.Helper()
 	load.Target.Encode = encodeTurn
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	for _, rec := range collect(t, oneLoad(load)) {
 		c.Add(rec)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -145,7 +146,7 @@ func TestARunWithoutAnswersHoldsNoSLO(t *testing.T) {
 func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 	one := &record.Record{Tokens: record.Tokens{Out: 1}, Times: record.Times{Last: time.Second, End: time.Second}}
 	one.Answer.Chunks.Append(time.Second)
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	c.Add(one)
 	for name, row := range map[string]struct {
 		slo  SLO
@@ -245,7 +246,7 @@ func TestASourceThatEndsEarlyHoldsNoSLO(t *testing.T) {
 }
 
 func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	for range 10 {
 		late := &record.Record{Times: record.Times{Sent: time.Hour, Last: time.Hour + time.Second, End: time.Hour + time.Second}, Tokens: record.Tokens{Out: 1}}
 		late.Answer.Chunks.Append(late.Times.Last)

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -87,7 +86,7 @@ func TestFailedTranscriptionsHaveAClass(t *testing.T) {
 
 // vLLM's client skips comments in all other streams.
 func TestCommentsInTranscriptionsAreTold(t *testing.T) {
-	for audio, want := range map[bool]string{true: metrics.DiffersComment, false: ""} {
+	for audio, want := range map[bool]string{true: record.DiffersComment, false: ""} {
 		o := &Endpoint{URL: "http://server.test/v1/x", Audio: audio, Chat: !audio, Transport: canned(": ping\n\ndata: " + heard + "\n\ndata: [DONE]\n\n")}
 		if got, rec := ask(t, o); got.Class != record.OK || rec.Result.Differs != want {
 			t.Errorf("audio %v: class %q, differs %q", audio, got.Class, rec.Result.Differs)

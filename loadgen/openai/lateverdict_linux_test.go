@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -42,7 +43,7 @@ func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary
 	l.t.Helper()
 	l.rec.Tokens.Out, l.rec.Times.Sent = tokens, -time.Hour
 	l.rec.Times.Due, l.rec.Times.Slot, l.rec.Times.Wrote = l.rec.Times.Sent, l.rec.Times.Sent, l.rec.Times.Sent
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
 	c.Add(&l.rec)
 	s = c.Summary(1)
 	s.Evidence, s.Age = &metrics.Evidence{WakeP99: wake}, metrics.FromHistogram(l.tally.Ages())

@@ -11,7 +11,6 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -52,7 +51,7 @@ func TestResponsesAreRead(t *testing.T) {
 			`{"role": "assistant", "content": "Hi", "id": "resp_1"}`},
 		{"a call", []string{responseArgs, responseCall, responseEnd},
 			record.Record{Answer: record.Answer{Finish: "completed", Reply: "resp_1",
-				Calls: json.RawMessage(`[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`)}, Tokens: record.Tokens{In: 11, Out: 7, Cached: 8}, Result: record.Result{Differs: metrics.DiffersOutput}},
+				Calls: json.RawMessage(`[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`)}, Tokens: record.Tokens{In: 11, Out: 7, Cached: 8}, Result: record.Result{Differs: record.DiffersOutput}},
 			`{"role": "assistant", "content": null, "id": "resp_1", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]}`},
 		{"an end without a response", []string{responseText, `{"type":"response.completed"}`}, record.Record{Answer: record.Answer{Text: "Hi", Finish: "completed"}, Tokens: record.Tokens{In: 3}},
 			`{"role": "assistant", "content": "Hi"}`},

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
@@ -55,7 +55,7 @@ type eventReader struct {
 	edgeStamp wire.Arrival // arrival of what came up to there
 
 	// odd says why vLLM's client fails the stream although it is sound, as one of
-	// metrics.Differs…; empty if that client does not fail it.
+	// record.Differs…; empty if that client does not fail it.
 	odd string
 	// joins says that vLLM's client takes the events of the stream as the standard has them, apart
 	// from their line ends: so for the Responses API.
@@ -155,11 +155,11 @@ func (r *eventReader) field(lo, hi int) {
 	switch string(name) {
 	case "":
 		if r.bare {
-			r.differs(metrics.DiffersComment)
+			r.differs(record.DiffersComment)
 		}
 	case "event":
 		r.name = append(r.name[:0], value...)
-		r.differs(metrics.DiffersEvent)
+		r.differs(record.DiffersEvent)
 	case "error":
 		if !bytes.HasPrefix(value, []byte("{")) {
 			return
@@ -169,7 +169,7 @@ func (r *eventReader) field(lo, hi int) {
 		r.datum(value, hi)
 	case "data":
 		if !spaced {
-			r.differs(metrics.DiffersSpace)
+			r.differs(record.DiffersSpace)
 		}
 		r.datum(value, hi)
 	}
@@ -186,7 +186,7 @@ func (r *eventReader) datum(value []byte, hi int) {
 		r.hasOne, r.lo, r.hi = true, hi-len(value), hi
 		return
 	case !r.joined:
-		r.differs(metrics.DiffersLines)
+		r.differs(record.DiffersLines)
 		r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
 	}
 	r.data = append(append(r.data, '\n'), value...)
@@ -226,7 +226,7 @@ func (r *eventReader) line() (lo, hi int, err error) {
 			lo, hi = r.pos, r.scanned+end
 			r.pos = r.scanned + next
 			if r.afterCR = r.buf[r.pos-1] == '\r'; r.afterCR {
-				r.odd = metrics.DiffersLineEnd
+				r.odd = record.DiffersLineEnd
 			}
 			break
 		}

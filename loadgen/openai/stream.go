@@ -9,7 +9,6 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -129,7 +128,7 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 		return true, s.verdict()
 	case err != nil && s.done:
 		if record.Ended(ctx) == nil {
-			s.rec.Result.Differs = metrics.DiffersCut
+			s.rec.Result.Differs = record.DiffersCut
 		}
 		return true, s.verdict()
 	case err != nil:
@@ -145,7 +144,7 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 		return false, nil
 	}
 	if s.piece.responses && !e.whole && len(e.name) > 0 {
-		s.events.odd = metrics.DiffersEvent // that client loses it
+		s.events.odd = record.DiffersEvent // that client loses it
 	}
 	if s.piece.read(e.data) != nil || s.piece.failed {
 		return !s.done, s.unreadable(ctx, e)
@@ -340,7 +339,7 @@ func (s *stream) failed(data []byte) *record.Failure {
 	if said != nil {
 		message = said.Message
 	}
-	s.broken(metrics.DiffersError)
+	s.broken(record.DiffersError)
 	s.lingers = true
 	return failed(record.InStream, message, said)
 }
@@ -357,7 +356,7 @@ func (s *stream) verdict() error {
 	case s.outputs == 0 && s.content == 0:
 		return record.Failf(record.Empty, neverValid)
 	case unfinished(s.rec.Answer.Finish):
-		s.broken(metrics.DiffersUnfinished)
+		s.broken(record.DiffersUnfinished)
 		return record.Failf(record.Unfinished, "the server did not finish the answer: its finish reason is %s",
 			s.rec.Answer.Finish)
 	case !s.done && s.piece.responses:
@@ -365,10 +364,10 @@ func (s *stream) verdict() error {
 	case !s.done && s.rec.Answer.Finish == "" && s.piece.messages:
 		return record.Failf(record.Truncated, "the stream ended without a stop reason and without message_stop")
 	case !s.done && s.rec.Answer.Finish == "":
-		s.broken(metrics.DiffersUnended)
+		s.broken(record.DiffersUnended)
 		return record.Failf(record.Truncated, "the stream ended without a finish reason and without [DONE]")
 	case s.outputs == 0:
-		s.rec.Result.Differs = metrics.DiffersOutput
+		s.rec.Result.Differs = record.DiffersOutput
 	case s.events.odd != "":
 		s.rec.Result.Differs = s.events.odd
 	}

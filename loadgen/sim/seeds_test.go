@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -146,7 +147,7 @@ func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Sum
 			defer stop()
 			load.Target.Name = strconv.Itoa(i)
 			run.Loads = append(run.Loads, load)
-			collectors = append(collectors, metrics.NewCollector(new(metrics.Header)))
+			collectors = append(collectors, aspect.Collector(new(metrics.Header)))
 		}
 		run.Wait = engine.Sleep
 		ends := make([]time.Duration, len(servers))

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -144,7 +145,7 @@ func TestALineOfASweepSaysWhichTTFTDecides(t *testing.T) {
 		false: "  2 of 2 requests, 1.00 req/s, mean TTFT 100.00 ms, mean TPOT 10.00 ms\n",
 		true:  "  2 of 2 requests, 1.00 req/s, mean TTFT 3.00 ms, mean TPOT 107.00 ms, mean TTFT to the first content 100.00 ms\n",
 	} {
-		c := metrics.NewCollector(&metrics.Header{})
+		c := aspect.Collector(&metrics.Header{})
 		for i := range 2 {
 			r := &record.Record{Index: i, Tokens: record.Tokens{In: 9, Out: 2}, Times: record.Times{FirstContent: 100 * time.Millisecond}}
 			if empty {

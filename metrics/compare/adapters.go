@@ -10,7 +10,7 @@ import (
 // adapterNumbers are all numbers of an adapter.
 func adapterNumbers(adapter string) []metrics.Number {
 	var all []metrics.Number
-	for _, n := range Numbers {
+	for _, n := range Numbers() {
 		if of, ok := metrics.NumberNamed(adapter + "/" + n.Name); ok {
 			all = append(all, of)
 		}

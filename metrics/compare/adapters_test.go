@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // adapted is a run with 60 requests to two adapters, of which one takes so many milliseconds longer
 // to answer.
 func adapted(id, slow string, by int) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "1", Config: metrics.Config{Backend: "openai", Model: "m", NumPrompts: 60}})
+	c := aspect.Collector(&metrics.Header{Run: id, Version: "1", Config: metrics.Config{Backend: "openai", Model: "m", NumPrompts: 60}})
 	for i := range 60 {
 		r := &record.Record{Index: i, Adapter: []string{"org/sql", "chat"}[i%2], Tokens: record.Tokens{Out: 2}, Times: record.Times{Sent: time.Duration(i) * time.Millisecond}}
 		first := r.Times.Sent + 20*time.Millisecond + time.Duration(i%7)*time.Microsecond

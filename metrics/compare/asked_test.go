@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // Runs whose prompts or answers were of other lengths, or which asked for another model, are of
@@ -11,7 +12,7 @@ import (
 func TestLengthsAndServedNamesMakeALoad(t *testing.T) {
 	run := func(dataset string, flags ...metrics.KV) *Run {
 		h := &metrics.Header{Version: "1", Flags: flags, Config: metrics.Config{Model: "m", Dataset: dataset}}
-		return Runs([]*metrics.Summary{metrics.NewCollector(h).Summary(1)})[0]
+		return Runs([]*metrics.Summary{aspect.Collector(h).Summary(1)})[0]
 	}
 	long := metrics.KV{Key: "random-input-len", Value: "1024"} // which is recorded as the default
 	for name, runs := range map[string][]*Run{

@@ -44,9 +44,9 @@ func TestManyGatedNumbersTakeMoreRuns(t *testing.T) {
 	if c := Compare(old, new, gate); c.Verdict != Regressed {
 		t.Errorf("three gated: %s %q", c.Verdict, c.Reasons)
 	}
-	gate.Limits = append(gate.Limits, Margin{Number: Numbers[0]})
+	gate.Limits = append(gate.Limits, Margin{Number: Numbers()[0]})
 	for _, r := range slices.Concat(old, new) {
-		r.Numbers[Numbers[0].Name] = 1
+		r.Numbers[Numbers()[0].Name] = 1
 	}
 	if c := Compare(old, new, gate); c.Verdict != NoVerdict || c.Needed != 5 {
 		t.Errorf("four gated: %s %q", c.Verdict, c.Reasons)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -15,7 +16,7 @@ import (
 func greeted(t *testing.T, id string, first time.Duration, empty bool) *metrics.Summary {
 	t.Helper()
 	h := &metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai", Endpoint: "/v1/completions", Model: "m", NumPrompts: 20}}
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	for i := range 20 {
 		at := time.Duration(i) * time.Second
 		r := &record.Record{Index: i, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 9, Out: 10}}
@@ -94,7 +95,7 @@ func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 // from 10 ms on, if there is any.
 func reasoning(t *testing.T, id string, output time.Duration, reasons bool) *metrics.Summary {
 	t.Helper()
-	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai-chat", Model: "m", NumPrompts: 20}})
+	c := aspect.Collector(&metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai-chat", Model: "m", NumPrompts: 20}})
 	for i := range 20 {
 		at := time.Duration(i) * time.Second
 		r := &record.Record{Index: i, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 9, Out: 10}, Answer: record.Answer{Reasoned: reasons}}

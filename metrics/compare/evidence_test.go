@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/numpy"
 )
 
@@ -16,7 +17,7 @@ func valued(order string) (old, new []*Run, values map[*Run]*metrics.Distributio
 	random := rand.New(rand.NewPCG(1, 2))
 	values = map[*Run]*metrics.Distribution{}
 	for _, r := range slices.Concat(old, new) {
-		s := metrics.NewCollector(&metrics.Header{}).Summary(1)
+		s := aspect.Collector(&metrics.Header{}).Summary(1)
 		for range 50 {
 			s.TTFT.Add(random.ExpFloat64())
 		}

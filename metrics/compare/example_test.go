@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -15,7 +16,7 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 	var sums []*metrics.Summary
 	for i := range 5 {
 		header := &metrics.Header{Run: fmt.Sprint(name, i), Config: metrics.Config{Model: "demo", RequestRate: math.Inf(1)}}
-		c := metrics.NewCollector(header)
+		c := aspect.Collector(header)
 		for range 100 {
 			r := &record.Record{Run: header.Run, Tokens: record.Tokens{In: 10, Out: 2}}
 			r.Answer.Chunks.Append(ttft + time.Duration(i)*time.Millisecond)

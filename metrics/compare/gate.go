@@ -154,14 +154,14 @@ func (g *Gate) limit(name string) *Margin {
 }
 
 // metrics are all compared metrics: Numbers, and the gate's extra ones.
-func (g *Gate) metrics() []metrics.Number { return slices.Concat(Numbers, g.Extra()) }
+func (g *Gate) metrics() []metrics.Number { return slices.Concat(Numbers(), g.Extra()) }
 
 // Extra are the metrics of the gate that Numbers lacks.
 func (g *Gate) Extra() []metrics.Number {
 	var extra []metrics.Number
 	add := func(m metrics.Number) {
 		same := func(other metrics.Number) bool { return other.Name == m.Name }
-		if !slices.ContainsFunc(Numbers, same) && !slices.ContainsFunc(extra, same) {
+		if !slices.ContainsFunc(Numbers(), same) && !slices.ContainsFunc(extra, same) {
 			extra = append(extra, m)
 		}
 	}

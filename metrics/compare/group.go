@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -89,7 +90,7 @@ func (g *Group) Total() *metrics.Summary {
 		}
 	}
 	slices.SortStableFunc(records, func(a, b *record.Record) int { return cmp.Compare(a.Times.End, b.Times.End) })
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	c.KeepTrace = true
 	for _, r := range records {
 		c.Add(r)

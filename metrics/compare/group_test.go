@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // shared is a run of a group with a Trace, its clock begun so long after epoch.
 func shared(h metrics.Header, after time.Duration, seconds float64, records ...*record.Record) *metrics.Summary {
 	h.Group, h.Epoch = "g", epoch.Add(after)
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	c.KeepTrace = true
 	for _, r := range records {
 		c.Add(r)
@@ -141,7 +142,7 @@ func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 		t.Fatalf("%+v", in)
 	}
 	for i, want := range [][]float64{{4, 4, 4, 2, 2, 2, 2}, {2, 2, 2, 2, 2, 4, 4}} {
-		for k, m := range Measures {
+		for k, m := range Measures() {
 			if got := in.Effects[i].Slowdown(m); !nearly(got, want[k]) {
 				t.Errorf("%s: %s is %v, want %v", in.Effects[i].Target, m.Name, got, want[k])
 			}
@@ -159,7 +160,7 @@ func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 
 	// One of the two alone is no comparison of progress.
 	in = Groups(sums[1:])[0].Interference()
-	if !in.Compared || len(in.Fairness) != 1 || in.Fairness[0].Of != "output_throughput" || !nearly(in.Fairness[0].Jain, 0.9) || !math.IsNaN(in.Effects[0].Slowdown(Measures[0])) {
+	if !in.Compared || len(in.Fairness) != 1 || in.Fairness[0].Of != "output_throughput" || !nearly(in.Fairness[0].Jain, 0.9) || !math.IsNaN(in.Effects[0].Slowdown(Measures()[0])) {
 		t.Errorf("%+v", in)
 	}
 	if Groups(sums[2:])[0].Interference().Compared {
@@ -180,7 +181,7 @@ func TestATargetWithoutAnswersHasNoSlowdown(t *testing.T) {
 		shared(alone, 0, 1, fine()...), shared(aloneBad, 0, 1, fine()...), shared(good, 0, 1, fine()...), shared(bad, 0, 1, broken()...),
 	})[0]
 	for _, in := range []*Interference{g.Interference(), g.Within(metrics.Window{From: 0, To: 200 * msec}).Interference()} {
-		for _, m := range Measures {
+		for _, m := range Measures() {
 			if v := in.Effects[1].Slowdown(m); !math.IsNaN(v) {
 				t.Errorf("%s: %v", m.Name, v)
 			}

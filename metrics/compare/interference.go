@@ -16,13 +16,12 @@ type Sharing struct {
 }
 
 // Measures are the numbers of a run that show interference, latencies first.
-var Measures = metrics.Choose("mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "p99_tpot", "output_throughput",
+var Measures = metrics.Chosen("mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "p99_tpot", "output_throughput",
 	"request_throughput")
 
-var (
-	meanTTFT, meanTPOT = Measures[0], Measures[3]
-	outputThroughput   = Measures[5]
-)
+func meanTTFT() metrics.Number         { return Measures()[0] }
+func meanTPOT() metrics.Number         { return Measures()[3] }
+func outputThroughput() metrics.Number { return Measures()[5] }
 
 // Slowdown is the ratio of latencies with the others to latencies alone, or of throughput alone to
 // throughput with the others; NaN if one is unknown.
@@ -34,13 +33,13 @@ func (e *Sharing) Slowdown(m metrics.Number) float64 {
 }
 
 // slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Numbers.
-var slowdownOf = map[string]metrics.Number{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
+var slowdownOf = map[string]func() metrics.Number{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
 	"output_slowdown": outputThroughput}
 
 // slowdowns are the slowdowns of a target with others against itself alone, in the same repeat. No run alone has one.
 func slowdowns() (all []metrics.Number) {
 	for _, name := range slices.Sorted(maps.Keys(slowdownOf)) {
-		of := slowdownOf[name]
+		of := slowdownOf[name]()
 		all = append(all, metrics.Number{Name: name, Key: name, Label: of.Label + " slowdown", Head: of.Head + " slowdown",
 			Unit: metrics.Times, Better: metrics.Lower, About: of.Name + " with the other targets, against the target alone",
 			Of: func(*metrics.Summary) float64 { return math.NaN() }})
@@ -62,7 +61,7 @@ func slow(runs []*Run, sums []*metrics.Summary) {
 		}
 		pair := Sharing{Shared: s, Alone: sums[at]}
 		for name, m := range slowdownOf {
-			if v := pair.Slowdown(m); v > 0 && !math.IsInf(v, 1) {
+			if v := pair.Slowdown(m()); v > 0 && !math.IsInf(v, 1) {
 				runs[i].Numbers[name] = v
 			}
 		}
@@ -71,7 +70,8 @@ func slow(runs []*Run, sums []*metrics.Summary) {
 
 // progress is the share of its solo output throughput that a target keeps.
 func (e *Sharing) progress() float64 {
-	return quotient(outputThroughput.Value(e.Shared), outputThroughput.Value(e.Alone))
+	n := outputThroughput()
+	return quotient(n.Value(e.Shared), n.Value(e.Alone))
 }
 
 // quotient is NaN if the divisor is 0.
@@ -135,12 +135,15 @@ func (g *Group) Interference() *Interference {
 		in.Effects = append(in.Effects, e)
 	}
 	if !all {
-		in.fairness("output_throughput", func(e *Sharing) float64 { return outputThroughput.Value(e.Shared) })
+		in.fairness("output_throughput", func(e *Sharing) float64 {
+			n := outputThroughput()
+			return n.Value(e.Shared)
+		})
 		return in
 	}
 	in.fairness("progress", (*Sharing).progress)
-	in.fairness("ttft_slowdown", func(e *Sharing) float64 { return e.Slowdown(meanTTFT) })
-	in.fairness("tpot_slowdown", func(e *Sharing) float64 { return e.Slowdown(meanTPOT) })
+	in.fairness("ttft_slowdown", func(e *Sharing) float64 { return e.Slowdown(meanTTFT()) })
+	in.fairness("tpot_slowdown", func(e *Sharing) float64 { return e.Slowdown(meanTPOT()) })
 	return in
 }
 

@@ -4,16 +4,19 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/metrics"
 )
 
 // Numbers are the compared numbers in the order of the output.
-var Numbers = slices.Concat(metrics.Choose("request_throughput", "output_throughput", "total_throughput",
-	"input_sequence_throughput", "goodput"), latencies("ttft"), latencies("ttfo"), latencies("tpot"), latencies("itl"),
-	latencies("e2el"), metrics.Choose("session_throughput", "session_goodput"), latencies("job"),
-	metrics.Choose("joules_per_output_token", "joules_per_token", "usd_per_million_input_tokens",
-		"usd_per_million_output_tokens", "usd_per_million_tokens", "wake_ready", "wake_first_token"), slowdowns())
+var Numbers = sync.OnceValue(func() []metrics.Number {
+	return slices.Concat(metrics.Choose("request_throughput", "output_throughput", "total_throughput",
+		"input_sequence_throughput", "goodput"), latencies("ttft"), latencies("ttfo"), latencies("tpot"), latencies("itl"),
+		latencies("e2el"), metrics.Choose("session_throughput", "session_goodput"), latencies("job"),
+		metrics.Choose("joules_per_output_token", "joules_per_token", "usd_per_million_input_tokens",
+			"usd_per_million_output_tokens", "usd_per_million_tokens", "wake_ready", "wake_first_token"), slowdowns())
+})
 
 // latencies are the compared numbers of a latency.
 func latencies(name string) []metrics.Number {
@@ -23,8 +26,8 @@ func latencies(name string) []metrics.Number {
 // Find is the number of that name by which runs are compared: one of Numbers, or of the catalogue's others a
 // statistic of a latency or a number of an adapter, as p95_ttft and sql/p95_ttft.
 func Find(name string) (n metrics.Number, known bool) {
-	if i := slices.IndexFunc(Numbers, func(n metrics.Number) bool { return n.Name == name }); i >= 0 {
-		return Numbers[i], true
+	if i := slices.IndexFunc(Numbers(), func(n metrics.Number) bool { return n.Name == name }); i >= 0 {
+		return Numbers()[i], true
 	}
 	n, known = metrics.NumberNamed(name)
 	return n, known && n.Name == name && (n.Latency != "" || strings.Contains(name, "/"))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // A drifting server answers a twentieth later in each load test than in the one
@@ -15,7 +16,7 @@ func drifting(order ...string) []Group {
 	for i, name := range order {
 		for _, target := range map[string][]string{"a": {"a"}, "b": {"b"}, "both": {"a", "b"}}[name] {
 			h := &metrics.Header{Target: target, Solo: name != "both", Group: fmt.Sprint(i / 3)}
-			c := metrics.NewCollector(h)
+			c := aspect.Collector(h)
 			first := 100 * math.Pow(1.05, float64(i))
 			for range 3 {
 				r := sentAt(0)
@@ -45,7 +46,7 @@ func TestDriftIsNoInterferenceWhereRepeatsTakeTurns(t *testing.T) {
 			t.Fatalf("%s: %+v", name, pairs)
 		}
 		for i, want := range []float64{c.a, c.b} {
-			mean, least, most := pairs[i].Slowdown(meanTTFT)
+			mean, least, most := pairs[i].Slowdown(meanTTFT())
 			if math.Abs(mean-want) > 1e-6 || least > mean+1e-9 || most < mean-1e-9 {
 				t.Errorf("%s: %s slows down %v times, %v to %v, want %v", name, pairs[i].Target, mean, least, most, want)
 			}
@@ -61,7 +62,7 @@ func TestWhatHasNoPairsHasNoSlowdown(t *testing.T) {
 		t.Errorf("of none alone: %+v", pairs)
 	}
 	empty := Paired{Effects: []Sharing{{}, {}}}
-	if mean, _, _ := empty.Slowdown(meanTTFT); !math.IsNaN(mean) {
+	if mean, _, _ := empty.Slowdown(meanTTFT()); !math.IsNaN(mean) {
 		t.Errorf("of nothing: %v", mean)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/counts"
 )
 
 // A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
@@ -106,11 +107,11 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r.arms = armNames(s)
 	r.sum = s
 	r.recounts = s.Truth != nil
-	all := slices.Concat(Numbers, extra, ruled(s))
+	all := slices.Concat(Numbers(), extra, ruled(s))
 	for i := range s.Adapters {
 		all = append(all, adapterNumbers(s.Adapters[i].Name)...)
 	}
-	_, prompts := s.PrefixCache()
+	_, prompts := counts.PrefixCache(s)
 	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), failedText(s, firstToken)
 	if w := s.Waterfall(); w != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -115,7 +116,7 @@ func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
 }
 
 func TestARunHasTheMeansOfItsSpans(t *testing.T) {
-	c := metrics.NewCollector(&metrics.Header{Run: "r"})
+	c := aspect.Collector(&metrics.Header{Run: "r"})
 	for i := range 2 {
 		r := &record.Record{Times: record.Times{Due: 0, Slot: time.Millisecond, Sent: 2 * time.Millisecond, Wrote: 3 * time.Millisecond}, Tokens: record.Tokens{Out: 1}}
 		r.Answer.Chunks.Append(time.Duration(10+10*i) * time.Millisecond)

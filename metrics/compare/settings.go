@@ -209,7 +209,7 @@ func findMetric(name string) (metrics.Number, error) {
 	m, ok := Find(name)
 	if !ok {
 		var names []string
-		for _, m := range Numbers {
+		for _, m := range Numbers() {
 			names = append(names, m.Name)
 		}
 		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name,

@@ -96,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 	all := func(ms float64) func(int, *Run) { return gaps(func(int) float64 { return ms }) }
 	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
 	floor := DefaultGate()
-	floor.Bounds = []Bound{{Numbers[1], 1000, math.Inf(1)}}
+	floor.Bounds = []Bound{{Numbers()[1], 1000, math.Inf(1)}}
 	tolerant := DefaultGate()
 	tolerant.Allowed = 0.02
 	despite := DefaultGate()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -13,7 +14,7 @@ const tick = 100 * time.Millisecond
 // run is a run whose pool held so much at each tick, in bytes; -1 could not be read.
 func run(held ...int64) *metrics.Summary {
 	h := &metrics.Header{Run: "r"}
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	c.KeepTrace = true
 	for i, n := range held {
 		s := &metrics.Sample{At: time.Duration(i) * tick, Pool: &metrics.PoolSample{Name: "a"}}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -48,7 +49,7 @@ func blocks(text string) []*metrics.Summary {
 
 // run has so many requests of ten prompt tokens and two output tokens, all with that TTFT.
 func run(n int, ttft time.Duration, config metrics.Config) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: config})
+	c := aspect.Collector(&metrics.Header{Config: config})
 	for i := range n {
 		r := &record.Record{Index: i, Tokens: record.Tokens{In: 10, Out: 2}}
 		r.Answer.Chunks.Append(ttft)

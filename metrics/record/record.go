@@ -277,6 +277,9 @@ func (r *Record) TTFT() time.Duration {
 	return r.Answer.Chunks.First() - r.Times.Sent
 }
 
+// Answered reports that the request completed with a chunk.
+func (r *Record) Answered() bool { return r.Result.Class == OK && r.Answer.Chunks.Len() > 0 }
+
 // TTFO is the time to the first output that is not reasoning: text, a call or a refusal, of any
 // choice. It is false for an answer without any, and for one that came whole.
 func (r *Record) TTFO() (latency time.Duration, there bool) {

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/sharing"
 )
 
 // run is a run of one request with a TTFT in milliseconds.
 func run(group string, target string, solo bool, ttft float64) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Group: group, Target: target, Solo: solo})
+	c := aspect.Collector(&metrics.Header{Group: group, Target: target, Solo: solo})
 	c.AddOutcome(metrics.Outcome{Success: true, Out: 2, TTFT: ttft / 1000, Latency: ttft/1000 + .1})
 	return c.Summary(time.Second.Seconds())
 }

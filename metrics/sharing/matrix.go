@@ -42,7 +42,7 @@ func (l *Load) Matrices() (all []Matrix) {
 	if !alone {
 		return nil
 	}
-	for _, m := range compare.Measures {
+	for _, m := range compare.Measures() {
 		if slices.Contains(measures, m.Name) {
 			all = append(all, l.matrix(m))
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // Each result is for one request of one token, as most of a stream's lines are: what a scanned line
@@ -14,7 +15,7 @@ import (
 func BenchmarkRequest(b *testing.B) {
 	const n = 100_000
 	var text bytes.Buffer
-	sw, c := NewWriter(&text), metrics.NewCollector(testHeader("r"))
+	sw, c := NewWriter(&text), aspect.Collector(testHeader("r"))
 	if err := sw.Begin(testHeader("r")); err != nil {
 		b.Fatal(err)
 	}

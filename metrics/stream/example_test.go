@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -14,7 +15,7 @@ import (
 func Example() {
 	var file bytes.Buffer
 	header := &metrics.Header{Run: "example", Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
-	c, w := metrics.NewCollector(header), stream.NewWriter(&file)
+	c, w := aspect.Collector(header), stream.NewWriter(&file)
 	if err := w.Begin(header); err != nil {
 		fmt.Println(err)
 		return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -76,7 +77,7 @@ func three() []*record.Record {
 }
 
 func truthOf(c metrics.Config, records ...*record.Record) *metrics.Truth {
-	collector := metrics.NewCollector(&metrics.Header{Config: c})
+	collector := aspect.Collector(&metrics.Header{Config: c})
 	for _, r := range records {
 		collector.Add(r)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -88,7 +89,7 @@ func TestIntervalLogHasASecondALine(t *testing.T) {
 
 func TestIntervalLogHasTheValuesOfTheSummary(t *testing.T) {
 	h := &metrics.Header{Run: "r", Epoch: time.UnixMilli(1_700_000_000_999)}
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	var b bytes.Buffer
 	log := NewIntervalLog(&b)
 	if err := log.Begin(h); err != nil {

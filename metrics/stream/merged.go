@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // A merged is a run made from the shards that are there.
@@ -61,7 +62,7 @@ func (m *merged) begin(first *metrics.Header) {
 		m.zero = header.StartAt
 		header.Epoch = m.zero.Add(header.ClockOffset)
 	}
-	m.header, m.collector = &header, metrics.NewCollector(&header)
+	m.header, m.collector = &header, aspect.Collector(&header)
 	for _, sh := range m.shards {
 		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
 		m.collector.KeepTimings = m.collector.KeepTimings || sh.collector.KeepTimings

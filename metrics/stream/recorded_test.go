@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -22,7 +23,7 @@ func recordedFolder(t *testing.T) (dir string) {
 		var text bytes.Buffer
 		var errs []error
 		for _, h := range headers {
-			w, c := NewWriter(&text), metrics.NewCollector(&h)
+			w, c := NewWriter(&text), aspect.Collector(&h)
 			errs = append(errs, w.Begin(&h))
 			for i := range 4 {
 				r := sentAt(float64(100*i), float64(100*i+5))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -58,7 +59,7 @@ func TestInterleavedRunsComeApart(t *testing.T) {
 
 func TestShardsMergeOnOneClock(t *testing.T) {
 	whole := testHeader("r")
-	c := metrics.NewCollector(whole)
+	c := aspect.Collector(whole)
 	var cat bytes.Buffer
 	for shard := range 2 {
 		h := testHeader("r")
@@ -301,7 +302,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 	h := testHeader("r")
 	var buf bytes.Buffer
 	sw := NewWriter(&buf)
-	s := metrics.NewCollector(h).Summary(2)
+	s := aspect.Collector(h).Summary(2)
 	for i := range 4 {
 		s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: i + 1, At: h.Epoch.Add(time.Duration(i) * time.Second)})
 	}
@@ -320,7 +321,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
 	var buf bytes.Buffer
 	h := testHeader("r")
-	sw, c := NewWriter(&buf), metrics.NewCollector(h)
+	sw, c := NewWriter(&buf), aspect.Collector(h)
 	if err := sw.Begin(h); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +338,7 @@ func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
 func TestAStreamsAnswerBeforeItsRequestIsRefusedOnce(t *testing.T) {
 	h := &metrics.Header{Run: "r"}
 	var b bytes.Buffer
-	w, c := NewWriter(&b), metrics.NewCollector(h)
+	w, c := NewWriter(&b), aspect.Collector(h)
 	if err := w.Begin(h); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func TestAGroupIsReadWithItsTrace(t *testing.T) {
 	var stream strings.Builder
 	for _, h := range []*metrics.Header{{Run: "1", Group: "g", Target: "a", Epoch: epoch}, {Run: "2", Epoch: epoch}} {
 		sw := NewWriter(&stream)
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		if err := sw.Begin(h); err != nil {
 			t.Fatal(err)
 		}
@@ -408,7 +409,7 @@ func TestMergedShardsBeginWithTheFirst(t *testing.T) {
 	for shard, after := range []time.Duration{time.Second, 0} {
 		h := &metrics.Header{Run: "r", Shard: shard, Shards: 2, Epoch: epoch.Add(after), Delay: 100 * msec}
 		sw := NewWriter(&stream)
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		r := sentAt(100, 200, 300)
 		r.Run = "r"
 		c.Add(r)

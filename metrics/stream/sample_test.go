@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
@@ -25,7 +26,7 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 			sw.MaxLine, sw.NoChunks = maxLine, true
 			var errs []error
 			errs = append(errs, sw.Begin(h), sw.Sample(server), sw.Write(testRecord("r", h.Shard, 3)), sw.Sample(gpus), sw.Sample(broken))
-			errs = append(errs, sw.End(metrics.NewCollector(h).Summary(3)))
+			errs = append(errs, sw.End(aspect.Collector(h).Summary(3)))
 			for _, err := range errs {
 				if err != nil {
 					t.Fatal(err)

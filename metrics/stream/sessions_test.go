@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -40,7 +41,7 @@ func TestSessionsOfShardsAddUp(t *testing.T) {
 		h := testHeader("r")
 		h.Shards, h.Shard, h.StartAt = 2, shard, h.Epoch
 		h.Epoch = h.Epoch.Add(later)
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		sw := NewWriter(&files[shard])
 		err := sw.Begin(h)
 		for _, r := range chats(shard, later) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -36,7 +37,7 @@ func unasked() metrics.Config {
 
 func newShard(run string, index int, ask metrics.Ask) *shard {
 	h := ask.Apply(&metrics.Header{Run: run, Shard: index, Config: unasked()})
-	sh := &shard{index: index, header: h, collector: metrics.NewCollector(h)}
+	sh := &shard{index: index, header: h, collector: aspect.Collector(h)}
 	sh.collector.KeepOutcomes, sh.collector.KeepTimings, sh.collector.KeepTrace = ask.Outcomes, ask.Timings, ask.Trace
 	return sh
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -115,6 +116,7 @@ func load(n int) []*record.Record {
 var everything = cmp.Options{
 	cmp.Exporter(func(reflect.Type) bool { return true }),
 	cmpopts.EquateNaNs(),
+	cmp.Comparer(func(a, b *metrics.Kind) bool { return a == b }),
 	cmp.Comparer(func(a, b *hdrhistogram.Histogram) bool { return a == b || a != nil && b != nil && a.Equals(b) }),
 }
 
@@ -155,7 +157,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 // together is what one Collector makes of the records of all shards, moved to the
 // clock of the run.
 func (f fleet) together(records []*record.Record, zero time.Time) *metrics.Collector {
-	c := metrics.NewCollector(f.header(0))
+	c := aspect.Collector(f.header(0))
 	c.KeepOutcomes = true
 	for shard := range f.n {
 		for i, r := range records {
@@ -198,7 +200,7 @@ func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 			t.Errorf("%d tokens in the busiest second, want %d", got.Truth.PeakTokens, want.Truth.PeakTokens)
 		}
 		got.Truth.PeakTokens, want.Truth.PeakTokens = 0, 0
-		if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+		if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 			t.Errorf("truth\n%s", diff)
 		}
 		if !got.Header.Epoch.Equal(zero.Add(f.header(0).ClockOffset)) || got.Truth.PeakConcurrency < 2 {
@@ -286,7 +288,7 @@ func TestTheServersCountersAreThoseOfOneShard(t *testing.T) {
 	for shard := range 3 {
 		var buf bytes.Buffer
 		h := fleet{n: 3}.header(shard)
-		sw, s := NewWriter(&buf), metrics.NewCollector(h).Summary(5)
+		sw, s := NewWriter(&buf), aspect.Collector(h).Summary(5)
 		if shard > 0 {
 			s.SpecDecode, s.Diffusion = spec, diffusion
 		}
@@ -305,7 +307,7 @@ func TestARiseOfAllShardsIsOne(t *testing.T) {
 	for shard := range 2 {
 		var buf bytes.Buffer
 		h := fleet{n: 2}.header(shard)
-		sw, s := NewWriter(&buf), metrics.NewCollector(h).Summary(5)
+		sw, s := NewWriter(&buf), aspect.Collector(h).Summary(5)
 		s.RateChanges = []metrics.RateChange{{RPS: 1, At: h.Epoch}, {RPS: 2, At: h.Epoch.Add(time.Second)}}
 		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
 			t.Fatal(err)

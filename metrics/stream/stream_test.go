@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -48,7 +49,7 @@ func testRecord(run string, i, chunks int) *record.Record {
 // writeRun writes a whole run and gives its summary.
 func writeRun(t *testing.T, sw *Writer, h *metrics.Header, records ...*record.Record) *metrics.Summary {
 	t.Helper()
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	if err := sw.Begin(h); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func FuzzReadStream(f *testing.F) {
 		sw := NewWriter(&buf)
 		sw.MaxLine = limit
 		h := testHeader("r")
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		r := testRecord("r", 0, 3)
 		r.Tokens.PerChunk = []int{0, 1, 2}
 		r.Session = &record.Turn{ID: "a", Turns: 2, Waits: []int{0}, Gap: msec, At: new(msec), Took: msec, History: 7, Reusable: 5}
@@ -203,7 +204,7 @@ func FuzzReadStream(f *testing.F) {
 		f.Add(buf.Bytes())
 		buf.Reset()
 		h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = 2, 1, h.Epoch, "n", 1
-		c = metrics.NewCollector(h)
+		c = aspect.Collector(h)
 		c.Add(r)
 		for _, err := range []error{sw.Begin(h), sw.Write(r), sw.End(c.Summary(2))} {
 			if err != nil {

@@ -12,19 +12,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
 // figures are the numbers of a Truth, those of its distributions as a histogram
 // gives them.
-func figures(t *metrics.Truth) string {
+func figures(s *metrics.Summary) string {
+	t := s.Truth
 	var b strings.Builder
 	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.UndelayedTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
-	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, t.Connecting, t.Ramp, t.Pace, t.Held)
-	fmt.Fprintf(&b, "%+v\n%v\n", t.Lengths, t.FinishReasons)
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), t.Ramp, t.Pace, t.Held)
+	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Of(s), endings.Of(s).Reasons)
 	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()
 }
@@ -47,7 +52,7 @@ func noticed(s *metrics.Summary, shard int) {
 // judged records a run with what its program noticed, and judges it.
 func judged(t *testing.T, sw *Writer, h *metrics.Header, shard int, records ...*record.Record) *metrics.Summary {
 	t.Helper()
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	err := sw.Begin(h)
 	for _, r := range records {
 		c.Add(r)
@@ -90,7 +95,7 @@ func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
 		sw := NewWriter(&buf)
 		sw.NoChunks = noChunks
 		h := testHeader("r")
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		err := sw.Begin(h)
 		for _, r := range []*record.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
 			c.Add(r)
@@ -127,7 +132,7 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 			h.Config.RequestRate, h.Config.RampUp, h.Config.IgnoreEOS = 10, nil, true
 			want := judged(t, sw, h, 0, records...)
 			got := readOne(t, buf.Bytes())
-			if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+			if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 				t.Errorf("%s, without chunks %v: truth\n%s", name, noChunks, diff)
 			}
 			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != metrics.Suspect {
@@ -183,7 +188,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	records := requests(60)
 	h := testHeader("r")
 	h.Config.RequestRate, h.Config.RampUp = 10, nil
-	one := metrics.NewCollector(h)
+	one := aspect.Collector(h)
 	for _, r := range records {
 		one.Add(r)
 	}
@@ -196,7 +201,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	for _, truth := range []*metrics.Truth{got.Truth, want.Truth} {
 		truth.ContentTTFT, truth.ScheduledTTFT, truth.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
 	}
-	if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+	if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 		t.Errorf("truth\n%s", diff)
 	}
 	wantEvidence := &metrics.Evidence{
@@ -229,7 +234,7 @@ func TestAStreamWithoutEvidenceIsJudgedByItsRecords(t *testing.T) {
 	writeRun(t, NewWriter(&buf), testHeader("r"), testRecord("r", 0, 50), testRecord("r", 1, 60))
 	s := readOne(t, buf.Bytes())
 	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || s.Truth.ITL.Len() != 108 {
-		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s.Truth))
+		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s))
 	}
 	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "has no measurements of the load generator") {
 		t.Errorf("notes %q", s.Trust.Notes)

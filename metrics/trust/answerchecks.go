@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 )
 
 // This file checks the answers: did they come as a stream of tokens, did somebody count the tokens,
@@ -13,7 +17,7 @@ import (
 
 // answers compares the lengths of answers with the requested lengths.
 func (j *judge) answers() (metrics.Check, bool) {
-	l := j.Truth.Lengths
+	l := lengths.Of(j.Summary)
 	if l.Short > 0 {
 		l.Cut = 0 // these are among the short ones
 	}
@@ -60,7 +64,7 @@ func (j *judge) lengthMember() string {
 
 // promptLengths compares the prompts that the server read with the dataset's.
 func (j *judge) promptLengths() (metrics.Check, bool) {
-	p := j.Truth.Prompts
+	p := prompts.Of(j.Summary)
 	if j.templated() {
 		p.Longer = p.Beyond
 	}
@@ -81,13 +85,13 @@ func (j *judge) promptLengths() (metrics.Check, bool) {
 
 // prefixed reports that the server adds the same tokens to all prompts: a long template, a system prompt, tools.
 func (j *judge) prefixed() bool {
-	least, most := j.Truth.Prompts.Least, j.Truth.Prompts.Most
+	least, most := prompts.Of(j.Summary).Least, prompts.Of(j.Summary).Most
 	return j.templated() && least > 0 && most <= prefixMost && most-least <= max(prefixForgiven, least/10)
 }
 
 // notePrefix says how much the server adds to the prompts, if it is more than a template does.
 func (j *judge) notePrefix() string {
-	p := j.Truth.Prompts
+	p := prompts.Of(j.Summary)
 	if p.Beyond == 0 || !j.prefixed() {
 		return ""
 	}
@@ -113,7 +117,7 @@ func (j *judge) repeats() bool {
 
 // surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
 func (j *judge) surplus() (metrics.Check, bool) {
-	d := j.Truth.Delivery
+	d := delivery.Of(j.Summary)
 	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit,
 		Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
 	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens",
@@ -125,7 +129,7 @@ func (j *judge) surplus() (metrics.Check, bool) {
 // tokenCounts finds answers whose tokens nobody counted, or somebody counted otherwise: the finding that is furthest
 // beyond its limit. If the user chose to have no tokenizer, the block has no numbers that need one.
 func (j *judge) tokenCounts() (c metrics.Check, found bool) {
-	n, falling := j.Truth.Counts, j.Truth.Delivery.Falling
+	n, falling := counts.Of(j.Summary), delivery.Of(j.Summary).Falling
 	if j.Header.Config.SkipTokenizer {
 		n.Nobody = 0
 	}
@@ -155,7 +159,7 @@ func (j *judge) tokenCounts() (c metrics.Check, found bool) {
 
 // noteCounts says who counted the tokens, if the server did not.
 func (j *judge) noteCounts() string {
-	n := j.Truth.Counts
+	n := counts.Of(j.Summary)
 	if n.Tokenizer == 0 {
 		return ""
 	}
@@ -180,7 +184,7 @@ func (j *judge) byTokenizer() string {
 
 // streaming finds answers that were generated step by step, but came at once.
 func (j *judge) streaming() (metrics.Check, bool) {
-	d := j.Truth.Delivery
+	d := delivery.Of(j.Summary)
 	// A single answer may have come late for any reason.
 	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%",
 		Limit:  max(streamingLimit, percent(1, d.Of)),
@@ -193,7 +197,7 @@ func (j *judge) streaming() (metrics.Check, bool) {
 
 // firstToken checks whether TTFT counts something as a token that comes before any token.
 func (j *judge) firstToken() (metrics.Check, bool) {
-	d := j.Truth.Delivery
+	d := delivery.Of(j.Summary)
 	content := j.Truth.ContentTTFT.Mean()
 	if d.Early == 0 || content <= 0 {
 		return metrics.Check{}, false
@@ -222,7 +226,7 @@ func (j *judge) usualGap() float64 {
 }
 
 // reasons names the finish reasons of the short answers.
-func reasons(l *metrics.Lengths) string {
+func reasons(l *lengths.Lengths) string {
 	var parts []string
 	for _, reason := range metrics.ByCount(l.Reasons) {
 		parts = append(parts, fmt.Sprintf("%s %d", reason, l.Reasons[reason]))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
 )
 
 // This file checks the load generator itself and its machine.
@@ -198,7 +199,7 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written",
 		showMS(c.Figure), of)
-	if j.Truth.Connecting.Requests > 0 {
+	if connecting.Of(j.Summary).Requests > 0 {
 		c.Text += ", not counting the time to connect"
 	}
 	return c, true

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
 // A load generator that stood still for 320 ms, without stamps by the kernel, cannot have measured well.
 func ExampleJudge() {
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	for i := range 20 {
 		sent := time.Duration(i) * 100 * time.Millisecond
 		r := &record.Record{Index: i, Times: record.Times{Due: sent, Slot: sent, Sent: sent}, Tokens: record.Tokens{In: 10, Out: 2}}

@@ -9,13 +9,20 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // clean is a run that there is nothing to say against: 200 requests at 100 a
 // second, TTFT 50 ms, twenty tokens 10 ms apart.
 func clean() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{
+		IgnoreEOS:   true,
 		RequestRate: 100, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {
@@ -47,7 +54,7 @@ func alike(ms float64, n int) metrics.Distribution {
 
 // readLate is s with that many of 4000 chunks marked as late by so much.
 func readLate(s *metrics.Summary, chunks int, by time.Duration) {
-	c := metrics.NewCollector(s.Header)
+	c := aspect.Collector(s.Header)
 	for i := range 200 {
 		r := &record.Record{Tokens: record.Tokens{Out: 20}}
 		for j := range 20 {
@@ -71,7 +78,7 @@ func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
 
 // firstLate is s with gaps of 100 ms, and the first chunks of that many answers marked as late by so much.
 func firstLate(s *metrics.Summary, answers int, by time.Duration) {
-	c := metrics.NewCollector(s.Header)
+	c := aspect.Collector(s.Header)
 	for i := range 200 {
 		r := &record.Record{Tokens: record.Tokens{Out: 20}}
 		if i < answers {
@@ -92,7 +99,7 @@ func firstLate(s *metrics.Summary, answers int, by time.Duration) {
 func early(s *metrics.Summary, ahead float64) {
 	n := s.Truth.ContentTTFT.Len()
 	s.TTFT = alike(s.Truth.ContentTTFT.Mean()-ahead, n)
-	s.Truth.Delivery = metrics.Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
+	*metrics.View[delivery.Delivery](s) = delivery.Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
 }
 
 // inSlots is s as a run of a closed loop.
@@ -164,50 +171,56 @@ var faults = []fault{
 		s.Failed, s.Classes, s.Interrupted = int(v), map[record.Class]int{record.Cancelled: int(v)}, true
 	}, "201 of 401 requests were cut short: the latencies are of the quicker requests"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Truth.Lengths = metrics.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
+		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
 	}, "short answers: 1 of 200 ended before the tokens asked for though ignore_eos was sent, 8 tokens missing (finish reasons: stop 1); long answers: 2 of 200"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Truth.Lengths = metrics.Lengths{Of: 200, Cut: int(v), CutBy: 15}
+		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 200, Cut: int(v), CutBy: 15}
 	}, "short answers: 3 of 200 ended for their length, but have fewer tokens than asked for, 15 tokens missing (limit 1.00 %)"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Header.Config.Tokenizer = "gpt2"
-		s.Truth.Lengths = metrics.Lengths{Unsure: 200, Over: int(v)}
+		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Unsure: 200, Over: int(v)}
 	}, "long answers: 3 of 200 have more tokens than asked for, by the tokenizer gpt2"},
 	{"prompt lengths", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Truth.Prompts = metrics.Prompts{Of: 200, Shorter: int(v), Asked: 24000, Read: 6144}
+		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Shorter: int(v), Asked: 24000, Read: 6144}
 	}, "the server read other prompts than asked for: of 200, 3 are shorter and 0 longer by its count, with 6144 tokens for 24000 (limit 1.00 %)"},
 	{"prompt lengths", 2, 3, func(s *metrics.Summary, v float64) { // a template explains some
 		s.Header.Config.Backend = "openai-chat"
-		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: int(v), Asked: 8000, Read: 40000}
+		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: int(v), Asked: 8000, Read: 40000}
 	}, "0 are shorter and 3 longer"},
 	{"prompt lengths", 4096, 4097, func(s *metrics.Summary, v float64) { // each prompt begins with a system prompt
 		s.Header.Config.Backend = "openai-chat"
-		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 4090, Most: int(v)}
+		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 4090, Most: int(v)}
 	}, "200 longer"},
 	{"prompt lengths", 330, 331, func(s *metrics.Summary, v float64) { // and the rest grows with the prompt
 		s.Header.Config.Backend = "openai-chat"
-		s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 300, Most: int(v)}
+		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 300, Most: int(v)}
 	}, "200 longer"},
 	{"answers a request", 1, 2, func(s *metrics.Summary, v float64) { s.Header.Config.Answers = int(v) },
 		"each request asks for 2 answers, whose chunks come in one stream: ITL is between chunks of different answers"},
 	{"surplus chunks", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Truth.Delivery.Surplus, s.Truth.Delivery.Chunks, s.Truth.Delivery.Tokens = int(v), 120, 60
+		metrics.View[delivery.Delivery](s).Surplus, metrics.View[delivery.Delivery](s).Chunks, metrics.View[delivery.Delivery](s).Tokens = int(v), 120, 60
 	}, "3 answers have more chunks than tokens, 120 for 60: ITL is not between tokens"},
 	{"slots", 23.8, 24.2, func(s *metrics.Summary, v float64) {
 		s.Header.Config.MaxConcurrency, s.Queue = 64, alike(v, 200)
 	}, "--max-concurrency held requests back, for 24.2 ms on average, which latencies leave out: P99 TTFT is 50.0 ms, and 50.4 ms from when requests were due"},
 	{"token counts", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Header.Config.Tokenizer = "gpt2"
-		s.Truth.Counts = metrics.Counts{Of: 200, Apart: int(v), Ours: 3, Theirs: 48}
+		*metrics.View[counts.Counts](s) = counts.Counts{Of: 200, Apart: int(v), Ours: 3, Theirs: 48}
 	}, "the server counted 48 output tokens in 3 of 200 answers, where vLLM's client does not look, and these numbers count 3, by the tokenizer gpt2"},
 	{"token counts", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Truth.Counts.Of, s.Truth.Delivery.Falling = 200, int(v)
+		metrics.View[counts.Counts](s).Of, metrics.View[delivery.Delivery](s).Falling = 200, int(v)
 	}, "in 3 of 200 answers the server's count of output tokens falls from one chunk to the next"},
-	{"token counts", 2, 3, func(s *metrics.Summary, v float64) { s.Truth.Counts = metrics.Counts{Of: 200, Nobody: int(v)} },
+	{"token counts", 2, 3, func(s *metrics.Summary, v float64) {
+		*metrics.View[counts.Counts](s) = counts.Counts{Of: 200, Nobody: int(v)}
+	},
 		"nobody counted the tokens of 3 of 200 answers: each counts as one token, so token totals, tokens a second and TPOT are wrong (limit 1.00 %)"},
-	{"streaming", 10, 11, func(s *metrics.Summary, v float64) { s.Truth.Delivery = metrics.Delivery{Of: 200, AtOnce: int(v)} },
+	{"streaming", 10, 11, func(s *metrics.Summary, v float64) {
+		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Of: 200, AtOnce: int(v)}
+	},
 		"11 of 200 answers came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing (limit 5.00 %)"},
-	{"streaming", 1, 2, func(s *metrics.Summary, v float64) { s.Truth.Delivery = metrics.Delivery{Of: 9, AtOnce: int(v)} }, "2 of 9 answers"},
+	{"streaming", 1, 2, func(s *metrics.Summary, v float64) {
+		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Of: 9, AtOnce: int(v)}
+	}, "2 of 9 answers"},
 	{"first token", 19.9, 20.1, func(s *metrics.Summary, v float64) { early(s, v) },
 		"TTFT takes an empty chunk for a token: 29.9 ms, and 50.0 ms to the first content; TPOT and ITL are wrong by it, too (limit 40.0 %)"},
 	{"first token", 4.9, 5.1, func(s *metrics.Summary, v float64) { // one token has no gaps
@@ -290,7 +303,7 @@ var faults = []fault{
 	}, "2.51 ms of median TTFT 50.0 ms is our own delay"},
 	{"send delay", 0.99, 1.01, func(s *metrics.Summary, v float64) {
 		s.TTFT, s.Truth.UndelayedTTFT = alike(5, 200), alike(5-v, 200)
-		s.Truth.Connecting = metrics.Connecting{Requests: 3, Of: 200}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 3, Of: 200}
 	}, "written, not counting the time to connect (limit 1.00 ms)"},
 	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},
 	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
@@ -375,15 +388,15 @@ var faults = []fault{
 		s.Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
-		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
 	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
 		s.Evidence.Warmed = 200
-		s.Truth.Connecting = metrics.Connecting{Requests: 20, Of: 200, TLS: 200 * durationMS(v)}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 20, Of: 200, TLS: 200 * durationMS(v)}
 	}, "20 of 200 requests connected inside TTFT (mean 25.1 ms) in spite of 200 connections opened beforehand (limit 5.00 %)"},
 	{"connecting", 0.49, 0.51, func(s *metrics.Summary, v float64) {
 		s.TTFT = alike(5, 200)
-		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
 	}, "mean 0.51 ms"},
 	{"lumpy delivery", 11, 9, func(s *metrics.Summary, v float64) {
 		// Half of the gaps of v hundredths of the rest, nearly.
@@ -399,7 +412,7 @@ var faults = []fault{
 		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 10_000, int64(v)
 	}, "8.01 % of the prompt tokens"},
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
-		s.TotalInput, s.Truth.Counts.Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
+		s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-chat" }), "64.0 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-embeddings-chat" }), "64.0 % of the prompt tokens"},
@@ -433,7 +446,7 @@ var faults = []fault{
 func chatted(set func(*metrics.Config)) func(*metrics.Summary, float64) {
 	return func(s *metrics.Summary, v float64) {
 		set(&s.Header.Config)
-		s.TotalInput, s.Truth.Counts.Cached = 20_000, int(v)
+		s.TotalInput, metrics.View[counts.Counts](s).Cached = 20_000, int(v)
 	}
 }
 
@@ -782,7 +795,7 @@ func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
 
 func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 	for name, chunks := range map[string][]float64{"alone": {50}, "after a role": {49, 50}, "before a finish": {50, 50}} {
-		c := metrics.NewCollector(&metrics.Header{})
+		c := aspect.Collector(&metrics.Header{})
 		for i := range 200 {
 			r := arrived(record.Record{Index: i, Tokens: record.Tokens{Out: 1}, Times: record.Times{FirstContent: 50 * msec}, Answer: record.Answer{MaxAge: 9 * msec}}, chunks...)
 			r.Times.End = r.Times.Last + 9*msec // read that late, and the end with it
@@ -811,7 +824,7 @@ func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 
 // delivered is a run of chunks whose gaps follow a pattern, in milliseconds.
 func delivered(tokens int, pattern ...float64) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	for i := range 20 {
 		r := record.Record{Index: i, Tokens: record.Tokens{Out: tokens}}
 		at, chunks := 50.0, []float64{50}
@@ -847,7 +860,7 @@ func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
 
 // roles are chats of two tokens each, whose role comes just before the first.
 func roles() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	for i := range 200 {
 		c.Add(arrived(record.Record{Index: i, Tokens: record.Tokens{Out: 2}, Times: record.Times{FirstContent: durationMS(50.01)}}, 50, 50.01, 70))
 	}
@@ -914,19 +927,19 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 
 func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 	for name, c := range map[string]struct {
-		lengths      metrics.Lengths
+		lengths      lengths.Lengths
 		says, remedy string
 	}{
-		"stopped": {metrics.Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
+		"stopped": {lengths.Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
 			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
 			"check whether the server knows ignore_eos"},
-		"limited": {metrics.Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
+		"limited": {lengths.Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
 			"raise --max-model-len of the server"},
-		"long": {metrics.Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "check whether the server knows max_tokens"},
-		"both": {metrics.Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "check whether the server knows ignore_eos"},
+		"long": {lengths.Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "check whether the server knows max_tokens"},
+		"both": {lengths.Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "check whether the server knows ignore_eos"},
 	} {
 		s := clean()
-		s.Truth.Lengths = c.lengths
+		*metrics.View[lengths.Lengths](s) = c.lengths
 		Judge(s)
 		failed := s.Trust.Failed()
 		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
@@ -938,7 +951,7 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 // Without a tokenizer by the user's choice no number in the block is wrong.
 func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 	s := clean()
-	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, metrics.Counts{Of: 200, Nobody: 200}
+	s.Header.Config.SkipTokenizer, *metrics.View[counts.Counts](s) = true, counts.Counts{Of: 200, Nobody: 200}
 	if Judge(s); s.Trust.Verdict != metrics.Valid {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
@@ -946,7 +959,7 @@ func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 
 func TestACanvasIsMadeAtOnce(t *testing.T) {
 	s := clean()
-	s.Truth.Delivery, s.Diffusion = metrics.Delivery{Of: 200, AtOnce: 200}, new(metrics.Diffusion)
+	*metrics.View[delivery.Delivery](s), s.Diffusion = delivery.Delivery{Of: 200, AtOnce: 200}, new(metrics.Diffusion)
 	if Judge(s); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
@@ -956,7 +969,7 @@ func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
 	for shared, want := range map[int64][]string{60: nil, 0: {"streaming"}} { // whose chunks share reads, that is
 		s := inUserSpace(clean(), 4)
 		s.TTFT, s.ITL, s.Evidence.SharedReads = alike(100, 200), alike(100, 4000), shared
-		s.Truth.Delivery = metrics.Delivery{Of: 200, AtOnce: 200}
+		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Of: 200, AtOnce: 200}
 		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("%d shared reads: %q, want %q", shared, failing(s), want)
 		}
@@ -986,13 +999,13 @@ func TestMeanITLDependsOnTheEndsOfAnswers(t *testing.T) {
 func TestTheWorstCountOfTokensIsTold(t *testing.T) {
 	for says, set := range map[string]func(*metrics.Summary){
 		"nobody counted": func(s *metrics.Summary) {
-			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 199}, 1
+			*metrics.View[counts.Counts](s), metrics.View[delivery.Delivery](s).Falling = counts.Counts{Of: 200, Nobody: 199}, 1
 		},
 		"where vLLM's": func(s *metrics.Summary) {
-			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 1, Apart: 190}, 9
+			*metrics.View[counts.Counts](s), metrics.View[delivery.Delivery](s).Falling = counts.Counts{Of: 200, Nobody: 1, Apart: 190}, 9
 		},
 		"falls from one": func(s *metrics.Summary) {
-			s.Truth.Counts, s.Truth.Delivery.Falling = metrics.Counts{Of: 200, Nobody: 3}, 4
+			*metrics.View[counts.Counts](s), metrics.View[delivery.Delivery](s).Falling = counts.Counts{Of: 200, Nobody: 3}, 4
 		},
 	} {
 		s := clean()

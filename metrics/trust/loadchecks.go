@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 )
 
 // This file checks the load, the answers, and the shards that made both.
@@ -157,7 +160,7 @@ func (j *judge) waitsForSlots() bool {
 }
 
 func (j *judge) connecting() (metrics.Check, bool) {
-	connecting := j.Truth.Connecting
+	connecting := connecting.Of(j.Summary)
 	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
 	beforehand := ""
 	switch {
@@ -222,9 +225,9 @@ func (j *judge) bundled() bool {
 func (j *judge) prefixHits() (metrics.Check, bool) {
 	forgiven := int64(prefixForgiven)
 	if j.templated() {
-		forgiven = metrics.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
+		forgiven = prompts.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
 	}
-	hits, queries := j.PrefixCache()
+	hits, queries := counts.PrefixCache(j.Summary)
 	c, found := j.inCache(hits, queries, j.Completed+j.Failed, forgiven)
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
@@ -261,8 +264,8 @@ func (j *judge) templated() bool {
 
 // byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
 // in each of so many prompts.
-func (j *judge) byTemplate(hits int64, prompts int) bool {
-	return j.templated() && hits <= metrics.TemplateChat*int64(prompts)
+func (j *judge) byTemplate(hits int64, asked int) bool {
+	return j.templated() && hits <= prompts.TemplateChat*int64(asked)
 }
 
 // sharedMembers are members of a body that a chat template puts before the prompt.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/counts"
 )
 
 // notes are what else a reader of the verdict should know.
@@ -37,7 +38,7 @@ func (j *judge) notes() []string {
 	n.text(j.notePrefix())
 	n.kept(j.answers())
 	n.text(j.noteCounts())
-	lost := j.Truth.Counts
+	lost := counts.Of(j.Summary)
 	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the "+
 		"dataset has there",
 		lost.NoInput, metrics.Counted(lost.Of, "answer"), metrics.Counted(lost.Lost, "token"))
@@ -115,7 +116,7 @@ func (j *judge) noteServer(n *notes) {
 	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. "+
 		"They are ignored. "+
 		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
-	hits, of := j.PrefixCache()
+	hits, of := counts.PrefixCache(j.Summary)
 	_, known := j.reused()
 	share := percent(hits, cmp.Or(of, hits))
 	n.add(hits > 0 && j.sharesPrefixes() && !known,
@@ -190,7 +191,7 @@ func (j *judge) noteTokens() string {
 		return text
 	case t.Bundled > 0:
 		return left
-	case t.Fewer > 0 && !j.repeats() && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
+	case t.Fewer > 0 && !j.repeats() && (counts.Of(j.Summary).Nobody == 0 || j.Header.Config.SkipTokenizer):
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known",
 			metrics.Counted(t.Fewer, "request"))
 	}
@@ -255,7 +256,7 @@ func (j *judge) noteVouched() string {
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
-		hits, _ := j.PrefixCache()
+		hits, _ := counts.PrefixCache(j.Summary)
 		prompts := j.Completed + j.Failed
 		if known, _, first := j.knownBefore(); first {
 			why, hits, prompts = "", known, j.Sessions.Rows[0].Sent

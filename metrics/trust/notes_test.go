@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -27,7 +30,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"at the end": {func(s *metrics.Summary) {
 			s.Interrupted, s.Failed, s.Classes = true, 5, map[record.Class]int{record.Deadline: 2, record.Cancelled: 3}
 		}, "and 5 requests cut short"},
-		"short answers": {func(s *metrics.Summary) { s.Truth.Lengths = metrics.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
+		"short answers": {func(s *metrics.Summary) { *metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },
 			"12 requests sent again after failures, 17 times in all: their latencies include the failed attempts and the waits"},
 		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
@@ -97,7 +100,9 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
 		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
-		"no prompt tokens": {func(s *metrics.Summary) { s.Truth.Counts = metrics.Counts{Of: 200, NoInput: 200, Lost: 4000} },
+		"no prompt tokens": {func(s *metrics.Summary) {
+			*metrics.View[counts.Counts](s) = counts.Counts{Of: 200, NoInput: 200, Lost: 4000}
+		},
 			"the server counted 0 prompt tokens in 200 of 200 answers: total input tokens lack the 4000 tokens that the dataset has there"},
 		"several answers": {func(s *metrics.Summary) {
 			s.Header.Config.Answers, s.Header.Config.Whole, s.Evidence.PrefixHits = 2, true, 500
@@ -111,7 +116,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"a pause": {func(s *metrics.Summary) { s.Evidence.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
 		"a system prompt": {func(s *metrics.Summary) {
 			s.Header.Config.Backend = "openai-chat"
-			s.Truth.Prompts = metrics.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
+			*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
 		}, "the server adds 300 tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools"},
 		"a change": {func(s *metrics.Summary) {
 			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{

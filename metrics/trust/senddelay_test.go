@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // burst are 1024 requests at once to a server that takes 50.2 ms for each. sent says how each was
 // sent, by its share of the burst.
 func burst(sent func(r *record.Record, share float64)) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{RequestRate: math.Inf(1), Percentiles: []float64{99}}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{RequestRate: math.Inf(1), Percentiles: []float64{99}}})
 	for i := range 1024 {
 		r := record.Record{Index: i, Tokens: record.Tokens{Out: 2}}
 		sent(&r, float64(i)/1023)
@@ -33,7 +35,7 @@ func TestWhatToDoAboutConnecting(t *testing.T) {
 	} {
 		s := clean()
 		s.Evidence = &seen
-		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, Connect: time.Hour}
+		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 200, Of: 200, Connect: time.Hour}
 		Judge(s)
 		if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != want {
 			t.Errorf("%+v, want %q", failed, want)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -127,7 +128,7 @@ func (j *judge) template() float64 {
 		if i == 0 || r.Completed == 0 {
 			continue
 		}
-		more := float64(r.Completed) * float64(metrics.TemplateChat+metrics.TemplateMessage*(from+to-1))
+		more := float64(r.Completed) * float64(prompts.TemplateChat+prompts.TemplateMessage*(from+to-1))
 		added, rest = added+more, rest+max(0, float64(r.Prompt)-more)
 	}
 	return 100 * added / max(rest, 1)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -155,7 +157,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	s := clean()
 	inFirst(s, 1000)
 	s.Sessions.Rows[1].Cache, s.Sessions.Cache = own, own
-	s.TotalInput, s.Truth.Counts.Cached = 60_000, 41_000
+	s.TotalInput, metrics.View[counts.Counts](s).Cached = 60_000, 41_000
 	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 0 {
 		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
 	}
@@ -166,7 +168,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	// Without a count of what prompts share, sessions are excused.
 	s = clean()
 	talks(s).Rows[0].Cache.Told = metrics.CacheTokens{Prompt: 10_000, Cached: 9000}
-	s.TotalInput, s.Truth.Counts.Cached, s.Truth.LaterTurns = 60_000, 41_000, true
+	s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Truth.LaterTurns = 60_000, 41_000, true
 	Judge(s)
 	if s.Trust.Verdict != metrics.Valid || slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "prefix cache" }) {
 		t.Errorf("%s for %q, checks %+v", s.Trust.Verdict, failing(s), s.Trust.Checks)
@@ -176,7 +178,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 // conversed is a run of that many sessions of three turns, a second from one to the next, after
 // each made changes.
 func conversed(sessions int, change func(r *record.Record)) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: sessions, Percentiles: []float64{99}, Dataset: "sessions"}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: sessions, Percentiles: []float64{99}, Dataset: "sessions"}})
 	for i := range sessions {
 		ready := time.Duration(i) * time.Second
 		for turn := range 3 {

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // inOne is a run like clean whose answers came whole, 240 ms after their requests, and whose requests
 // each opened a connection for 6 ms.
 func inOne(lag time.Duration) *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{
 		RequestRate: 100, Whole: true, Metrics: []string{"e2el"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -14,7 +15,7 @@ import (
 
 // adapted is a run of two requests to an adapter, and of a failed one to another.
 func adapted() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}}}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}}}})
 	for i := range 3 {
 		r := &record.Record{Index: i, Adapter: "sql", Tokens: record.Tokens{In: 5, Out: 2}}
 		first := time.Duration(100+100*i) * time.Millisecond

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // everything is a run that gives every version all it can print.
 func everything() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{
 		MaxConcurrency: 4, RequestRate: 2, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1}}, Percentiles: []float64{50, 99.9},
 		Metrics: []string{"ttft", "tpot", "itl", "e2el", "client_queue_time", "e2el_including_client_queue"},
 	}})

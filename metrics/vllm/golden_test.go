@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/scrape"
 )
@@ -178,7 +179,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 		t.Fatal(err)
 	}
 	header, count := g.header(t), g.counter(t)
-	collector := metrics.NewCollector(header)
+	collector := aspect.Collector(header)
 	collector.KeepTimings = true
 	collector.KeepOutcomes = g.version != (Version{}) || slices.Contains(g.Argv, "--save-detailed")
 	for i, r := range g.Requests {

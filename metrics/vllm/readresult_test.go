@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 func TestResultFilesGiveTheirBlock(t *testing.T) {
@@ -75,7 +76,7 @@ func TestWhatAFileLacksIsComputedFromItsArrays(t *testing.T) {
 		want := g.summary(t)
 		c := &want.Header.Config
 		c.Metrics, c.Percentiles, c.Goodput = ask.Metrics, ask.Percentiles, ask.Goodput
-		collector := metrics.NewCollector(want.Header)
+		collector := aspect.Collector(want.Header)
 		for _, o := range want.Outcomes {
 			collector.AddOutcome(o)
 		}

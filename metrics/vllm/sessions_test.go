@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -18,7 +19,7 @@ import (
 // chat is the summary of three sessions of two turns: one is completed in 900 ms, one is cut after
 // 300 ms and one breaks.
 func chat() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 900}}}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 900}}}})
 	for i := range 3 {
 		for turn := range 2 {
 			if i == 1 && turn == 1 {

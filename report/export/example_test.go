@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/export"
 )
@@ -18,7 +19,7 @@ func Example() {
 	}
 	err := files.Write(func() error {
 		h := &metrics.Header{Run: "a", Config: metrics.Config{Backend: "openai", Model: "tiny"}}
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		r := &record.Record{Tokens: record.Tokens{In: 4, Out: 8}, Times: record.Times{Last: time.Second, End: time.Second}}
 		c.Add(r)
 		files.Request(h, r)

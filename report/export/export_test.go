@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -49,7 +50,7 @@ func summaries(each func(*metrics.Header, *record.Record)) (sums []*metrics.Summ
 			Backend: "openai", Model: "m", Dataset: "random", NumPrompts: 2, RequestRate: 10, Seed: int64(i),
 			Metadata: []metrics.KV{{Key: "arm", Value: arm}}, Percentiles: []float64{50, 99, 99.9},
 		}}
-		c := metrics.NewCollector(h)
+		c := aspect.Collector(h)
 		for _, r := range recorded(time.Duration(10+i) * ms) {
 			c.Add(r)
 			each(h, r)
@@ -140,7 +141,7 @@ func TestRequestsHaveARowEach(t *testing.T) {
 // A table has columns about sessions if one of its runs has sessions.
 func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 	h := &metrics.Header{Run: "s", Config: metrics.Config{Percentiles: []float64{99}, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1000}}}}
-	c := metrics.NewCollector(h)
+	c := aspect.Collector(h)
 	for i := range 4 {
 		first, second := *recorded(ms)[0], *recorded(ms)[0]
 		first.Index, second.Index, second.Turn = i, i, 1
@@ -153,7 +154,7 @@ func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
 			c.Add(&second)
 		}
 	}
-	single := metrics.NewCollector(&metrics.Header{Run: "single", Config: h.Config})
+	single := aspect.Collector(&metrics.Header{Run: "single", Config: h.Config})
 	request := *recorded(ms)[0]
 	request.Session = nil
 	single.Add(&request)
@@ -413,7 +414,7 @@ func TestMetadataIsToldFromOtherColumns(t *testing.T) {
 		{Key: "model", Value: "=1+1"}, {Key: "", Value: "-5"}, {Key: "p99_ttft_ms", Value: "+a"}, {Key: "-x", Value: "\tb"}, {Key: "metadata.remark", Value: "c"}, {Key: "remark", Value: "d"},
 	}}}
 	var text bytes.Buffer
-	if err := runsCSV(&text, []*runRow{newRun(metrics.NewCollector(h).Summary(1))}); err != nil {
+	if err := runsCSV(&text, []*runRow{newRun(aspect.Collector(h).Summary(1))}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&text).ReadAll()

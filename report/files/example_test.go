@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/files"
 )
@@ -18,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Backend: "openai", Model: "tiny"}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Backend: "openai", Model: "tiny"}})
 	c.Add(&record.Record{Tokens: record.Tokens{Out: 8}, Times: record.Times{Last: time.Second, End: time.Second}})
 	result := files.Result{Save: true, Dir: dir, Filename: "run.json"}
 	if err := result.Write(c.Summary(1)); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // run is one of so many requests with so many tokens each, every tenth of which
 // failed with that message.
 func run(h metrics.Header, requests, tokens int, message string) Run {
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	c.KeepTrace = true
 	var last time.Duration
 	for i := range requests {
@@ -51,7 +52,7 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 // talks is a run of that many sessions, one each second, of as many turns, and of one with two
 // sub-agents. Gaps of persons and tools come in turn, and the server has most of the history cached.
 func talks(h metrics.Header, sessions, turns int) Run {
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	c.KeepTrace = true
 	var last time.Duration
 	for i := range sessions {
@@ -328,7 +329,7 @@ func TestMessagesOfMostRequestsComeFirst(t *testing.T) {
 
 func TestPageOfFailuresAloneHasNoLatency(t *testing.T) {
 	r := run(metrics.Header{}, 4, 5, "x")
-	c := metrics.NewCollector(r.Header)
+	c := aspect.Collector(r.Header)
 	c.KeepTrace = true
 	for rec := range r.Measured() {
 		if rec.Result.Class != record.OK {

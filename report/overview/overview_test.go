@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -21,7 +22,7 @@ type load struct {
 
 func (l load) run() plot.Run {
 	l.header.Version = "1"
-	c := metrics.NewCollector(&l.header)
+	c := aspect.Collector(&l.header)
 	c.KeepTrace = true
 	for i := range 40 {
 		at := time.Duration(i) * 100 * time.Millisecond

@@ -30,19 +30,19 @@ type Row struct {
 }
 
 // middleNumbers are the numbers of middles.
-var middleNumbers = metrics.Choose("requests_per_s", "output_tokens_per_s", "median_ttft", "p99_ttft", "median_tpot")
+var middleNumbers = metrics.Chosen("requests_per_s", "output_tokens_per_s", "median_ttft", "p99_ttft", "median_tpot")
 
 // middles has a row for each condition, with the medians over its repeats.
 func middles(runs []plot.Run) *Table {
 	t := &Table{Head: []string{"runs"}}
-	for i := range middleNumbers {
-		t.Head = append(t.Head, middleNumbers[i].Head)
+	for i := range middleNumbers() {
+		t.Head = append(t.Head, middleNumbers()[i].Head)
 	}
 	t.Head = append(t.Head, "verdict")
 	for _, c := range plot.Conditions(runs) {
 		row := Row{Cells: []string{c.Name()}}
-		for i := range middleNumbers {
-			n := &middleNumbers[i]
+		for i := range middleNumbers() {
+			n := &middleNumbers()[i]
 			text := decimal(c.Middle(n.Of))
 			if slices.ContainsFunc(c.Runs, func(r plot.Run) bool { return n.Few(r.Summary) }) {
 				text += few
@@ -107,13 +107,13 @@ func slowdowns(runs []plot.Run) *Table {
 		return nil
 	}
 	t := &Table{Head: []string{"target"}}
-	for _, m := range shownMeasures {
+	for _, m := range shownMeasures() {
 		t.Head = append(t.Head, m.Head+" alone", "together", "slowdown")
 	}
 	for _, target := range metrics.Distinct(targets) {
 		row := Row{Cells: []string{target}}
 		pair := compare.Paired{Target: target, Effects: effects[target]}
-		for _, m := range shownMeasures {
+		for _, m := range shownMeasures() {
 			slowdown, _, _ := pair.Slowdown(m)
 			row.Cells = append(row.Cells, decimal(middle(pair.Effects,
 				func(e *compare.Sharing) float64 { return m.Value(e.Alone) })),
@@ -125,7 +125,7 @@ func slowdowns(runs []plot.Run) *Table {
 }
 
 // shownMeasures are the measures of interference on the first screen.
-var shownMeasures = metrics.Choose("mean_ttft", "mean_tpot", "output_throughput")
+var shownMeasures = metrics.Chosen("mean_ttft", "mean_tpot", "output_throughput")
 
 // middle is the median of a number over the repeats.
 func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -27,7 +28,7 @@ type workload struct {
 var usual = workload{requests: 20, tokens: 11, gap: 100 * time.Millisecond, queue: 5 * time.Millisecond, ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond}
 
 func (w workload) run(h metrics.Header) Run {
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	c.KeepTrace = true
 	var last time.Duration
 	for i := range w.requests {
@@ -60,7 +61,7 @@ func recordsOf(r Run) (all []record.Record) {
 
 // keep puts other records in the Trace.
 func keep(r Run, all []record.Record) {
-	c := metrics.NewCollector(r.Header)
+	c := aspect.Collector(r.Header)
 	c.KeepTrace = true
 	for _, rec := range all {
 		c.Add(&rec)
@@ -94,7 +95,7 @@ func TestNumbersThatAreNotKnownAreNull(t *testing.T) {
 }
 
 func TestCurvesHoldThePercentiles(t *testing.T) {
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 500}, {Metric: "ttft", Limit: 9000}}}})
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 500}, {Metric: "ttft", Limit: 9000}}}})
 	for i := range 1000 {
 		c.AddOutcome(metrics.Outcome{Index: i, Success: true, Out: 1, TTFT: float64(i+1) / 1000, Latency: 2})
 	}

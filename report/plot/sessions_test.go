@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -55,7 +56,7 @@ func (k talk) records() (all []record.Record) {
 }
 
 func (k talk) run() Run {
-	c := metrics.NewCollector(&metrics.Header{Run: "talk"})
+	c := aspect.Collector(&metrics.Header{Run: "talk"})
 	c.KeepTrace = true
 	end := time.Duration(0)
 	for _, r := range k.records() {

@@ -25,7 +25,7 @@ func median(latency string) number { return chosen(latency+"-median", "median_"+
 
 func tail(latency string) number { return chosen(latency+"-p99", "p99_"+latency) }
 
-var outputThroughput = chosen("throughput", "output_throughput")
+func outputThroughput() number { return chosen("throughput", "output_throughput") }
 
 // loads are the flags that set how hard a server is driven. A line of latency against
 // throughput follows one of them.
@@ -42,7 +42,7 @@ func sweep(runs []Run) []Chart {
 	case len(all) < 2:
 		return nil
 	case grid == nil && len(all) < len(runs):
-		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
+		for _, n := range []number{outputThroughput(), median("ttft"), median("tpot"), median("e2el")} {
 			if c := spread(all, n); c.Series != nil {
 				charts = append(charts, c.fitRuns())
 			}
@@ -63,7 +63,7 @@ func sweep(runs []Run) []Chart {
 		charts = append(charts, c.fitRuns())
 	}
 	for _, key := range grid {
-		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
+		for _, n := range []number{outputThroughput(), median("ttft"), median("tpot"), median("e2el")} {
 			if c := over(all, n, key); c.Series != nil {
 				charts = append(charts, c.fitRuns())
 			}
@@ -115,13 +115,14 @@ func loadKey(grid []string) string {
 // versus is a latency against output throughput: a path for the conditions that
 // differ in the load alone, from the lightest to the heaviest.
 func versus(all []Condition, latency number, load string) Chart {
+	throughput := outputThroughput()
 	c := Chart{Name: latency.name + "-against-throughput", Title: latency.Label + " against output throughput",
-		X: Axis{Title: outputThroughput.title()}, Y: Axis{Title: latency.title()}}
+		X: Axis{Title: throughput.title()}, Y: Axis{Title: latency.title()}}
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
 	paths := paths(all, load, func(c *Condition) (x, y float64) {
-		return c.Middle(outputThroughput.Of),
+		return c.Middle(throughput.Of),
 			c.Middle(latency.Of)
 	})
 	c.draw(paths)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 )
 
 // cell is a run of a sweep with given numbers.
@@ -15,7 +16,7 @@ func cell(arm, rate string, repeat int, throughput, ttft float64) Run {
 		Flags: []metrics.KV{{Key: "base-url", Value: "http://127.0.0.1:" + fmt.Sprint(8000+repeat)}, {Key: "request-rate", Value: rate}, {Key: "ignore-eos", Value: "true"}},
 		Config: metrics.Config{BaseURL: "http://127.0.0.1:" + fmt.Sprint(8000+repeat), Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}},
 			Metadata: []metrics.KV{{Key: "arm", Value: arm}, {Key: "repeat", Value: fmt.Sprint(repeat)}}}}
-	c := metrics.NewCollector(&h)
+	c := aspect.Collector(&h)
 	for i := range 10 {
 		c.AddOutcome(metrics.Outcome{Index: i, Success: true, Out: 2, TTFT: ttft / 1000, Latency: ttft/1000 + 0.01})
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -12,7 +13,7 @@ import (
 // in the first half of the run and 20 in the second, 5 ms of prefill, and 30 of generation. The first
 // has 1 ms less until its first output than its server reports.
 func spanned() *metrics.Summary {
-	c := metrics.NewCollector(&metrics.Header{})
+	c := aspect.Collector(&metrics.Header{})
 	c.KeepTrace = true
 	for i := range 100 {
 		due, queue := time.Duration(i)*100*time.Millisecond, 10*time.Millisecond
@@ -77,7 +78,7 @@ func TestAWaterfallHasFewRows(t *testing.T) {
 	far := &record.Record{Times: record.Times{Due: 1000 * time.Hour, Slot: 1000 * time.Hour, Sent: 1000 * time.Hour}, Tokens: record.Tokens{Out: 1}}
 	far.Answer.Chunks.Append(1000 * time.Hour)
 	far.Times.Last, far.Times.End = far.Answer.Chunks.Last(), far.Answer.Chunks.Last()
-	c := metrics.NewCollector(s.Header)
+	c := aspect.Collector(s.Header)
 	c.KeepTrace = true
 	for r := range s.Measured() {
 		c.Add(r)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -61,7 +62,7 @@ func writeRun(name string, requests int) error {
 		Config: metrics.Config{Model: "m", Backend: "openai", NumPrompts: requests, RequestRate: 5000, Burstiness: 1,
 			Percentiles: []float64{99}}}
 	buffered := bufio.NewWriter(f)
-	w, c := stream.NewWriter(buffered), metrics.NewCollector(h)
+	w, c := stream.NewWriter(buffered), aspect.Collector(h)
 	if err := w.Begin(h); err != nil {
 		return err
 	}

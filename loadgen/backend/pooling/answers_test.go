@@ -169,7 +169,7 @@ func TestAnErrorWithStatus200Fails(t *testing.T) {
 			Data string
 		}{0.5, body})
 		rec := c.record(t, 0)
-		if rec.Result.Class != record.InStream || rec.Result.Error != "no such model" || rec.Result.Differs != metrics.DiffersError {
+		if rec.Result.Class != record.InStream || rec.Result.Error != "no such model" || rec.Result.Differs != record.DiffersError {
 			t.Errorf("class %q, error %q, otherwise %q", rec.Result.Class, rec.Result.Error, rec.Result.Differs)
 		}
 	})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -95,7 +94,7 @@ func count(text []byte, rec *record.Record) error {
 	}
 	if a.Error != nil {
 		if failure := openai.Complaint(text); failure != nil {
-			rec.Result.Differs = metrics.DiffersError
+			rec.Result.Differs = record.DiffersError
 			return failure
 		}
 	}

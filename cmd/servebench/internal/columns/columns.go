@@ -23,13 +23,13 @@ type Flag struct {
 
 // Define defines the flag, with what it does.
 func (n *Flag) Define(f *argv.Flags, does string) {
-	f.Func("numbers", "`KEYS` "+does+", as p99_ttft_ms,output_tokens_per_s; list shows all numbers", n.parse)
+	f.Func("numbers", "`KEYS` "+does+", as p99_ttft_ms,failed; list shows all", n.parse)
 	f.OfferList("numbers", append([]string{"list"}, numberKeys()...)...)
 }
 
 // numberKeys are the keys of all numbers.
 func numberKeys() (keys []string) {
-	for _, n := range metrics.Numbers {
+	for _, n := range metrics.Numbers() {
 		keys = append(keys, n.Key)
 	}
 	return keys

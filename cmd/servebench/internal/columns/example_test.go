@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/columns"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -21,7 +22,7 @@ func Example() {
 		panic(err)
 	}
 	h := &metrics.Header{Config: metrics.Config{Label: "night"}}
-	s := metrics.NewCollector(h).Summary(2)
+	s := aspect.Collector(h).Summary(2)
 	if err := numbers.Table(os.Stdout, []plot.Run{{Summary: s}}); err != nil {
 		panic(err)
 	}

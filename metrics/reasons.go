@@ -15,20 +15,23 @@ const (
 	otherReasons = "(others)"
 )
 
-// countReasons adds to the counts of finish reasons, in order, since there may not be room for all.
-func countReasons(counts *map[string]int, others map[string]int) {
+// Reasons are counts of requests by a word of the server; beyond 20 different ones under "(others)".
+type Reasons map[string]int
+
+// Merge adds other counts, in order, since there may not be room for all.
+func (counts *Reasons) Merge(others Reasons) {
 	for _, reason := range slices.Sorted(maps.Keys(others)) {
-		countReason(counts, reason, others[reason])
+		counts.Count(reason, others[reason])
 	}
 }
 
-// countReason counts a finish reason, if there is one.
-func countReason(counts *map[string]int, reason string, n int) {
+// Count counts n requests with a reason, if it is not empty.
+func (counts *Reasons) Count(reason string, n int) {
 	if reason == "" {
 		return
 	}
 	if *counts == nil {
-		*counts = map[string]int{}
+		*counts = Reasons{}
 	}
 	if _, known := (*counts)[reason]; !known {
 		if reason = cmp.Or(printable(reason), otherReasons); len(*counts) >= maxReasons && (*counts)[reason] == 0 {

@@ -1,9 +1,11 @@
-package metrics
+// Package delivery is how the answers of a run came: whether they were streamed, and what came first.
+package delivery
 
 import (
 	"slices"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -32,15 +34,21 @@ type Delivery struct {
 
 // MeanAhead is by how much TTFT ended before the first output, on average over the requests that
 // got output.
-func (d Delivery) MeanAhead() time.Duration { return share(d.Ahead, d.Content) }
+func (d *Delivery) MeanAhead() time.Duration { return metrics.Share(d.Ahead, d.Content) }
 
-func (d Delivery) plus(other Delivery) Delivery {
-	return Delivery{
-		Of: d.Of + other.Of, AtOnce: d.AtOnce + other.AtOnce,
-		Content: d.Content + other.Content, Early: d.Early + other.Early, Ahead: d.Ahead + other.Ahead,
-		Surplus: d.Surplus + other.Surplus, Chunks: d.Chunks + other.Chunks, Tokens: d.Tokens + other.Tokens,
-		Falling: d.Falling + other.Falling,
-	}
+// Kind is the aspect as the list has it.
+var Kind = &metrics.Kind{Name: "delivery", New: func(*metrics.Header) metrics.Aspect { return new(Delivery) }}
+
+// Of is the aspect of a run.
+func Of(s *metrics.Summary) *Delivery { return metrics.View[Delivery](s) }
+
+// Merge adds another shard's requests.
+func (d *Delivery) Merge(o metrics.Aspect) {
+	other := o.(*Delivery)
+	d.Of, d.AtOnce = d.Of+other.Of, d.AtOnce+other.AtOnce
+	d.Content, d.Early, d.Ahead = d.Content+other.Content, d.Early+other.Early, d.Ahead+other.Ahead
+	d.Surplus, d.Chunks, d.Tokens = d.Surplus+other.Surplus, d.Chunks+other.Chunks, d.Tokens+other.Tokens
+	d.Falling += other.Falling
 }
 
 // No server makes a token in a tenth of a millisecond, and few take less than a millisecond. Fewer
@@ -51,8 +59,11 @@ const (
 	deliveredToken = time.Millisecond
 )
 
-// add counts a completed request that has chunks.
-func (d *Delivery) add(r *record.Record) {
+// Add counts a completed request that was streamed.
+func (d *Delivery) Add(r *record.Record) {
+	if !r.Answered() || r.Answer.Unstreamed {
+		return
+	}
 	if r.Times.FirstContent > 0 {
 		d.Content++
 		if ahead := r.Times.FirstContent - r.Times.Sent - r.TTFT(); ahead > 0 {
@@ -61,7 +72,7 @@ func (d *Delivery) add(r *record.Record) {
 		}
 	}
 	chunks, counts := r.Answer.Chunks.Len(), &r.Tokens
-	if !counts.Uncounted && counts.Out > 1 && 2*(chunks-blankChunks) >= 3*counts.Out {
+	if !counts.Uncounted && counts.Out > 1 && 2*(chunks-metrics.BlankChunks) >= 3*counts.Out {
 		d.Surplus++
 		d.Chunks += chunks
 		d.Tokens += r.Tokens.Out

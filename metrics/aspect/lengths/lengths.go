@@ -1,9 +1,11 @@
-package metrics
+// Package lengths compares the lengths of a run's answers with what was asked for.
+package lengths
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -21,13 +23,20 @@ type Lengths struct {
 	// these lack together.
 	Cut     int
 	CutBy   int
-	Unsure  int            // others, whose length nobody knows
-	Over    int            // of Unsure, by the tokenizer
-	Reasons map[string]int // the short ones by their finish reason
+	Unsure  int             // others, whose length nobody knows
+	Over    int             // of Unsure, by the tokenizer
+	Reasons metrics.Reasons // the short ones by their finish reason
 }
 
-// merge adds the requests of other.
-func (l *Lengths) merge(other *Lengths) {
+// Kind is the aspect as the list has it.
+var Kind = &metrics.Kind{Name: "lengths", New: func(*metrics.Header) metrics.Aspect { return new(Lengths) }}
+
+// Of is the aspect of a run, by what it allows.
+func Of(s *metrics.Summary) Lengths { return metrics.View[Lengths](s).against(&s.Header.Config) }
+
+// Merge adds another shard's requests.
+func (l *Lengths) Merge(o metrics.Aspect) {
+	other := o.(*Lengths)
 	l.Of += other.Of
 	l.Short += other.Short
 	l.Missing += other.Missing
@@ -37,18 +46,19 @@ func (l *Lengths) merge(other *Lengths) {
 	l.CutBy += other.CutBy
 	l.Unsure += other.Unsure
 	l.Over += other.Over
-	countReasons(&l.Reasons, other.Reasons)
+	l.Reasons.Merge(other.Reasons)
 }
 
-func (l *Lengths) add(r *record.Record) {
+// Add adds a request.
+func (l *Lengths) Add(r *record.Record) {
 	if r.Result.Class != record.OK || r.Tokens.OutAsked <= 0 {
 		return
 	}
 	out := r.Tokens.Out
 	if r.Tokens.Uncounted {
-		if out = min(out, r.Answer.Chunks.Len()-blankChunks); out <= r.Tokens.OutAsked {
+		if out = min(out, r.Answer.Chunks.Len()-metrics.BlankChunks); out <= r.Tokens.OutAsked {
 			l.Unsure++
-			if r.Tokens.Out > r.Tokens.OutAsked+1+r.Tokens.OutAsked/promptTolerance {
+			if r.Tokens.Out > r.Tokens.OutAsked+1+r.Tokens.OutAsked/metrics.TokenTolerance {
 				l.Over++
 			}
 			return
@@ -59,7 +69,7 @@ func (l *Lengths) add(r *record.Record) {
 	case missing > 0:
 		l.Short++
 		l.Missing += missing
-		countReason(&l.Reasons, cmp.Or(r.Answer.Finish, "none"), 1)
+		l.Reasons.Count(cmp.Or(r.Answer.Finish, "none"), 1)
 		// Reasoning may not count.
 		if missing > 1 && r.Tokens.OutReasoned == 0 && slices.Contains(fullLength, r.Answer.Finish) {
 			l.Cut++
@@ -75,12 +85,8 @@ func (l *Lengths) add(r *record.Record) {
 // OpenAI, of Anthropic, and of the Responses API.
 var fullLength = []string{"length", "max_tokens", "max_output_tokens"}
 
-// blankChunks are how many chunks of an answer may carry no token: those with a role and with a finish
-// reason.
-const blankChunks = 2
-
 // against is l for a run with Config c, which may allow other lengths.
-func (l Lengths) against(c *Config) Lengths {
+func (l Lengths) against(c *metrics.Config) Lengths {
 	if c.OwnLength {
 		return Lengths{}
 	}
@@ -88,17 +94,4 @@ func (l Lengths) against(c *Config) Lengths {
 		l.Short, l.Missing, l.Reasons = 0, 0, nil
 	}
 	return l
-}
-
-// PrefixCache is how many prompt tokens the server had in its prefix cache, and out of how many:
-// for the completed requests if their usage has it, else for everything that the server's own
-// counters saw during the run. Both are 0 if unknown.
-func (s *Summary) PrefixCache() (hits, of int64) {
-	switch {
-	case s.Truth != nil && s.Truth.Counts.Cached > 0:
-		return int64(s.Truth.Counts.Cached), int64(s.TotalInput)
-	case s.Evidence != nil:
-		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
-	}
-	return 0, 0
 }

@@ -1,10 +1,23 @@
-package metrics
+package prompts
 
 import (
 	"testing"
+	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
+
+const msec = time.Millisecond
+
+// of is the aspect of a run of these requests.
+func of(config metrics.Config, records ...*record.Record) *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{Config: config}, Kind)
+	for _, r := range records {
+		c.Add(r)
+	}
+	return c.Summary(1)
+}
 
 func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 	read := func(in, asked int, set ...func(*record.Record)) *record.Record {
@@ -37,7 +50,7 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 		{"of many inputs", read(132, 100, func(r *record.Record) { r.Payload = &record.Payload{Inputs: 4} }), Prompts{Of: 1}},
 		{"failed", read(5, 100, func(r *record.Record) { r.Result.Class = record.Reset }), Prompts{}},
 	} {
-		got := truthOf(Config{}, c.record).Prompts
+		got := *Of(of(metrics.Config{}, c.record))
 		if apart := c.record.Tokens.In - c.record.Tokens.InAsked; c.want.Of > 0 {
 			c.want.Least, c.want.Most = apart, apart
 		}
@@ -45,26 +58,8 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	both := truthOf(Config{}, read(5, 100), read(2000, 100)).Prompts
+	both := *Of(of(metrics.Config{}, read(5, 100), read(2000, 100)))
 	if want := (Prompts{Of: 2, Shorter: 1, Longer: 1, Beyond: 1, Asked: 200, Read: 2005, Least: -95, Most: 1900}); both != want {
 		t.Errorf("together %+v, want %+v", both, want)
-	}
-}
-
-// A server's counts that vLLM's client does not take are compared with what it takes instead.
-func TestCountsThatDifferFromTheServersAreCounted(t *testing.T) {
-	counted := func(ours, theirs int, each ...int) *record.Record {
-		r := &record.Record{Tokens: record.Tokens{Out: ours, Uncounted: true, WithOutput: &record.Count{Out: theirs}, PerChunk: each}}
-		r.Answer.Chunks.Append(msec)
-		r.Answer.Chunks.Append(2 * msec)
-		r.Times.Last = r.Answer.Chunks.Last()
-		return r
-	}
-	truth := truthOf(Config{}, counted(1, 16), counted(15, 16), counted(16, 16), counted(40, 16, 20, -4), counted(2, 1))
-	if n := truth.Counts; n.Apart != 2 || n.Ours != 41 || n.Theirs != 32 {
-		t.Errorf("%+v", n)
-	}
-	if n := truth.Delivery.Falling; n != 1 {
-		t.Errorf("%d counts fall, want 1", n)
 	}
 }

@@ -1,0 +1,29 @@
+// Package aspect lists the aspects of runs: each is one view of the measured requests, in a separate package.
+//
+// A new aspect is a package below and a line here. It adds requests and merges shards, and has a func Of that
+// gives the aspect of a run to checks and reports. Package metrics knows none of them: whoever collects requests
+// takes a Collector from here.
+package aspect
+
+import (
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
+)
+
+// all are all aspects.
+var all = []*metrics.Kind{
+	connecting.Kind,
+	counts.Kind,
+	delivery.Kind,
+	endings.Kind,
+	lengths.Kind,
+	prompts.Kind,
+}
+
+// Collector is a metrics.Collector with all aspects.
+func Collector(h *metrics.Header) *metrics.Collector { return metrics.NewCollector(h, all...) }
