@@ -17,8 +17,9 @@ type Aspect interface {
 
 // A Kind is an aspect as the list in metrics/aspect has it.
 type Kind struct {
-	Name string
-	New  func(*Header) Aspect // nil for a run that does not have it
+	Name    string
+	New     func(*Header) Aspect // nil for a run that does not have it
+	Numbers func() []Number      // its rows of the catalogue; nil for none
 }
 
 // A view is an Aspect of a run.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // Catalogue writes all numbers of a run with their units and what they are, for a terminal of 80 columns.
@@ -13,7 +13,7 @@ func Catalogue(w io.Writer) error {
 	const key, unit, width = 30, 10, 80
 	var b bytes.Buffer
 	before := ""
-	for _, n := range metrics.Numbers() {
+	for _, n := range catalogue.Numbers() {
 		if len(n.Key) > key { // its unit is in the next line
 			b.WriteString(n.Key + "\n")
 			n.Key = ""

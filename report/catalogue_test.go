@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 )
 
@@ -26,8 +27,8 @@ func TestTheDocsHaveTheCatalogue(t *testing.T) {
 		_, after, _ = strings.Cut(after, "\n")
 	}
 	var rows strings.Builder
-	for i, n := range metrics.Numbers() {
-		if i > 0 && n.Latency != "" && metrics.Numbers()[i-1].Latency == n.Latency {
+	for i, n := range catalogue.Numbers() {
+		if i > 0 && n.Latency != "" && catalogue.Numbers()[i-1].Latency == n.Latency {
 			continue // another statistic of it
 		}
 		compared := ""
@@ -53,7 +54,7 @@ func TestTheCatalogueHasEachNumberOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, n := range metrics.Numbers() {
+	for _, n := range catalogue.Numbers() {
 		if names[n.Key] || n.Name != n.Key && names[n.Name] || n.Key == "" || n.Label == "" || n.Head == "" || n.About == "" {
 			t.Errorf("%q, %q: not the only one, or without words", n.Name, n.Key)
 		}
@@ -61,7 +62,7 @@ func TestTheCatalogueHasEachNumberOnce(t *testing.T) {
 		if n.Name != "" {
 			names[n.Name] = true
 		}
-		if got, known := metrics.NumberNamed(n.Key); !known || got.Key != n.Key {
+		if got, known := catalogue.Find(n.Key); !known || got.Key != n.Key {
 			t.Errorf("%s is %q, %v", n.Key, got.Key, known)
 		}
 		if !strings.Contains("\n"+text.String(), "\n"+n.Key+" ") && !strings.Contains(text.String(), "\n"+n.Key+"\n") {
@@ -74,12 +75,12 @@ func TestTheCatalogueHasEachNumberOnce(t *testing.T) {
 		}
 	}
 	for name, key := range map[string]string{"p95_itl": "p95_itl_ms", "p99.9_ttft_ms": "p99.9_ttft_ms", "sql/p50_e2el": "sql/p50_e2el_ms", "sql/output_throughput": "sql/output_tokens_per_s"} {
-		if n, known := metrics.NumberNamed(name); !known || n.Key != key {
+		if n, known := catalogue.Find(name); !known || n.Key != key {
 			t.Errorf("%s is %q, %v", name, n.Key, known)
 		}
 	}
 	for _, name := range []string{"", "p101_ttft", "p99_ttf", "sql/median_job", "ttft", "/p99_ttft"} {
-		if n, known := metrics.NumberNamed(name); known {
+		if n, known := catalogue.Find(name); known {
 			t.Errorf("%s is %q", name, n.Key)
 		}
 	}

@@ -4,24 +4,25 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // runColumns are the numbers that every table of runs has.
-var runColumns = metrics.Chosen("completed", "failed", "duration_s", "requests_per_s", "output_tokens_per_s",
+var runColumns = catalogue.Chosen("completed", "failed", "duration_s", "requests_per_s", "output_tokens_per_s",
 	"total_tokens_per_s")
 
 // someColumns are the numbers of which a table has those groups that a run knows a number of.
 var someColumns = []func() []metrics.Number{
-	metrics.Chosen("inputs_per_s"),
-	metrics.Chosen("sessions_per_s", "median_job_s", "cached_percent"),
-	metrics.Chosen("mean_power_w"),
-	metrics.Chosen("joules_per_output_token"),
-	metrics.Chosen("joules_per_token"),
-	metrics.Chosen("output_tokens_per_joule"),
-	metrics.Chosen("usd_per_million_input_tokens"),
-	metrics.Chosen("usd_per_million_output_tokens"),
-	metrics.Chosen("usd_per_million_tokens"),
-	metrics.Chosen("wake_ready_ms", "wake_first_token_ms"),
+	catalogue.Chosen("inputs_per_s"),
+	catalogue.Chosen("sessions_per_s", "median_job_s", "cached_percent"),
+	catalogue.Chosen("mean_power_w"),
+	catalogue.Chosen("joules_per_output_token"),
+	catalogue.Chosen("joules_per_token"),
+	catalogue.Chosen("output_tokens_per_joule"),
+	catalogue.Chosen("usd_per_million_input_tokens"),
+	catalogue.Chosen("usd_per_million_output_tokens"),
+	catalogue.Chosen("usd_per_million_tokens"),
+	catalogue.Chosen("wake_ready_ms", "wake_first_token_ms"),
 }
 
 // columns are the Numbers of the table. The usual ones are what every run has, the groups that a run knows, and
@@ -71,5 +72,5 @@ func latencyColumns(latency string, percentiles []float64) []metrics.Number {
 	for _, p := range percentiles {
 		names = append(names, "p"+metrics.FormatPercentile(p)+"_"+latency)
 	}
-	return metrics.Choose(names...)
+	return catalogue.Choose(names...)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/sharing"
@@ -93,7 +94,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 }
 
 // spreadColumns are the numbers of a run that are compared between repeats.
-var spreadColumns = metrics.Chosen("duration", "request_throughput", "output_throughput",
+var spreadColumns = catalogue.Chosen("duration", "request_throughput", "output_throughput",
 	"mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "median_tpot", "p99_tpot",
 	"mean_itl", "median_itl", "p99_itl", "mean_e2el", "median_e2el", "p99_e2el")
 

@@ -25,5 +25,15 @@ var all = []*metrics.Kind{
 	prompts.Kind,
 }
 
+// Numbers are the numbers of all aspects.
+func Numbers() (numbers []metrics.Number) {
+	for _, k := range all {
+		if k.Numbers != nil {
+			numbers = append(numbers, k.Numbers()...)
+		}
+	}
+	return numbers
+}
+
 // Collector is a metrics.Collector with all aspects.
 func Collector(h *metrics.Header) *metrics.Collector { return metrics.NewCollector(h, all...) }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // adapterNumbers are all numbers of an adapter.
 func adapterNumbers(adapter string) []metrics.Number {
 	var all []metrics.Number
 	for _, n := range Numbers() {
-		if of, ok := metrics.NumberNamed(adapter + "/" + n.Name); ok {
+		if of, ok := catalogue.Find(adapter + "/" + n.Name); ok {
 			all = append(all, of)
 		}
 	}

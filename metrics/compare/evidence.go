@@ -103,7 +103,7 @@ func (r *Run) resample(s *metrics.Summary, m *metrics.Number) {
 	if m.Percentile <= 0 || m.Percentile >= 100 {
 		return
 	}
-	for fromContent, d := range map[bool]*metrics.Distribution{false: s.Latency(m.Latency),
+	for fromContent, d := range map[bool]*metrics.Distribution{false: m.Distribution(s),
 		true: s.FromContent(m.Latency)} {
 		if d == nil {
 			continue

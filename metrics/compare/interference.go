@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // A Sharing is what sharing did to one target.
@@ -16,7 +17,7 @@ type Sharing struct {
 }
 
 // Measures are the numbers of a run that show interference, latencies first.
-var Measures = metrics.Chosen("mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "p99_tpot", "output_throughput",
+var Measures = catalogue.Chosen("mean_ttft", "median_ttft", "p99_ttft", "mean_tpot", "p99_tpot", "output_throughput",
 	"request_throughput")
 
 func meanTTFT() metrics.Number         { return Measures()[0] }

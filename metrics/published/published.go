@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
 )
@@ -138,7 +139,7 @@ func numbers(block *metrics.Summary) []metrics.Number {
 			}
 		}
 	}
-	return metrics.Choose(names...)
+	return catalogue.Choose(names...)
 }
 
 // duration is the name of the number whose head alone does not say what it is.
@@ -227,7 +228,7 @@ func doubts(runs []*metrics.Summary) (found []string) {
 
 // Label is the number's name and unit as in tables, such as mean TTFT ms or output tok/s.
 func (n *Number) Label() string {
-	m, known := metrics.NumberNamed(n.Name)
+	m, known := catalogue.Find(n.Name)
 	if !known || n.Name == duration {
 		return n.Name + " " + n.Unit
 	}

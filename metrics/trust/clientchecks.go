@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // This file checks the load generator itself and its machine.
@@ -335,7 +336,7 @@ func (j *judge) bent() (all []bentNumber) {
 		if least == nil {
 			continue
 		}
-		for _, n := range metrics.Choose("p99_"+latency.Name, "median_"+latency.Name, "mean_"+latency.Name) {
+		for _, n := range catalogue.Choose("p99_"+latency.Name, "median_"+latency.Name, "mean_"+latency.Name) {
 			is, share := n.Statistic(latency.Of(j.Summary)), lateLimitOf
 			if latency.Name == "itl" && n.Percentile == 99 {
 				share = lateLimitOfITL

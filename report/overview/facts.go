@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/report"
 )
 
@@ -24,7 +25,7 @@ func Facts(s *metrics.Summary) (all []Fact) {
 		}
 	}
 	add := func(key string, decimals int) {
-		n, _ := metrics.NumberNamed(key)
+		n, _ := catalogue.Find(key)
 		v := n.Of(s)
 		say(n.Label, strings.TrimSpace(metrics.Readable(v, decimals)+" "+string(n.Unit)), v, "")
 	}
@@ -33,9 +34,9 @@ func Facts(s *metrics.Summary) (all []Fact) {
 	add("request_throughput", 2)
 	add("output_throughput", 1)
 	add("goodput", 2)
-	energy, _ := metrics.NumberNamed("joules_per_output_token")
+	energy, _ := catalogue.Find("joules_per_output_token")
 	say("Energy", fmt.Sprintf("%.4g J per output token", energy.Of(s)), energy.Of(s), "")
-	price, _ := metrics.NumberNamed("usd_per_million_output_tokens")
+	price, _ := catalogue.Find("usd_per_million_output_tokens")
 	say("Price", fmt.Sprintf("$%.4g per million output tokens", price.Of(s)), price.Of(s), "")
 	if of := s.Sessions; of != nil {
 		all = append(all, Fact{Name: "Sessions completed", Value: fmt.Sprintf("%d of %d", of.Completed, of.Begun)})
@@ -51,7 +52,7 @@ func Facts(s *metrics.Summary) (all []Fact) {
 			continue
 		}
 		add("median_"+latency, 2)
-		p99, _ := metrics.NumberNamed("p99_" + latency)
+		p99, _ := catalogue.Find("p99_" + latency)
 		v := p99.Of(s)
 		say(p99.Label, p99.Text(v)+" "+string(p99.Unit), v, report.Interval(d, 99))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/report/plot"
@@ -30,7 +31,7 @@ type Row struct {
 }
 
 // middleNumbers are the numbers of middles.
-var middleNumbers = metrics.Chosen("requests_per_s", "output_tokens_per_s", "median_ttft", "p99_ttft", "median_tpot")
+var middleNumbers = catalogue.Chosen("requests_per_s", "output_tokens_per_s", "median_ttft", "p99_ttft", "median_tpot")
 
 // middles has a row for each condition, with the medians over its repeats.
 func middles(runs []plot.Run) *Table {
@@ -125,7 +126,7 @@ func slowdowns(runs []plot.Run) *Table {
 }
 
 // shownMeasures are the measures of interference on the first screen.
-var shownMeasures = metrics.Chosen("mean_ttft", "mean_tpot", "output_throughput")
+var shownMeasures = catalogue.Chosen("mean_ttft", "mean_tpot", "output_throughput")
 
 // middle is the median of a number over the repeats.
 func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {

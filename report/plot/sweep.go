@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 )
 
 // A number is a number by which charts compare runs.
@@ -19,7 +20,7 @@ type number struct {
 // title is the label with the unit.
 func (n *number) title() string { return fmt.Sprintf("%s (%s)", n.Label, n.Unit) }
 
-func chosen(name, key string) number { return number{name, metrics.Choose(key)[0]} }
+func chosen(name, key string) number { return number{name, catalogue.Choose(key)[0]} }
 
 func median(latency string) number { return chosen(latency+"-median", "median_"+latency) }
 

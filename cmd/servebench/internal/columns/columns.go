@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
@@ -29,7 +30,7 @@ func (n *Flag) Define(f *argv.Flags, does string) {
 
 // numberKeys are the keys of all numbers.
 func numberKeys() (keys []string) {
-	for _, n := range metrics.Numbers() {
+	for _, n := range catalogue.Numbers() {
 		keys = append(keys, n.Key)
 	}
 	return keys
@@ -42,7 +43,7 @@ func (n *Flag) parse(text string) error {
 	}
 	n.Chosen = nil
 	for key := range strings.SplitSeq(text, ",") {
-		number, known := metrics.NumberNamed(strings.TrimSpace(key))
+		number, known := catalogue.Find(strings.TrimSpace(key))
 		if !known {
 			text := "no number is called " + pyjson.Quote(key)
 			if near := argv.Nearest(key, numberKeys()); near != "" {

@@ -1,0 +1,132 @@
+package catalogue
+
+import (
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/cost"
+)
+
+// core are the numbers of every Summary, except latencies.
+func core() []metrics.Number {
+	return []metrics.Number{
+		{Name: "completed", Key: "completed", Label: "Completed", Head: "completed",
+			About: "requests that were answered", Of: func(s *metrics.Summary) float64 { return float64(s.Completed) }},
+		{Name: "failed", Key: "failed", Label: "Failed", Head: "failed", Better: metrics.Lower,
+			About: "requests that were not", Of: func(s *metrics.Summary) float64 { return float64(s.Failed) }},
+		{Name: "duration", Key: "duration_s", Label: "Duration", Head: "s", Unit: metrics.UnitSeconds,
+			About: "from the start of the load to the end of the last request",
+			Of:    func(s *metrics.Summary) float64 { return s.Seconds }},
+		{Name: "request_throughput", Key: "requests_per_s", Label: "Request throughput", Head: "req/s",
+			Unit: metrics.RequestsPerSecond, Better: metrics.Higher, About: "completed requests / duration",
+			Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
+		{Name: "output_throughput", Key: "output_tokens_per_s", Label: "Output throughput", Head: "output tok/s",
+			Unit: metrics.TokensPerSecond, Better: metrics.Higher, About: "output tokens of completed requests / duration",
+			Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
+		{Name: "total_throughput", Key: "total_tokens_per_s", Label: "Total throughput", Head: "total tok/s",
+			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
+			About: "prompt and output tokens of completed requests / duration",
+			Of:    func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+		{Name: "input_sequence_throughput", Key: "inputs_per_s", Label: "Input throughput", Head: "inputs/s",
+			Unit: metrics.InputsPerSecond, Better: metrics.Higher, About: "inputs of a pooling endpoint / duration",
+			Of: func(s *metrics.Summary) float64 {
+				if s.InputRate > 0 {
+					return s.InputRate
+				}
+				return math.NaN()
+			}},
+		{Name: "goodput", Key: "good_requests_per_s", Label: "Goodput", Head: "good req/s",
+			Unit: metrics.RequestsPerSecond, Better: metrics.Higher,
+			About: "completed requests that kept every limit of --goodput / duration",
+			Of:    func(s *metrics.Summary) float64 { return s.Goodput }},
+		{Name: "session_throughput", Key: "sessions_per_s", Label: "Session throughput", Head: "sessions/s",
+			Unit: metrics.SessionsPerSecond, Better: metrics.Higher, About: "completed sessions / duration",
+			Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
+		{Name: "session_goodput", Key: "good_sessions_per_s", Label: "Session goodput", Head: "good sessions/s",
+			Unit: metrics.SessionsPerSecond, Better: metrics.Higher,
+			About: "completed sessions that kept every limit of --goodput / duration",
+			Of:    ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
+		{Key: "median_job_s", Label: "Median job time", Head: "median job s", Unit: metrics.UnitSeconds,
+			Better: metrics.Lower,
+			About:  "the median job time, as median_job_ms",
+			Of: ofSessions(func(s *metrics.Sessions) float64 {
+				if s.JobTime.Len() == 0 && s.JobTime.Quoted == nil {
+					return math.NaN()
+				}
+				return s.JobTime.Median() / 1000
+			})},
+		{Key: "cached_percent", Label: "Cached prompt tokens", Head: "cached %", Unit: metrics.Percent,
+			Better: metrics.Higher,
+			About:  "prompt tokens of sessions that the server found in its prefix cache",
+			Of:     ofSessions(func(s *metrics.Sessions) float64 { return 100 * s.Cache.CachedShare() })},
+		{Key: "mean_power_w", Label: "Mean power", Head: "W", Unit: metrics.Watts, Better: metrics.Lower,
+			About: "energy of the GPUs / duration",
+			Of:    ofEnergy(func(e *cost.Energy, _ *metrics.Summary) float64 { return e.Watts() })},
+		{Name: "joules_per_output_token", Key: "joules_per_output_token", Label: "Energy per output token",
+			Head: "J/output tok", Unit: metrics.Joules, Better: metrics.Lower,
+			About: "energy of the GPUs / output tokens of completed requests",
+			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.PerToken(s.TotalOutput) })},
+		{Name: "joules_per_token", Key: "joules_per_token", Label: "Energy per token", Head: "J/tok",
+			Unit: metrics.Joules, Better: metrics.Lower,
+			About: "energy of the GPUs / prompt and output tokens of completed requests",
+			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.PerToken(s.Tokens()) })},
+		{Key: "output_tokens_per_joule", Label: "Output tokens per joule", Head: "output tok/s/W",
+			Unit: metrics.TokensPerJoule, Better: metrics.Higher,
+			About: "output tokens of completed requests / energy of the GPUs",
+			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.TokensPerJoule(s.TotalOutput) })},
+		{Name: "usd_per_million_input_tokens", Key: "usd_per_million_input_tokens", Label: "Price of a million input tokens",
+			Head: "$/M input", Unit: metrics.Dollars, Better: metrics.Lower, About: "cost by --price / prompt tokens · 10⁶",
+			Of: ofMoney(func(s *metrics.Summary) int { return s.TotalInput })},
+		{Name: "usd_per_million_output_tokens", Key: "usd_per_million_output_tokens",
+			Label: "Price of a million output tokens", Head: "$/M output", Unit: metrics.Dollars, Better: metrics.Lower,
+			About: "cost by --price / output tokens · 10⁶", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalOutput })},
+		{Name: "usd_per_million_tokens", Key: "usd_per_million_tokens", Label: "Price of a million tokens", Head: "$/M tok",
+			Unit: metrics.Dollars, Better: metrics.Lower, About: "cost by --price / prompt and output tokens · 10⁶",
+			Of: ofMoney((*metrics.Summary).Tokens)},
+		{Name: "wake_ready", Key: "wake_ready_ms", Label: "Wake until ready", Head: "wake ready ms",
+			Unit: metrics.UnitMilliseconds, Better: metrics.Lower, About: "from waking a sleeping server until it was awake",
+			Of: ofWake(func(w *metrics.Wake) time.Duration { return w.Ready })},
+		{Name: "wake_first_token", Key: "wake_first_token_ms", Label: "Wake to first token",
+			Head: "wake first token ms",
+			Unit: metrics.UnitMilliseconds, Better: metrics.Lower,
+			About: "from waking a sleeping server to the first chunk of the next request",
+			Of:    ofWake(func(w *metrics.Wake) time.Duration { return w.FirstToken })},
+	}
+}
+
+// ofSessions is a number of a run's sessions, NaN without sessions.
+func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		if s.Sessions == nil {
+			return math.NaN()
+		}
+		return number(s.Sessions)
+	}
+}
+
+// ofEnergy is a number of the energy of a run, NaN if the GPUs were not sampled.
+func ofEnergy(number func(*cost.Energy, *metrics.Summary) float64) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		e := s.Energy()
+		if e == nil {
+			return math.NaN()
+		}
+		return number(e, s)
+	}
+}
+
+// ofMoney is the price of a million of the run's tokens, NaN without a price.
+func ofMoney(tokens func(*metrics.Summary) int) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 { return cost.PerMillion(s.Dollars(), tokens(s)) }
+}
+
+// ofWake is a time of a server's wake in milliseconds, NaN if it did not sleep before the run.
+func ofWake(took func(*metrics.Wake) time.Duration) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		if s.Header.Wake == nil {
+			return math.NaN()
+		}
+		return metrics.Milliseconds(took(s.Header.Wake))
+	}
+}
