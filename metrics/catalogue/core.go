@@ -92,6 +92,23 @@ func core() []metrics.Number {
 			Unit: metrics.UnitMilliseconds, Better: metrics.Lower,
 			About: "from waking a sleeping server to the first chunk of the next request",
 			Of:    ofWake(func(w *metrics.Wake) time.Duration { return w.FirstToken })},
+		perUser(50), perUser(10), perUser(1),
+	}
+}
+
+// perUser is how many tokens a second p % of the users get at most, each from one request: 1 / TPOT.
+func perUser(p float64) metrics.Number {
+	text := metrics.FormatPercentile(p)
+	return metrics.Number{
+		Key: "p" + text + "_user_tokens_per_s", Label: "P" + text + " user throughput", Head: "P" + text + " user tok/s",
+		Unit: metrics.TokensPerSecond, Better: metrics.Higher, About: "1 / TPOT of a request", Percentile: p,
+		Of: func(s *metrics.Summary) float64 {
+			if tpot := s.TPOT.Percentile(100 - p); tpot > 0 {
+				return 1000 / tpot
+			}
+			return math.NaN()
+		},
+		Samples: func(s *metrics.Summary) metrics.TailSize { return metrics.TailSize{Percentile: p, N: s.TPOT.Len()} },
 	}
 }
 
