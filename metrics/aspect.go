@@ -15,6 +15,9 @@ type Aspect interface {
 	Merge(Aspect)
 }
 
+// Timed is an Aspect with Distributions. They are settled and condensed with the Summary's.
+type Timed interface{ Distributions() []*Distribution }
+
 // A Kind is an aspect as the list in metrics/aspect has it.
 type Kind struct {
 	Name    string
@@ -56,6 +59,16 @@ func (v *views) merge(others views) {
 		}
 		(*v)[i].Merge(other.Aspect)
 	}
+}
+
+// distributions are the Distributions of all views.
+func (v views) distributions() (all []*Distribution) {
+	for i := range v {
+		if timed, has := v[i].Aspect.(Timed); has {
+			all = append(all, timed.Distributions()...)
+		}
+	}
+	return all
 }
 
 // kinds are what the views are of.

@@ -36,6 +36,10 @@ type Distribution struct {
 	ends    []int // for gaps in exact: the index after each request's gaps; nil if unknown
 }
 
+// PerRequest is an empty Distribution for one value of each request: it keeps as many exactly as a Collector
+// keeps requests.
+func PerRequest() Distribution { return Distribution{limit: requestCap} }
+
 // A Quote is the statistics of a latency as a file gives them, in milliseconds. A statistic that
 // the file does not give is NaN, or has no entry in Percentiles.
 type Quote struct {
@@ -145,9 +149,9 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	d.drop()
 }
 
-// merge adds the values of another after the values of d, which takes over its cap if it has none.
+// Merge adds the values of another after the values of d, which takes over its cap if it has none.
 // Beyond the cap, or if one of the two has no exact values, only the histogram remains.
-func (d *Distribution) merge(other *Distribution) {
+func (d *Distribution) Merge(other *Distribution) {
 	d.limit = cmp.Or(d.limit, other.limit)
 	d.clamped += other.clamped
 	if other.Len() == 0 {

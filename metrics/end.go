@@ -182,7 +182,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.mergeTimeline(other, later)
 	others := other.sum.latencies()
 	for name, d := range c.sum.latencies() {
-		d.merge(others[name])
+		d.Merge(others[name])
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
 	asked := c.asked()

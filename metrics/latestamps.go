@@ -45,7 +45,7 @@ func (l *LateStamps) merge(other *LateStamps) {
 	l.Of += other.Of
 	others := other.histograms()
 	for name, d := range l.histograms() {
-		d.merge(others[name])
+		d.Merge(others[name])
 	}
 }
 

@@ -294,7 +294,7 @@ func (a *adapters) merge(other *adapters, most int) {
 		row.Good += theirs.Good
 		others := theirs.latencies()
 		for name, d := range row.latencies() {
-			d.merge(others[name])
+			d.Merge(others[name])
 		}
 	}
 	a.kept += other.kept

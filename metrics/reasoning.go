@@ -31,7 +31,7 @@ func (t *Truth) addReasoning(r *record.Record) {
 		return
 	}
 	if n.Answers == 0 {
-		t.TTFO.merge(&t.ContentTTFT)
+		t.TTFO.Merge(&t.ContentTTFT)
 	}
 	n.Answers++
 	if r.Times.FirstOutput == 0 {
@@ -42,13 +42,13 @@ func (t *Truth) addReasoning(r *record.Record) {
 // mergeReasoning adds the reasoning of other requests. ContentTTFT must not have them yet.
 func (t *Truth) mergeReasoning(other *Truth) {
 	if t.Reasoning.Answers == 0 && other.Reasoning.Answers > 0 {
-		t.TTFO.merge(&t.ContentTTFT)
+		t.TTFO.Merge(&t.ContentTTFT)
 	}
 	switch {
 	case other.Reasoning.Answers > 0:
-		t.TTFO.merge(&other.TTFO)
+		t.TTFO.Merge(&other.TTFO)
 	case t.Reasoning.Answers > 0:
-		t.TTFO.merge(&other.ContentTTFT)
+		t.TTFO.Merge(&other.ContentTTFT)
 	}
 	t.Reasoning = t.Reasoning.plus(other.Reasoning)
 }

@@ -166,7 +166,7 @@ func (s *Sessions) merge(other *Sessions) {
 	others := other.latencies()
 	for name, d := range s.latencies() {
 		if more := others[name]; more != nil {
-			d.merge(more)
+			d.Merge(more)
 		}
 	}
 }

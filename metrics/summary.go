@@ -180,6 +180,9 @@ func (s *Summary) Settle() {
 	for _, d := range s.Truth.latencies() {
 		sorting.Go(d.settle)
 	}
+	for _, d := range s.views().distributions() {
+		sorting.Go(d.settle)
+	}
 	if s.Sessions != nil {
 		for _, d := range s.Sessions.latencies() {
 			sorting.Go(d.settle)
@@ -200,6 +203,9 @@ func (s *Summary) Condense() {
 		d.condense(percentiles)
 	}
 	for _, d := range s.Truth.latencies() {
+		d.condense(percentiles)
+	}
+	for _, d := range s.views().distributions() {
 		d.condense(percentiles)
 	}
 	if s.Sessions != nil {

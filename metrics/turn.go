@@ -270,7 +270,7 @@ func (c *sessionCollector) result(seconds float64, a asked) *Sessions {
 	a.lasts = min(a.lasts, time.Duration(seconds*float64(time.Second)))
 	all := c.sums.copied()
 	all.CutAfter = Distribution{}
-	all.CutAfter.merge(&c.sums.CutAfter)
+	all.CutAfter.Merge(&c.sums.CutAfter)
 	flights := new(tally.InFlight)
 	flights.Merge(&c.inFlight, 0, a.most)
 	for _, s := range c.open {
