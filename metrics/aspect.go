@@ -15,8 +15,8 @@ type Aspect interface {
 	Merge(Aspect)
 }
 
-// Timed is an Aspect with Distributions. They are settled and condensed with the Summary's.
-type Timed interface{ Distributions() []*Distribution }
+// timed is an Aspect with Distributions. They are settled and condensed with the Summary's.
+type timed interface{ Distributions() []*Distribution }
 
 // A Kind is an aspect as the list in metrics/aspect has it.
 type Kind struct {
@@ -43,12 +43,6 @@ func newViews(h *Header, kinds []*Kind) (all views) {
 	return all
 }
 
-func (v views) add(r *record.Record) {
-	for i := range v {
-		v[i].Add(r)
-	}
-}
-
 // merge adds the requests of other shards. An aspect that they alone have is taken over.
 func (v *views) merge(others views) {
 	for _, other := range others {
@@ -64,8 +58,8 @@ func (v *views) merge(others views) {
 // distributions are the Distributions of all views.
 func (v views) distributions() (all []*Distribution) {
 	for i := range v {
-		if timed, has := v[i].Aspect.(Timed); has {
-			all = append(all, timed.Distributions()...)
+		if a, has := v[i].Aspect.(timed); has {
+			all = append(all, a.Distributions()...)
 		}
 	}
 	return all

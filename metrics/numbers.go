@@ -115,12 +115,6 @@ func Counted(n int, thing string) string {
 // Milliseconds is d in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// BlankChunks are how many chunks of an answer may carry no token: those with a role and with a finish reason.
-const BlankChunks = 2
-
-// TokenTolerance is by how many percent the counts of a text's tokens may differ and still be called the same.
-const TokenTolerance = 10
-
 // By groups things by key. The keys are in the order in which they first occur.
 func By[K comparable, T any](all []T, key func(T) K) (keys []K, by map[K][]T) {
 	by = map[K][]T{}

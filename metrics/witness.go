@@ -32,7 +32,9 @@ func (w *witness) add(r *record.Record, most int) {
 	w.inFlight.Expect(w.expected)
 	w.inFlight.Add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
-	w.truth.views.add(r)
+	for _, v := range w.truth.views {
+		v.Add(r)
+	}
 	if r.Phase == record.Main && r.Turn == 0 {
 		w.addStart(r)
 	}

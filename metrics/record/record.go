@@ -277,6 +277,12 @@ func (r *Record) TTFT() time.Duration {
 	return r.Answer.Chunks.First() - r.Times.Sent
 }
 
+// BlankChunks are how many chunks of an answer may carry no token: those with a role and with a finish reason.
+const BlankChunks = 2
+
+// TokenTolerance is by how many percent the counts of a text's tokens may differ and still be called the same.
+const TokenTolerance = 10
+
 // Answered reports that the request completed with a chunk.
 func (r *Record) Answered() bool { return r.Result.Class == OK && r.Answer.Chunks.Len() > 0 }
 

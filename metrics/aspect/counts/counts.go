@@ -69,7 +69,7 @@ func (c *Counts) Add(r *record.Record) {
 		c.Lost += r.Tokens.InAsked
 	}
 	if w := r.Tokens.WithOutput; r.Tokens.Uncounted && w != nil &&
-		metrics.TokenTolerance*max(w.Out-r.Tokens.Out, r.Tokens.Out-w.Out) > max(w.Out, metrics.TokenTolerance) {
+		record.TokenTolerance*max(w.Out-r.Tokens.Out, r.Tokens.Out-w.Out) > max(w.Out, record.TokenTolerance) {
 		c.Apart++
 		c.Ours += r.Tokens.Out
 		c.Theirs += w.Out

@@ -72,7 +72,7 @@ func (d *Delivery) Add(r *record.Record) {
 		}
 	}
 	chunks, counts := r.Answer.Chunks.Len(), &r.Tokens
-	if !counts.Uncounted && counts.Out > 1 && 2*(chunks-metrics.BlankChunks) >= 3*counts.Out {
+	if !counts.Uncounted && counts.Out > 1 && 2*(chunks-record.BlankChunks) >= 3*counts.Out {
 		d.Surplus++
 		d.Chunks += chunks
 		d.Tokens += r.Tokens.Out

@@ -56,9 +56,9 @@ func (l *Lengths) Add(r *record.Record) {
 	}
 	out := r.Tokens.Out
 	if r.Tokens.Uncounted {
-		if out = min(out, r.Answer.Chunks.Len()-metrics.BlankChunks); out <= r.Tokens.OutAsked {
+		if out = min(out, r.Answer.Chunks.Len()-record.BlankChunks); out <= r.Tokens.OutAsked {
 			l.Unsure++
-			if r.Tokens.Out > r.Tokens.OutAsked+1+r.Tokens.OutAsked/metrics.TokenTolerance {
+			if r.Tokens.Out > r.Tokens.OutAsked+1+r.Tokens.OutAsked/record.TokenTolerance {
 				l.Over++
 			}
 			return

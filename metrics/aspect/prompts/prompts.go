@@ -24,7 +24,7 @@ type Prompts struct {
 
 // What is no finding. A dataset's text may have a few tokens more or less once it is encoded
 // again, and a tokenizer may begin and end each sequence with its own tokens.
-const promptSpecial = 8 // tokens a sequence, besides metrics.TokenTolerance
+const promptSpecial = 8 // tokens a sequence, besides record.TokenTolerance
 
 // Templates of the large models add up to that many tokens to a chat, and to each of its messages.
 const (
@@ -50,7 +50,7 @@ func (p *Prompts) Add(r *record.Record) {
 		}
 		sequences = max(sequences, c.Inputs)
 	}
-	apart, allowed := r.Tokens.In-r.Tokens.InAsked, r.Tokens.InAsked/metrics.TokenTolerance
+	apart, allowed := r.Tokens.In-r.Tokens.InAsked, r.Tokens.InAsked/record.TokenTolerance
 	if p.Of == 0 {
 		p.Least, p.Most = apart, apart
 	}
