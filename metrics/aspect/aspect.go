@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/endings"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/stalls"
 )
 
 // all are all aspects.
@@ -23,6 +24,7 @@ var all = []*metrics.Kind{
 	endings.Kind,
 	lengths.Kind,
 	prompts.Kind,
+	stalls.Kind,
 }
 
 // Numbers are the numbers of all aspects.
