@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -18,34 +19,33 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 	if s.Adapters == nil {
 		return nil
 	}
-	p, marked := tailOf(s), false
-	tail, beyond := "P"+metrics.FormatPercentile(p), marking(p, &marked)
-	known := func(v float64) string {
-		if math.IsNaN(v) {
+	tail, marked := "p"+metrics.FormatPercentile(tailOf(s))+"_", false
+	numbers := catalogue.Choose("requests_per_s", "goodput", "output_tokens_per_s", "median_ttft", tail+"ttft",
+		"median_tpot", "median_e2el", tail+"e2el")
+	generates := slices.ContainsFunc(s.Adapters, func(a metrics.Adapter) bool { return a.Output > 0 })
+	text := func(a *metrics.Adapter, n metrics.Number) string {
+		of, _ := n.OfAdapter(a.Name)
+		v := of.Of(s)
+		switch {
+		case math.IsNaN(v) || n.Name == "output_throughput" && !generates:
 			return ""
+		case of.Few(s):
+			marked = true
+			return decimal(v) + few
 		}
 		return decimal(v)
 	}
-	generates := slices.ContainsFunc(s.Adapters, func(a metrics.Adapter) bool { return a.Output > 0 })
-	output := func(a *metrics.Adapter) string {
-		if !generates {
-			return ""
-		}
-		return known(a.OutputThroughput)
-	}
-	some := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return vllm.Count(n)
-	}
-	g := twoLined(1, "|adapter", "|completed", "|failed", "|req/s", "good|req/s", "output|tok/s", "TTFT ms|median",
-		"|"+tail, "TPOT ms|median", "E2EL ms|median", "|"+tail)
+	g := twoLined(1, append([]string{"|adapter", "|completed", "|failed"}, headsOf(numbers)...)...)
 	for i := range s.Adapters {
 		a := &s.Adapters[i]
-		g.add(screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), some(a.Failed), known(a.RequestThroughput),
-			known(a.Goodput), output(a),
-			middle(&a.TTFT), beyond(&a.TTFT), middle(&a.TPOT), middle(&a.E2EL), beyond(&a.E2EL))
+		row := []string{screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), ""}
+		if a.Failed > 0 {
+			row[2] = vllm.Count(a.Failed)
+		}
+		for _, n := range numbers {
+			row = append(row, text(a, n))
+		}
+		g.add(row...)
 	}
 	var b bytes.Buffer
 	b.WriteString("\nLoRA adapters\n")
