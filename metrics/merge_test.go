@@ -68,7 +68,7 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Warnings)), slices.Sorted(slices.Values(got.Warnings))); diff != "" {
 				t.Errorf("%s up to %d: %s", name, most, diff)
 			}
-			if (merged.timeline.folded == nil) != (whole.timeline.folded == nil) {
+			if (merged.timeline.folded == nil) != (whole.timeline.folded == nil) || folded(merged) != folded(whole) {
 				t.Errorf("%s up to %d: folded differently", name, most)
 			}
 			if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || math.Abs(float64(got.PeakConcurrent-want.PeakConcurrent)) > 0.2*float64(want.PeakConcurrent) ||

@@ -59,7 +59,7 @@ type Number struct {
 	About  string                 // what it is, in words that follow a colon
 	Of     func(*Summary) float64 // NaN if the run does not have it
 
-	// Samples are how many samples a percentile has; nil for other numbers, and a percentile of 0 for a mean.
+	// Samples are how many samples a percentile has; nil for other numbers, also for means and medians.
 	Samples func(*Summary) TailSize
 
 	Latency    string  // whose statistic it is, by the name of the Latency; empty for other numbers
@@ -83,10 +83,10 @@ func (n *Number) Statistic(d *Distribution) float64 { return n.statistic(d) }
 // Text is a value for people, without its unit.
 func (n *Number) Text(v float64) string { return Readable(v, n.Unit.Decimals()) }
 
-// Few reports that the number is a percentile of too few samples of a run to decide anything. A median
-// never is, and neither is a percentile of which the samples are not known, as in a result block.
+// Few reports that the number is a percentile of too few samples of a run to decide anything. It is false
+// if the samples are not known, as in a result block.
 func (n *Number) Few(s *Summary) bool {
-	if s == nil || n.Samples == nil || n.Percentile == 50 {
+	if s == nil || n.Samples == nil {
 		return false
 	}
 	size := n.Samples(s)
@@ -155,12 +155,14 @@ func (n Number) with(of func(*Summary) *Distribution) Number {
 		}
 		return math.NaN()
 	}
-	n.Samples = func(s *Summary) TailSize {
-		size := TailSize{Metric: n.Latency, Percentile: n.Percentile}
-		if d := of(s); d != nil {
-			size.N = d.Len()
+	if n.Percentile > 0 && !strings.HasPrefix(n.Name, "median_") {
+		n.Samples = func(s *Summary) TailSize {
+			size := TailSize{Metric: n.Latency, Percentile: n.Percentile}
+			if d := of(s); d != nil {
+				size.N = d.Len()
+			}
+			return size
 		}
-		return size
 	}
 	return n
 }

@@ -18,6 +18,7 @@ func TestConnectingIsOfCompletedRequests(t *testing.T) {
 		if got := Of(c.Summary(1)); got.Of == 1 {
 			r.Conn = record.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec}
 		}
+		r.Answer.Unstreamed = class == record.Reset || r.Conn.New
 		c.Add(r)
 	}
 	got := Of(c.Summary(1))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
@@ -51,7 +52,9 @@ func (n *Flag) parse(text string) error {
 			}
 			return errors.New(text + " --numbers list shows all")
 		}
-		n.Chosen = append(n.Chosen, number)
+		if !slices.ContainsFunc(n.Chosen, func(other metrics.Number) bool { return other.Key == number.Key }) {
+			n.Chosen = append(n.Chosen, number)
+		}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func Example() {
 	f := argv.Of(cmd)
 	var numbers columns.Flag
 	numbers.Define(f, "numbers of the table")
-	if err := f.Set("numbers", "failed,requests_per_s"); err != nil {
+	if err := f.Set("numbers", "failed,requests_per_s,failed"); err != nil {
 		panic(err)
 	}
 	h := &metrics.Header{Config: metrics.Config{Label: "night"}}
