@@ -146,12 +146,10 @@ func (l Latency) number(of statistic) Number {
 func (n Number) with(of func(*Summary) *Distribution) Number {
 	n.of = of
 	n.Of = func(s *Summary) float64 {
-		d := of(s)
-		if d == nil {
-			return math.NaN()
-		}
-		if v := n.statistic(d); v != 0 || d.Len() > 0 {
-			return v
+		if d := of(s); d != nil {
+			if v := n.statistic(d); v != 0 || d.Len() > 0 {
+				return v
+			}
 		}
 		return math.NaN()
 	}
