@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"iter"
 	"slices"
+	"time"
 
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -18,11 +20,38 @@ type Aspect interface {
 // timed is an Aspect with Distributions. They are settled and condensed with the Summary's.
 type timed interface{ Distributions() []*Distribution }
 
-// A Kind is an aspect as the list in metrics/aspect has it.
+// clocked is an Aspect that keeps times. Shift moves them all, because the run's clock began that much earlier.
+type clocked interface{ Shift(later time.Duration) }
+
+// warm is an Aspect that also gets the requests of the warm-up, by AddWarmUp.
+type warm interface{ AddWarmUp(*record.Record) }
+
+// A Kind is an aspect as the list in metrics/aspect has it. Functions and texts may be nil and empty.
 type Kind struct {
 	Name    string
 	New     func(*Header) Aspect // nil for a run that does not have it
-	Numbers func() []Number      // its rows of the catalogue; nil for none
+	Numbers func() []Number      // its rows of the catalogue
+	// Facts are its members of the object "truth" in a result file.
+	Facts func(*Summary) []Fact
+	// Text says the facts in words, in paragraphs: a line with the label, then the text, both as templates of
+	// text/template. They know the facts by their keys, the Summary as .run, its number of requests as
+	// .requests, and the Aspect as .aspect. A paragraph without words is left out.
+	Text string
+}
+
+// A Fact is one member of a result file. Its key ends with its unit unless it is a count, and its Value is
+// what package pyjson takes.
+type Fact struct {
+	Key   string
+	Value any
+}
+
+// Some is the fact of a count; none for 0.
+func Some[N int | int64](key string, n N) []Fact {
+	if n <= 0 {
+		return nil
+	}
+	return []Fact{{key, n}}
 }
 
 // A view is an Aspect of a run.
@@ -43,15 +72,28 @@ func newViews(h *Header, kinds []*Kind) (all views) {
 	return all
 }
 
-// merge adds the requests of other shards. An aspect that they alone have is taken over.
-func (v *views) merge(others views) {
+// merge adds the requests of other shards, whose clock began that much later. An aspect that they alone have is
+// taken over.
+func (v *views) merge(others views, later time.Duration) {
 	for _, other := range others {
+		if a, has := other.Aspect.(clocked); has {
+			a.Shift(later)
+		}
 		i := slices.IndexFunc(*v, func(mine view) bool { return mine.kind == other.kind })
 		if i < 0 {
 			*v = append(*v, other)
 			continue
 		}
 		(*v)[i].Merge(other.Aspect)
+	}
+}
+
+// addWarmUp adds a request of the warm-up.
+func (v views) addWarmUp(r *record.Record) {
+	for i := range v {
+		if a, asks := v[i].Aspect.(warm); asks {
+			a.AddWarmUp(r)
+		}
 	}
 }
 
@@ -71,6 +113,17 @@ func (v views) kinds() (kinds []*Kind) {
 		kinds = append(kinds, v[i].kind)
 	}
 	return kinds
+}
+
+// Aspects yields the aspects of a run with their kinds, in the order of the list.
+func Aspects(s *Summary) iter.Seq2[*Kind, Aspect] {
+	return func(yield func(*Kind, Aspect) bool) {
+		for _, v := range s.views() {
+			if !yield(v.kind, v.Aspect) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Summary) views() views {

@@ -74,6 +74,7 @@ func (c *Collector) Add(r *record.Record) {
 	}
 	c.witness.backlog.add(r)
 	if r.Phase == record.WarmUp {
+		c.witness.truth.views.addWarmUp(r)
 		c.addTurn(r, true)
 		return
 	}

@@ -66,10 +66,10 @@ func (t *Truth) latencies() map[string]*Distribution {
 	return all
 }
 
-// merge adds the counts of other requests, except for the Ramp.
-func (t *Truth) merge(other *Truth) {
+// merge adds the counts of other requests, whose clock began that much later, except for the Ramp.
+func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
-	t.views.merge(other.views)
+	t.views.merge(other.views, later)
 	t.Late.merge(&other.Late)
 	t.ITL.Merge(&other.ITL)
 	t.mergeReasoning(other)

@@ -121,7 +121,7 @@ func (w *witness) addTokens(r *record.Record) {
 // merge adds the findings of another witness, whose clock began that much later; most is how many
 // values of a kind are kept.
 func (w *witness) merge(other *witness, later time.Duration, most int) {
-	w.truth.merge(&other.truth)
+	w.truth.merge(&other.truth, later)
 	w.tokens.Merge(&other.tokens, later)
 	w.inFlight.Merge(&other.inFlight, later, most)
 	w.backlog.merge(&other.backlog, later)

@@ -11,14 +11,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/connecting"
-	"github.com/servebench/servebench/metrics/aspect/counts"
-	"github.com/servebench/servebench/metrics/aspect/delivery"
-	"github.com/servebench/servebench/metrics/aspect/endings"
-	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -29,7 +25,7 @@ import (
 // Truth prints these facts, so text and JSON agree. A key ends with its unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
 	t := s.Truth
-	var o pyjson.Object
+	var statistics, o pyjson.Object
 	for _, latency := range []struct {
 		name string
 		of   *metrics.Distribution
@@ -40,7 +36,12 @@ func truth(s *metrics.Summary) pyjson.Object {
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
 		if latency.of.Len() > 0 {
-			o = append(o, vllm.Statistics(latency.name, latency.of, s.Header.Config.Percentiles)...)
+			statistics = append(statistics, vllm.Statistics(latency.name, latency.of, s.Header.Config.Percentiles)...)
+		}
+	}
+	for k := range metrics.Aspects(s) {
+		if k.Facts != nil {
+			addFacts(&o, k.Facts(s))
 		}
 	}
 	if t.ITL.Len() == 0 && t.MeanITL > 0 {
@@ -51,11 +52,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
-	if len(endings.Of(s).Differing) > 0 {
-		o.Set("otherwise_for_vllm", tally(endings.Of(s).Differing))
-	}
 	failureFacts(&o, s)
-	connectionFacts(&o, connecting.Of(s))
 	shardFacts(&o, s.Shards)
 	if e := s.Evidence; e != nil {
 		nameFacts(&o, e.Names)
@@ -73,10 +70,6 @@ func truth(s *metrics.Summary) pyjson.Object {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}
 	}
-	if hits, of := counts.PrefixCache(s); of > 0 {
-		o.Set("prefix_cache_queries", of)
-		o.Set("prefix_cache_hits", hits)
-	}
 	if n := s.Resent; n.Requests > 0 {
 		o.Set("requests_sent_again", n.Requests)
 		o.Set("times_sent_again", n.Times)
@@ -87,7 +80,50 @@ func truth(s *metrics.Summary) pyjson.Object {
 	loadFacts(&o, t)
 	costFacts(&o, s)
 	o.Set("samples", samples(s))
-	return o
+	slices.SortStableFunc(o, func(a, b pyjson.Member) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+	return append(statistics, o...)
+}
+
+// addFacts adds the facts of an aspect.
+func addFacts(o *pyjson.Object, facts []metrics.Fact) {
+	for _, f := range facts {
+		if counts, is := f.Value.(metrics.Reasons); is {
+			f.Value = tally(counts)
+		}
+		o.Set(f.Key, f.Value)
+	}
+}
+
+// order is the order of the facts. A key without the word of its statistic stands for all statistics, and keys that
+// are not here come last.
+var order = strings.Fields(`
+	mean_token_itl_ms mean_tokens_per_chunk max_tokens_per_chunk requests_with_known_chunks
+	requests_with_more_tokens_than_chunks requests_with_fewer_tokens_than_chunks answers_counted_by_tokenizer
+	answers_counted_by_nobody answers_all_at_once answers_with_reasoning answers_of_reasoning_only
+	answers_with_counted_reasoning reasoning_tokens answer_tokens answers_of_known_length short_answers
+	missing_tokens long_answers extra_tokens late_chunks late_chunks_percent late_p99_itl_least_ms
+	late_p99_itl_most_ms definitions otherwise_for_vllm ttft_with_failures_ms e2el_with_failures_ms failures
+	finish_reasons connected_requests mean_connecting_ms mean_dns_ms mean_connect_ms mean_proxy_ms mean_tls_ms
+	shards sound_shards shard_faults hosts first_sends_apart_ms first_send_late_ms last_first_send_late_ms
+	least_clock_offset_ms greatest_clock_offset_ms clock_error_ms unknown_clocks names opened_connections
+	warmed_connections dropped_connections times_unprocessed transport other_processes_cores write_blocked_ms
+	prefix_cache_queries prefix_cache_hits requests_sent_again times_sent_again requests_sent_anew
+	carried_images carried_videos carried_sound_s carried_bytes carried_inputs inputs_per_s
+	good_requests_per_s peak_output_tokens peak_output_window_s peak_output_step_ms peak_concurrency
+	mean_concurrency ramp_requests ramp_ms asked_rate_per_s achieved_rate_per_s mean_held_ms held_percent
+	mean_held_unread_ms energy_unknown energy_j energy_by_counter mean_power_w joules_per_output_token
+	joules_per_token output_tokens_per_joule share_of_busy_time cost_usd usd_per_million_input_tokens
+	usd_per_million_output_tokens usd_per_million_tokens samples`)
+
+// place is where a fact is in the order.
+func place(key string) int {
+	_, rest, _ := strings.Cut(key, "_")
+	for _, key := range []string{key, rest} {
+		if i := slices.Index(order, key); i >= 0 {
+			return i
+		}
+	}
+	return len(order)
 }
 
 // setSome sets a count that is above 0.
@@ -114,19 +150,7 @@ func answerFacts(o *pyjson.Object, s *metrics.Summary) {
 	o.Set("requests_with_known_chunks", t.Tokens.Known)
 	o.Set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	o.Set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
-	if n := counts.Of(s); n.Tokenizer+n.Nobody > 0 {
-		o.Set("answers_counted_by_tokenizer", n.Tokenizer)
-		o.Set("answers_counted_by_nobody", n.Nobody)
-	}
-	setSome(o, "answers_all_at_once", delivery.Of(s).AtOnce)
 	reasoningFacts(o, t.Reasoning)
-	if l := lengths.Of(s); l.Of > 0 {
-		o.Set("answers_of_known_length", l.Of)
-		o.Set("short_answers", l.Short)
-		o.Set("missing_tokens", l.Missing)
-		o.Set("long_answers", l.Long)
-		o.Set("extra_tokens", l.Extra)
-	}
 }
 
 // reasoningFacts say what of the answers was reasoning.
@@ -155,7 +179,7 @@ func lateFacts(o *pyjson.Object, s *metrics.Summary) {
 	}
 }
 
-// failureFacts say how requests failed, and why answers ended. In latencies with failures, a failed
+// failureFacts say how requests failed. In latencies with failures, a failed
 // request has an infinite latency, written as "inf".
 func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	if n := s.Failures(); n > 0 {
@@ -185,9 +209,6 @@ func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	if len(classes) > 0 {
 		o.Set("failures", classes)
 	}
-	if reasons := endings.Of(s).Reasons; len(reasons) > 0 {
-		o.Set("finish_reasons", tally(reasons))
-	}
 }
 
 // orInf is v, or "inf" as for the request rate.
@@ -196,17 +217,6 @@ func orInf(v float64) any {
 		return "inf"
 	}
 	return v
-}
-
-// connectionFacts are what connecting took, inside TTFT.
-func connectionFacts(o *pyjson.Object, c *connecting.Connecting) {
-	o.Set("connected_requests", c.Requests)
-	n := time.Duration(max(c.Requests, 1))
-	o.Set("mean_connecting_ms", metrics.Milliseconds(c.Mean()))
-	o.Set("mean_dns_ms", metrics.Milliseconds(c.DNS/n))
-	o.Set("mean_connect_ms", metrics.Milliseconds(c.Connect/n))
-	o.Set("mean_proxy_ms", metrics.Milliseconds(c.Proxy/n))
-	o.Set("mean_tls_ms", metrics.Milliseconds(c.TLS/n))
 }
 
 // nameFacts say what the names of the server and its proxy led to.

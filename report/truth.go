@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -15,9 +14,6 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/connecting"
-	"github.com/servebench/servebench/metrics/aspect/endings"
-	"github.com/servebench/servebench/metrics/record"
 )
 
 // The widths of the additional metrics in characters.
@@ -27,33 +23,42 @@ const (
 	truthColumn = 11
 )
 
-// truthText has the additional metrics: each has a line with its label, then its text,
-// then an empty line. Both are templates that know the members of the
-// object "truth" of a result file by their keys, and the Summary as .run.
+// truthText has the additional metrics: each has a line with its label, then its text, then an empty line, in
+// the form of metrics.Kind.Text. A line of @ and the name of an aspect stands for the aspect's own; those of
+// aspects that have no such line come last.
 //
 //go:embed truth.tmpl
 var truthText string
 
-// A factLine is one line of the additional metrics.
-type factLine struct{ label, text *template.Template }
+// A factLine is one line of the additional metrics, or the place of an aspect's.
+type factLine struct {
+	label, text *template.Template
+	aspect      string
+}
 
 var factLines = sync.OnceValue(func() []factLine { return parseFactLines(truthText) })
 
 func parseFactLines(text string) (lines []factLine) {
+	if text == "" {
+		return nil
+	}
 	functions := template.FuncMap{
 		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) },
 		"share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted,
 		"megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join,
-		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }, "otherwise": otherwise,
-		"connecting": connecting.Of,
-		"known":      func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
+		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) },
+		"known":        func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
 		label, text, _ := strings.Cut(fact, "\n")
+		if aspect, is := strings.CutPrefix(label, "@"); is {
+			lines = append(lines, factLine{aspect: aspect})
+			continue
+		}
 		parse := func(text string) *template.Template {
 			return template.Must(template.New(label).Funcs(functions).Parse(text))
 		}
-		lines = append(lines, factLine{parse(label), parse(text)})
+		lines = append(lines, factLine{label: parse(label), text: parse(text)})
 	}
 	return lines
 }
@@ -96,16 +101,38 @@ func additional(w io.Writer, s *metrics.Summary, width int) error {
 	for _, member := range truth(s) {
 		facts[member.Key] = member.Value
 	}
-	for _, line := range factLines() {
-		if err := line.write(&b, facts, width); err != nil {
-			return err
-		}
+	if err := writeFacts(&b, s, facts, width); err != nil {
+		return err
 	}
 	if s.Trust != nil {
 		remarks(&b, "Note:", noted(s), width)
 		remarks(&b, "WARNING:", s.Trust.Warnings, width)
 	}
 	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// writeFacts writes the facts of a run in words.
+func writeFacts(b *bytes.Buffer, s *metrics.Summary, facts map[string]any, width int) (err error) {
+	of := map[string]metrics.Aspect{}
+	lines := map[string][]factLine{}
+	var unplaced []factLine
+	for k, a := range metrics.Aspects(s) {
+		of[k.Name], lines[k.Name] = a, parseFactLines(k.Text)
+		if !slices.ContainsFunc(factLines(), func(l factLine) bool { return l.aspect == k.Name }) {
+			unplaced = append(unplaced, factLine{aspect: k.Name})
+		}
+	}
+	for _, line := range slices.Concat(factLines(), unplaced) {
+		if line.aspect == "" {
+			err = errors.Join(err, line.write(b, facts, width))
+			continue
+		}
+		facts["aspect"] = of[line.aspect]
+		for _, l := range lines[line.aspect] {
+			err = errors.Join(err, l.write(b, facts, width))
+		}
+	}
 	return err
 }
 
@@ -180,35 +207,6 @@ func percentileHeads(percentiles []float64) (heads []string) {
 		heads = append(heads, "P"+metrics.FormatPercentile(p))
 	}
 	return heads
-}
-
-// otherwiseTexts are the reasons in words.
-var otherwiseTexts = map[string]string{
-	record.DiffersOutput: "all output has names that it does not know", record.DiffersLineEnd: "lines end in CR",
-	record.DiffersLines: "events of several data: lines", record.DiffersComment: "comments in a transcription",
-	record.DiffersEvent: "event: lines", record.DiffersSpace: "no space after data:",
-	record.DiffersCut:     "cut after [DONE]",
-	record.DiffersUnended: "no end came", record.DiffersError: "an error came after output",
-	record.DiffersUnfinished: "the server gave up",
-}
-
-// otherwise says how many answers vLLM's client judges differently, and why.
-func otherwise(s *metrics.Summary) string {
-	o := endings.Of(s).Differing
-	var parts, whys []string
-	if n := o.Sound(); n > 0 {
-		parts = append(parts, metrics.Counted(n, "complete answer")+" may have failed there")
-	}
-	if n := o.Broken(); n > 0 {
-		parts = append(parts, metrics.Counted(n, "failed answer")+" would be complete there")
-	}
-	for _, why := range metrics.ByCount(o) {
-		whys = append(whys, fmt.Sprintf("%d %s", o[why], cmp.Or(otherwiseTexts[why], why)))
-	}
-	if parts == nil {
-		return ""
-	}
-	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
 }
 
 // highest is the highest reported percentile below 100, which rests on the fewest samples; 0 for

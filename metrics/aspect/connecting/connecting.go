@@ -23,7 +23,30 @@ type Connecting struct {
 }
 
 // Kind is the aspect as the list has it.
-var Kind = &metrics.Kind{Name: "connecting", New: func(*metrics.Header) metrics.Aspect { return new(Connecting) }}
+var Kind = &metrics.Kind{
+	Name: "connecting", New: func(*metrics.Header) metrics.Aspect { return new(Connecting) }, Facts: facts, Text: text,
+}
+
+// facts are means over the requests that connected.
+func facts(s *metrics.Summary) []metrics.Fact {
+	c := Of(s)
+	n := time.Duration(max(c.Requests, 1))
+	return []metrics.Fact{
+		{Key: "connected_requests", Value: c.Requests},
+		{Key: "mean_connecting_ms", Value: metrics.Milliseconds(c.Mean())},
+		{Key: "mean_dns_ms", Value: metrics.Milliseconds(c.DNS / n)},
+		{Key: "mean_connect_ms", Value: metrics.Milliseconds(c.Connect / n)},
+		{Key: "mean_proxy_ms", Value: metrics.Milliseconds(c.Proxy / n)},
+		{Key: "mean_tls_ms", Value: metrics.Milliseconds(c.TLS / n)},
+	}
+}
+
+const text = `Connecting (part of {{if .run.Header.Config.Whole}}E2EL{{else}}TTFT{{end}})
+	{{with .aspect}}{{if .Requests}}{{.Requests}} of {{.Of}} requests:
+	{{if .DNS}}DNS {{printf "%.2f" $.mean_dns_ms}} ms,{{end}}
+	{{if .Connect}}TCP {{printf "%.2f" $.mean_connect_ms}} ms,{{end}}
+	{{if .Proxy}}proxy {{printf "%.2f" $.mean_proxy_ms}} ms,{{end}}
+	{{if .TLS}}TLS {{printf "%.2f" $.mean_tls_ms}} ms{{end}}{{end}}{{end}}`
 
 // Of is the aspect of a run.
 func Of(s *metrics.Summary) *Connecting { return metrics.View[Connecting](s) }

@@ -31,7 +31,24 @@ type Counts struct {
 }
 
 // Kind is the aspect as the list has it.
-var Kind = &metrics.Kind{Name: "counts", New: func(*metrics.Header) metrics.Aspect { return new(Counts) }}
+var Kind = &metrics.Kind{
+	Name: "counts", New: func(*metrics.Header) metrics.Aspect { return new(Counts) }, Facts: facts, Text: text,
+}
+
+func facts(s *metrics.Summary) (all []metrics.Fact) {
+	if n := Of(s); n.Tokenizer+n.Nobody > 0 {
+		all = append(all, metrics.Fact{Key: "answers_counted_by_tokenizer", Value: n.Tokenizer},
+			metrics.Fact{Key: "answers_counted_by_nobody", Value: n.Nobody})
+	}
+	if hits, of := PrefixCache(s); of > 0 {
+		all = append(all, metrics.Fact{Key: "prefix_cache_queries", Value: of},
+			metrics.Fact{Key: "prefix_cache_hits", Value: hits})
+	}
+	return all
+}
+
+const text = `Prefix cache hits
+	{{with .prefix_cache_queries}}{{share $.prefix_cache_hits .}} % of the prompt tokens, {{$.prefix_cache_hits}} of {{.}}{{end}}`
 
 // Of is the aspect of a run, by its tokenizer.
 func Of(s *metrics.Summary) Counts { return metrics.View[Counts](s).by(s.Header.Config.Tokenizer) }

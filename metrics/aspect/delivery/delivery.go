@@ -37,7 +37,10 @@ type Delivery struct {
 func (d *Delivery) MeanAhead() time.Duration { return metrics.Share(d.Ahead, d.Content) }
 
 // Kind is the aspect as the list has it.
-var Kind = &metrics.Kind{Name: "delivery", New: func(*metrics.Header) metrics.Aspect { return new(Delivery) }}
+var Kind = &metrics.Kind{
+	Name: "delivery", New: func(*metrics.Header) metrics.Aspect { return new(Delivery) },
+	Facts: func(s *metrics.Summary) []metrics.Fact { return metrics.Some("answers_all_at_once", Of(s).AtOnce) },
+}
 
 // Of is the aspect of a run.
 func Of(s *metrics.Summary) *Delivery { return metrics.View[Delivery](s) }

@@ -29,7 +29,24 @@ type Lengths struct {
 }
 
 // Kind is the aspect as the list has it.
-var Kind = &metrics.Kind{Name: "lengths", New: func(*metrics.Header) metrics.Aspect { return new(Lengths) }}
+var Kind = &metrics.Kind{
+	Name: "lengths", New: func(*metrics.Header) metrics.Aspect { return new(Lengths) }, Facts: facts, Text: text,
+}
+
+func facts(s *metrics.Summary) []metrics.Fact {
+	l := Of(s)
+	if l.Of == 0 {
+		return nil
+	}
+	return []metrics.Fact{
+		{Key: "answers_of_known_length", Value: l.Of}, {Key: "short_answers", Value: l.Short},
+		{Key: "missing_tokens", Value: l.Missing}, {Key: "long_answers", Value: l.Long}, {Key: "extra_tokens", Value: l.Extra},
+	}
+}
+
+const text = `Output length vs requested
+	{{with .short_answers}}{{.}} of {{$.answers_of_known_length}} shorter, {{counted $.missing_tokens "token"}} missing;{{end}}
+	{{with .long_answers}}{{.}} of {{$.answers_of_known_length}} longer, {{counted $.extra_tokens "extra token"}}{{end}}`
 
 // Of is the aspect of a run, by what it allows.
 func Of(s *metrics.Summary) Lengths { return metrics.View[Lengths](s).against(&s.Header.Config) }
