@@ -31,13 +31,15 @@ type Trait uint
 
 // The traits of datasets.
 const (
-	Fileless     Trait = 1 << iota // it reads no file
-	CanSendAll                     // NumPrompts = 0 means all that the file has
-	SendsAll                       // so it does by default
-	OwnTimes                       // it may say when its sessions are due
-	MakesIDs                       // it makes token ids instead of texts, and so needs no tokenizer
-	ExactOutput                    // a trace or a draw gives its output lengths: answers have all their tokens
-	SeveralTurns                   // its sessions may have several turns, or its prompts blocks
+	Fileless       Trait = 1 << iota // it reads no file
+	CanSendAll                       // NumPrompts = 0 means all that the file has
+	SendsAll                         // so it does by default
+	OwnTimes                         // it may say when its sessions are due
+	MakesIDs                         // it makes token ids instead of texts, and so needs no tokenizer
+	ExactOutput                      // a trace or a draw gives its output lengths: answers have all their tokens
+	SeveralTurns                     // its sessions may have several turns, or its prompts blocks
+	Renders                          // it puts prompts into the model's chat template, if it is not told to skip it
+	SharesPrefixes                   // its prompts share a beginning, or repeat
 )
 
 // traits are the Traits of each dataset.
@@ -45,21 +47,23 @@ var traits = map[string]Trait{
 	"random":            Fileless | MakesIDs | ExactOutput,
 	"random-mm":         Fileless | ExactOutput,
 	"random-rerank":     Fileless,
-	"custom":            CanSendAll,
+	"custom":            CanSendAll | Renders,
 	"custom_image":      CanSendAll,
-	"custom_audio":      CanSendAll,
-	"prefix_repetition": Fileless | MakesIDs,
+	"custom_audio":      CanSendAll | Renders,
+	"hf":                Renders,
+	"sonnet":            SharesPrefixes,
+	"prefix_repetition": Fileless | MakesIDs | SharesPrefixes,
 	"burstgpt":          MakesIDs,
-	"spec_bench":        CanSendAll,
-	"speed_bench":       CanSendAll,
-	"timed_trace":       OwnTimes | MakesIDs | ExactOutput,
+	"spec_bench":        CanSendAll | Renders,
+	"speed_bench":       CanSendAll | Renders,
+	"timed_trace":       OwnTimes | MakesIDs | ExactOutput | SharesPrefixes,
 	"file":              CanSendAll | SendsAll | OwnTimes,
 	"conversations":     CanSendAll | SendsAll | SeveralTurns,
 	"multi_turn":        CanSendAll | SendsAll | OwnTimes | SeveralTurns,
-	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
-	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns,
+	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
+	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
 	"azure":             CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
-	"sessions":          Fileless | MakesIDs | ExactOutput | SeveralTurns,
+	"sessions":          Fileless | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
 }
 
 // Has reports whether the workload's dataset has a trait.

@@ -101,8 +101,8 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 		group = cmp.Or(r.Shard.RunID, newRunID())
 	}
 	first := len(r.done)
-	for _, s := range r.order(repeat) {
-		if err = r.trial(ctx, group, repeat, s); err != nil || ctx.Err() != nil {
+	for _, members := range r.Sequence(repeat) {
+		if err = r.trial(ctx, group, members); err != nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -110,28 +110,17 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 	return err
 }
 
-// order is the order of the load tests. Every second repeat reverses it. A drift during both repeats
-// then slows down one load test as much as it speeds up the other.
-func (r *run) order(repeat int) []subset {
-	order := r.subsets()
-	if (repeat%2 == 1) != r.Backward {
-		slices.Reverse(order)
-	}
-	return order
-}
-
 // trial makes one load test of some targets, and reports the results. The error says what prevented
 // it.
-func (r *run) trial(ctx context.Context, group string, repeat int, s subset) error {
+func (r *run) trial(ctx context.Context, group string, members []Member) error {
 	tr := &trial{group: group, series: r.series}
 	for i, p := range r.targets {
-		if !slices.Contains(s, i) {
+		if !slices.ContainsFunc(members, func(m Member) bool { return m.nth == i }) {
 			tr.idle = append(tr.idle, p)
 		}
 	}
-	for _, i := range s {
-		t := &target{Plan: r.seeded(i, repeat, s), observer: r.observer}
-		t.solo, t.with = r.among(i, s)
+	for _, m := range members {
+		t := &target{Plan: m.Plan, observer: r.observer, solo: m.Solo, with: m.With}
 		r.lend(t.Plan)
 		t.recorder = newRecorder(&t.Keep, r.log)
 		tr.targets = append(tr.targets, t)
@@ -176,6 +165,7 @@ func (r *run) check() error {
 func (r *run) lend(p *Plan) {
 	p.Shard, p.Abort, p.Version, p.Selftest = r.Shard, r.Abort, r.Version, r.Selftest
 	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
+	p.Repeat, p.SoloFirst, p.Pairs = r.Repeat, r.SoloFirst, r.Pairs
 	if !p.Watch.OwnGPU {
 		p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
 	}

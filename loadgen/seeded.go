@@ -5,27 +5,28 @@ import (
 	"slices"
 )
 
-// seeded is the nth target's plan for the load test of a subset. A server keeps the prompts that it
+// member is the nth target in the load test of a subset. A server keeps the prompts that it
 // has seen in its prefix cache. So repeats get different seeds, and so do targets on one server, and
 // each subset with such a target. Targets on different servers get the same prompts. A subset keeps
 // the arrival times of the run with all targets.
-func (r *run) seeded(nth, repeat int, s subset) *Plan {
-	slot := r.slot(s)
-	together := r.seeds()[nth] + int64(repeat)*r.Seeds()
-	seeded := *r.targets[nth]
-	seeded.Workload.Seed = (together + slot*r.span()) % seedCircle
+func member(p *Plan, nth, repeat int, s subset) Member {
+	slot := p.slot(s)
+	together := p.seeds()[nth] + int64(repeat)*p.Seeds()
+	seeded := *p.all()[nth]
+	seeded.Workload.Seed = (together + slot*p.span()) % seedCircle
 	seeded.Flags = slices.Clone(seeded.Flags)
 	for i, kv := range seeded.Flags {
 		if kv.Key == "seed" {
 			seeded.Flags[i].Value = fmt.Sprint(seeded.Workload.Seed)
 		}
 	}
-	if solo, with := r.among(nth, s); solo || with != "" {
+	solo, with := s.among(p.all(), nth)
+	if solo || with != "" {
 		arrivals := together % seedCircle
 		seeded.Traffic.Seed = &arrivals
 		seeded.part(solo, with)
 	}
-	return &seeded
+	return Member{Plan: &seeded, Solo: solo, With: with, nth: nth}
 }
 
 // Seeds is how many seeds a repeat uses, counted from the first seed of all its targets.

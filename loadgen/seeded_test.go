@@ -37,7 +37,7 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 			var plans []*Plan
 			for _, s := range slices.Backward(e.subsets()) {
 				if slices.Contains(s, i) {
-					plans = append(plans, e.seeded(i, repeat, s))
+					plans = append(plans, member(e.Plan, i, repeat, s).Plan)
 				}
 			}
 			together := plans[0]
@@ -61,10 +61,10 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 		}
 	}
 	all := e.subsets()[len(e.subsets())-1]
-	if a, b := e.seeded(0, 1, all), e.seeded(1, 1, all); a.Workload.Seed != b.Workload.Seed {
+	if a, b := member(e.Plan, 0, 1, all).Plan, member(e.Plan, 1, 1, all).Plan; a.Workload.Seed != b.Workload.Seed {
 		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
 	}
-	if first := e.seeded(0, 0, all); first.Workload.Seed != 5 {
+	if first := member(e.Plan, 0, 0, all).Plan; first.Workload.Seed != 5 {
 		t.Errorf("the first seed is %d", first.Workload.Seed)
 	}
 }
@@ -82,7 +82,7 @@ func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 		seen := map[int64]bool{}
 		for repeat := range e.Repeat {
 			for i := range e.targets {
-				seen[e.seeded(i, repeat, subset{0, 1}).Workload.Seed], seen[e.seeded(i, repeat, subset{i}).Workload.Seed] = true, true
+				seen[member(e.Plan, i, repeat, subset{0, 1}).Plan.Workload.Seed], seen[member(e.Plan, i, repeat, subset{i}).Plan.Workload.Seed] = true, true
 			}
 		}
 		if len(seen) != 16 {
@@ -101,7 +101,7 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		other.Server.BaseURL += "/other"
 		e := several(1, one, &other)
 		due := func(s subset) []float64 {
-			b := &target{Plan: e.seeded(0, 0, s)}
+			b := &target{Plan: member(e.Plan, 0, 0, s).Plan}
 			var err error
 			if b.workload, err = openWorkload(t.Context(), b.Plan, tokenizerSource{say: t.Logf}); err != nil {
 				t.Fatal(err)
@@ -117,19 +117,32 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		}
 	}
 }
+
+// sequence are the load tests of a repeat by the indices of their targets.
+func sequence(r *run, repeat int) (all []subset) {
+	for _, members := range r.Sequence(repeat) {
+		var s subset
+		for _, m := range members {
+			s = append(s, m.nth)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
 func TestEachSubsetIsLoadedOnceAndInTurns(t *testing.T) {
 	three := []*Plan{at("http://h:1", "", 0), at("http://h:2", "", 0), at("http://h:3", "", 0)}
 	e := several(2, three...)
 	forth := []subset{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
 	back := []subset{{0, 1, 2}, {1, 2}, {0, 2}, {0, 1}, {2}, {1}, {0}}
-	if a, b := e.order(0), e.order(1); !reflect.DeepEqual(a, forth) || !reflect.DeepEqual(b, back) {
+	if a, b := sequence(e, 0), sequence(e, 1); !reflect.DeepEqual(a, forth) || !reflect.DeepEqual(b, back) {
 		t.Errorf("the load tests are of %v, then of %v", a, b)
 	}
 	if n := e.Trials(); n != 2*12 {
 		t.Errorf("%d load tests of single targets, want 24", n)
 	}
 	two := several(1, three[:2]...)
-	if got := two.order(0); !reflect.DeepEqual(got, []subset{{0}, {1}, {0, 1}}) {
+	if got := sequence(two, 0); !reflect.DeepEqual(got, []subset{{0}, {1}, {0, 1}}) {
 		t.Errorf("two targets are loaded as %v", got)
 	}
 }
@@ -137,7 +150,7 @@ func TestEachSubsetIsLoadedOnceAndInTurns(t *testing.T) {
 func TestHeaderNamesTheOtherOfAPair(t *testing.T) {
 	e := several(1, at("http://h:1", "", 0), at("http://h:2", "", 0), at("http://h:3", "", 0))
 	for i, s := range e.subsets() {
-		solo, with := e.among(s[0], s)
+		solo, with := s.among(e.all(), s[0])
 		want := []struct {
 			solo bool
 			with string

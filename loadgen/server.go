@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
@@ -78,7 +79,7 @@ type Server struct {
 	APIKey string
 
 	// Secrets are masked in everything that the run shows.
-	Secrets Secrets
+	Secrets redact.Secrets
 
 	// Tokenizer is a file, a folder, a name in the Hugging Face cache, "server" to ask the server,
 	// or stub-N for N made-up words. If it is empty, the run tries the model's tokenizer in the
@@ -99,9 +100,9 @@ func (s *Server) URL() string {
 }
 
 // secrets returns the given secrets, the key and the values of headers.
-func (s *Server) secrets() Secrets {
-	all := s.Secrets.clone()
-	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < MinSecret {
+func (s *Server) secrets() redact.Secrets {
+	all := s.Secrets.Clone()
+	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < redact.Least {
 		all.Add("Bearer " + s.APIKey)
 	}
 	for _, h := range s.Headers {

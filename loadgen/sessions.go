@@ -31,6 +31,9 @@ type Sessions struct {
 	Random    sessions.Random
 	Synthetic sessions.Synthetic
 
+	// SlotsFlag is the flag that set Traffic.MaxSessions, for remedies; empty is --max-sessions.
+	SlotsFlag string
+
 	// Answers are the earlier answers that a prompt has, if its history is not part of the dataset;
 	// empty means Live, but Recorded for synthetic sessions.
 	Answers Answers

@@ -33,27 +33,40 @@ func (p *Plan) subsets() (all []subset) {
 	return append(all, everyone)
 }
 
-// Subsets are the targets of each load test of a repeat, which are done one after the other.
-func (p *Plan) Subsets() (all [][]*Plan) {
+// A Member is a target in a load test: its plan, with the seed of its prompts there.
+type Member struct {
+	Plan *Plan
+	Solo bool   // it is alone, though the run has several targets
+	With string // the other target, if some of the targets of the run are not there
+
+	nth int // its index among all targets
+}
+
+// Sequence are the load tests of a repeat, counted from 0, in their order. Every second repeat reverses it. A drift
+// during both repeats then slows down one load test as much as it speeds up the other.
+func (p *Plan) Sequence(repeat int) (all [][]Member) {
 	for _, s := range p.subsets() {
-		var plans []*Plan
+		var members []Member
 		for _, i := range s {
-			plans = append(plans, p.all()[i])
+			members = append(members, member(p, i, repeat, s))
 		}
-		all = append(all, plans)
+		all = append(all, members)
+	}
+	if (repeat%2 == 1) != p.Backward {
+		slices.Reverse(all)
 	}
 	return all
 }
 
 // among says whether the nth target is alone in s, or which other one is in it, if s lacks a target.
-func (r *run) among(nth int, s subset) (solo bool, with string) {
+func (s subset) among(targets []*Plan, nth int) (solo bool, with string) {
 	switch {
-	case len(s) == len(r.targets):
+	case len(s) == len(targets):
 	case len(s) == 1:
 		return true, ""
 	default:
 		other := slices.IndexFunc(s, func(i int) bool { return i != nth })
-		with = r.targets[s[other]].Target
+		with = targets[s[other]].Target
 	}
 	return false, with
 }

@@ -157,7 +157,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.collector = aspect.Collector(t.header)
 	t.collector.KeepOutcomes, t.collector.KeepTimings = t.Keep.Texts, t.Keep.Latencies
 	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
-	t.witness = witness{counters: t.counters, answers: t.config.Answers}
+	t.witness = witness{counters: t.counters, answers: t.config.Traits.Answers}
 	if !tr.inMemory() {
 		t.witness.look(ctx)
 	}

@@ -221,7 +221,7 @@ func (tr *trial) take(records iter.Seq2[*record.Record, error]) error {
 		}
 		t := byRun[rec.Run]
 		rec.Result.Error = t.Server.Secrets.Mask(rec.Result.Error)
-		a, mask := &rec.Answer, t.Server.Secrets.maskWhole
+		a, mask := &rec.Answer, t.Server.Secrets.MaskWhole
 		a.Text, a.Finish = mask(a.Text), mask(a.Finish)
 		t.recorder.write(rec)
 		tr.aborter.take(rec)

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
@@ -29,7 +30,7 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		}))
 		defer web.Close()
 		talk := new(remarks)
-		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: secretsOf("key!")}}
+		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: keys("key!")}}
 		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
 		err := b.openSamplers(t.Context())
 		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
@@ -105,7 +106,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 
 // What a server says may hold what it was sent.
 func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
-	p := &Plan{Server: Server{Secrets: secretsOf("token-1")}}
+	p := &Plan{Server: Server{Secrets: keys("token-1")}}
 	b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
 	b.collector.KeepTrace = true
 	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
@@ -122,4 +123,12 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	if len(said) != 1 || said[0] != "--server-metrics: 1 of 2 samples failed: no access for <redacted>" {
 		t.Errorf("said %q", said)
 	}
+}
+
+// keys are secrets.
+func keys(texts ...string) (s redact.Secrets) {
+	for _, text := range texts {
+		s.Add(text)
+	}
+	return s
 }

@@ -191,7 +191,7 @@ func TestManyAdaptersOfShardsMergeInOneWay(t *testing.T) {
 }
 
 func TestAdaptersOfPoolingHaveNoOutput(t *testing.T) {
-	c := Config{Backend: "openai-embeddings"}
+	c := Config{Traits: Traits{Pooled: true}}
 	records := adapted(60)
 	all, _ := adaptersOf(c, records)
 	all = append(all, traced(c, 20, records...).Within(Window{0, 20 * time.Second}).Adapters...)

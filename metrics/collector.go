@@ -263,7 +263,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.InputThroughput = rate(float64(s.TotalInput), seconds)
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
 	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
-	if s.Carried.Audio > 0 && c.header.Config.spoken() {
+	if s.Carried.Audio > 0 && c.header.Config.Traits.Spoken {
 		s.RTFx = rate(s.Carried.Audio, seconds)
 	}
 	s.Goodput = math.NaN()

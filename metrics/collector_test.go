@@ -260,7 +260,7 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 	if s := whole.Summary(2); s.RTFx != 0 {
 		t.Errorf("RTFx of a chat with sounds: %g", s.RTFx)
 	}
-	whole.header.Config.Backend = "openai-audio"
+	whole.header.Config.Traits.Spoken = true
 	whole.KeepTrace = true
 	s := whole.Summary(2)
 	if s.Carried != want || s.RTFx != 2.5 {

@@ -22,6 +22,8 @@ type Config struct {
 	Tokenizer string `json:"tokenizer,omitempty"`
 	// SkipTokenizer leaves out of a report what needs a count of output tokens.
 	SkipTokenizer bool `json:"skip_tokenizer_init,omitempty"`
+	// Traits are what the API and the workload are like.
+	Traits Traits `json:"traits,omitzero"`
 	// Whole says that answers are not streamed: they have no TTFT, TPOT or ITL.
 	Whole   bool   `json:"whole,omitempty"`
 	Dataset string `json:"dataset,omitempty"`
@@ -42,14 +44,9 @@ type Config struct {
 	// Duration is in seconds: no request is sent after it. 0 means no limit.
 	Duration float64 `json:"duration,omitempty"`
 	// IgnoreEOS says that answers should have all the tokens asked for.
-	IgnoreEOS bool `json:"ignore_eos,omitempty"`
-	// OwnLength says that the body bounds answers itself, or asks for several.
-	OwnLength bool `json:"own_length,omitempty"`
-	// Answers is how many answers each request asks for; 0 for one. To the server, each is a
-	// request, with the same prompt.
-	Answers  int    `json:"answers,omitempty"`
-	Label    string `json:"label,omitempty"`
-	Metadata []KV   `json:"metadata,omitempty"`
+	IgnoreEOS bool   `json:"ignore_eos,omitempty"`
+	Label     string `json:"label,omitempty"`
+	Metadata  []KV   `json:"metadata,omitempty"`
 
 	// Price is what a GPU costs. NumGPUs is how many GPUs the server
 	// has; 0 if the metadata may say so.
@@ -132,7 +129,7 @@ func (c *Config) Selected(metric string) bool {
 	}
 	switch metric {
 	case "ttft", "tpot", "itl":
-		return !c.SkipTokenizer && !c.Whole && !c.Pooling()
+		return !c.SkipTokenizer && !c.Whole && !c.Traits.Pooled
 	case "client_queue_time":
 		return c.MaxConcurrency > 0
 	case "e2el_including_client_queue":

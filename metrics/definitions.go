@@ -3,7 +3,6 @@ package metrics
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -28,7 +27,7 @@ const Latest = Definitions033
 // InForce are the Definitions of the run's latencies; empty if all give the same, as for
 // completions, or if they are unknown.
 func (h *Header) InForce() Definitions {
-	if h.Config.Whole && !h.Config.Pooling() || !h.Config.Redefined() || h.Definitions == "" {
+	if h.Config.Whole && !h.Config.Traits.Pooled || !h.Config.Redefined() || h.Definitions == "" {
 		return ""
 	}
 	return h.Definitions
@@ -88,36 +87,9 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// chat reports whether the answers are streamed as a chat's: transcriptions and translations are, too.
-func (c *Config) chat() bool {
-	return strings.Contains(c.Backend, "chat") && !c.Pooling() || c.Backend == "openai-audio"
-}
-
-// Pooling reports whether the answers were numbers for a whole prompt: embeddings or scores.
-func (c *Config) Pooling() bool {
-	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") ||
-		strings.HasSuffix(c.Backend, "-rerank")
-}
-
-// spoken reports whether the requests were for transcriptions or translations of sounds. Only for
-// these vLLM's client has RTFx.
-func (c *Config) spoken() bool { return strings.HasSuffix(c.Backend, "-audio") }
-
 // Redefined reports whether Definitions count the answers differently. They do so for chats and for
 // pooling endpoints.
-func (c *Config) Redefined() bool { return c.chat() || c.Pooling() }
-
-// CountsChunks reports whether a stream can count its tokens with every chunk: the Responses API and the
-// Messages API count them at the end.
-func (c *Config) CountsChunks() bool {
-	return !strings.Contains(c.Backend, "responses") && c.Backend != "anthropic"
-}
-
-// Templated reports whether the server put prompts into a chat template: for chats, for the
-// Responses API and for the Messages API.
-func (c *Config) Templated() bool {
-	return strings.Contains(c.Backend, "chat") || strings.Contains(c.Backend, "responses") || c.Backend == "anthropic"
-}
+func (c *Config) Redefined() bool { return c.Traits.Chat || c.Traits.Pooled }
 
 // Counted is a record of the run by the header's Definitions.
 func (h *Header) Counted(r *record.Record) *record.Record { return h.Definitions.Of(r) }

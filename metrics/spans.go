@@ -202,7 +202,7 @@ const leastCounted = 0.9
 // divide divides the time until the first chunk by the means of a server's histograms, nil for none, in
 // a run with Config c. The server counts each answer to a request.
 func (w *Waterfall) divide(t *ServerTotals, c *Config) {
-	whole, least := c.Whole, leastCounted*float64(w.Requests*max(c.Answers, 1))
+	whole, least := c.Whole, leastCounted*float64(w.Requests*max(c.Traits.Answers, 1))
 	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < least || whole && t.Generation.Requests == 0 {
 		return
 	}

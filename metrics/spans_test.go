@@ -190,7 +190,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 // are not of all of them.
 func TestTheServerCountsEachAnswer(t *testing.T) {
 	for counted, want := range map[int64]int64{4: 0, 7: 0, 8: 8} {
-		c := NewCollector(&Header{Config: Config{Answers: 2}})
+		c := NewCollector(&Header{Config: Config{Traits: Traits{Answers: 2}}})
 		for i := range 4 {
 			r := waterfallRecord()
 			r.Index = i

@@ -159,7 +159,7 @@ func (s *Summary) inOnePiece() {
 
 // pooled gives a pooling endpoint its own rate, and takes from it what only text has.
 func (s *Summary) pooled() {
-	if !s.Header.Config.Pooling() {
+	if !s.Header.Config.Traits.Pooled {
 		s.InputRate = math.NaN()
 		return
 	}

@@ -271,7 +271,7 @@ func payloadFacts(o *pyjson.Object, p record.Payload) {
 
 // poolingFacts are what the block of a pooling endpoint does not have.
 func poolingFacts(o *pyjson.Object, s *metrics.Summary) {
-	if !s.Header.Config.Pooling() {
+	if !s.Header.Config.Traits.Pooled {
 		return
 	}
 	setSome(o, "carried_inputs", s.Carried.Inputs)

@@ -24,8 +24,8 @@ const (
 )
 
 // truthText has the additional metrics: each has a line with its label, then its text, then an empty line, in
-// the form of metrics.Kind.Text. A line of @ and the name of an aspect stands for the aspect's own; those of
-// aspects that have no such line come last.
+// the form of metrics.Kind.Text. A line of @ and the name of an aspect stands for the aspect's own. An aspect
+// without such a line comes last.
 //
 //go:embed truth.tmpl
 var truthText string

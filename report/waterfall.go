@@ -105,12 +105,12 @@ func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) 
 	switch {
 	case of.Counted > 0:
 		counted := fmt.Sprintf("%d requests", of.Counted)
-		if n := s.Header.Config.Answers; n > 1 {
+		if n := s.Header.Config.Traits.Answers; n > 1 {
 			counted = fmt.Sprintf("%d answers, %d to a request,", of.Counted, n)
 		}
 		add("server queue and prefill are means of the %s that the server's /metrics counted, so they and the rest up to "+
 			"the first output have no percentiles", counted)
-	case of.Divided == 0 && s.Header.Config.Answers > 1:
+	case of.Divided == 0 && s.Header.Config.Traits.Answers > 1:
 		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics, but not for " +
 			"requests with several answers")
 	case of.Divided == 0:

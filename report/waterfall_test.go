@@ -245,7 +245,7 @@ func TestAWaterfallOfSeveralAnswers(t *testing.T) {
 		{nil, "vLLM does with --enable-per-request-metrics, but not for requests with several answers"},
 	} {
 		s := fallen(t, c.times, func(int, *record.Record) {})
-		s.Header.Config.Answers = 2
+		s.Header.Config.Traits.Answers = 2
 		if notes := strings.Join(waterfallNotes(s, s.Waterfall()), "\n"); !strings.Contains(notes, c.says) {
 			t.Errorf("notes %q, want %q", notes, c.says)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -55,5 +55,5 @@ func (a armFlags) misplaced(word string) error {
 		return fmt.Errorf("argument --arm: %s has the arms: put it there, under arms, or give --arm and no FILE", word)
 	}
 	return fmt.Errorf("%s: no flag has it: put the command of an arm between quotes, as --arm new='vllm serve MODEL "+
-		"--port ${port}'", loadgen.RedactURL(word))
+		"--port ${port}'", redact.URL(word))
 }

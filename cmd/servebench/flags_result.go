@@ -113,7 +113,7 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		g.Warnings = append(g.Warnings, "no record stream is written without -o FILE, so --compress has no effect")
 	}
 	counted := metrics.Header{
-		Definitions: r.VLLMVersion.Definitions(), Config: metrics.Config{Backend: g.Server.Backend, Whole: g.Whole()},
+		Definitions: r.VLLMVersion.Definitions(), Config: g.Plan.Config(),
 	}
 	if borrowed := r.VLLMVersion.Borrows(); borrowed != "" && counted.InForce() != "" {
 		g.Warnings = append(g.Warnings, borrowed)

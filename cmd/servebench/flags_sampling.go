@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/lora"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -55,7 +56,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 		"ask for the token count with every chunk. Chunks of several tokens are then counted right, and all chunks are "+
 			"longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
-	f.Conceal("extra-body", loadgen.RedactJSON)
+	f.Conceal("extra-body", redact.JSON)
 	f.OfferList("drop-body", droppable...)
 	f.Choices("chat-content", "parts", "string")
 }
@@ -97,7 +98,7 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 // parseMembers reads members of a body. What may hold a key is not in the error.
 func parseMembers(text string) (pyjson.Object, error) {
 	members, err := argv.ParseObject(text)
-	if err != nil && loadgen.RedactJSON(text) != text {
+	if err != nil && redact.JSON(text) != text {
 		return nil, errors.New("it must be a JSON object; it is not shown here, since it may hold a key")
 	}
 	return members, err

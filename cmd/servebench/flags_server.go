@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -65,9 +66,9 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.Choices("backend", append(backend.Names(), listBackends)...)
 	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends),
 		func(name string) bool { return backend.Find(name) != nil })...)
-	f.Conceal("base-url", loadgen.RedactURL)
-	f.Conceal("endpoint", loadgen.RedactEndpoint)
-	f.Conceal("header", loadgen.RedactPair)
+	f.Conceal("base-url", redact.URL)
+	f.Conceal("endpoint", redact.Endpoint)
+	f.Conceal("header", redact.Pair)
 	f.OfferFiles("ca-cert", "pem", "crt")
 	f.OfferFiles("client-cert", "pem", "crt")
 	f.OfferFiles("client-key", "pem", "key")
@@ -124,7 +125,7 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 // resolveAddress makes the URL of the server.
 func (g *serverFlags) resolveAddress(f *argv.Flags) error {
 	s := &g.Server
-	reader := address.Reader{Endpoint: s.Endpoint, Show: loadgen.RedactURL}
+	reader := address.Reader{Endpoint: s.Endpoint, Show: redact.URL}
 	if !f.Changed("base-url") {
 		at, err := reader.Host(g.host, g.port, f.Changed("port"))
 		if err != nil {
@@ -210,14 +211,14 @@ func (g *serverFlags) resolveSecrets() error {
 		s.Secrets.AddCredentials(s.BaseURL)
 		authorization := func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }
 		if !slices.ContainsFunc(s.Headers, authorization) {
-			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + loadgen.BasicAuth(u.User)})
+			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + redact.BasicAuth(u.User)})
 		}
 		u.User = nil
 		s.BaseURL = u.String()
 	}
 	if s.APIKey != "" {
 		s.Secrets.Add(s.APIKey)
-		if len(s.APIKey) < loadgen.MinSecret {
+		if len(s.APIKey) < redact.Least {
 			s.Secrets.Add("Bearer " + s.APIKey)
 		}
 	}
@@ -229,7 +230,7 @@ func (g *serverFlags) resolveSecrets() error {
 		s.Secrets.AddHeader(h.Key, h.Value)
 	}
 	for pair := range strings.SplitSeq(s.Query+"&"+s.Asked, "&") {
-		if name, value, _ := strings.Cut(pair, "="); loadgen.IsCredential(name) {
+		if name, value, _ := strings.Cut(pair, "="); redact.IsCredential(name) {
 			s.Secrets.Add(value)
 			if plain, err := url.QueryUnescape(value); err == nil {
 				s.Secrets.Add(plain)

@@ -223,7 +223,7 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --trace-block-size: %d: it must be greater than 0", s.BlockSize)
 	}
 	if n := g.permits; n != nil {
-		t.MaxSessions = n
+		t.MaxSessions, s.SlotsFlag = n, "--multi-turn-concurrency"
 		g.Notes = append(g.Notes, fmt.Sprintf("--multi-turn-concurrency %d is taken as --max-sessions %[1]d, which bounds "+
 			"sessions begun and not ended: "+
 			"the Rust client of vLLM begins all at once and bounds requests, as --max-concurrency %[1]d --session-order fifo "+

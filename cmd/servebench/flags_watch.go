@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -48,8 +49,8 @@ func (g *watchFlags) define(f *argv.Flags) {
 		"`HOST:PORT` serve Prometheus metrics of the run at this address, under /metrics; port 0 takes a free one")
 	f.Offer("gpu-metrics", loadgen.NvidiaSMI)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
-	f.Conceal("server-metrics", loadgen.RedactURLs)
-	f.Conceal("gpu-metrics", loadgen.RedactURL)
+	f.Conceal("server-metrics", redact.URLs)
+	f.Conceal("gpu-metrics", redact.URL)
 }
 
 func (g *watchFlags) resolve(f *argv.Flags) error {
@@ -82,7 +83,7 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as "+
 			"http://127.0.0.1:9400/metrics",
-			pyjson.Quote(loadgen.RedactURL(w.GPU)), loadgen.NvidiaSMI)
+			pyjson.Quote(redact.URL(w.GPU)), loadgen.NvidiaSMI)
 	}
 	w.GPU = exporter
 	return nil
@@ -107,7 +108,7 @@ func (g *watchFlags) resolveReplicas() error {
 		if !ok {
 			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as "+
 				"http://10.0.0.1:8000,http://10.0.0.2:8000",
-				pyjson.Quote(loadgen.RedactURL(text)))
+				pyjson.Quote(redact.URL(text)))
 		}
 		if slices.Contains(w.URLs, replica) {
 			return fmt.Errorf("argument --server-metrics: %s is there twice: it would count twice", replica)

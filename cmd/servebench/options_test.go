@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -81,7 +82,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Repeat:   1,
 		Flags:    o.Flags,
 	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}
-	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b }), cmp.AllowUnexported(loadgen.Secrets{})); diff != "" {
+	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b }), cmp.AllowUnexported(redact.Secrets{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -112,6 +113,7 @@ func TestGoldenCommandLineGivesGoldenConfig(t *testing.T) {
 		Backend: golden.Backend, BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/chat/completions", Dataset: "random", Seed: 7,
 		NumPrompts: golden.NumPrompts, RequestRate: golden.RequestRate, Burstiness: golden.Burstiness, MaxConcurrency: golden.MaxConcurrency,
 		IgnoreEOS:   true, // the random dataset's
+		Traits:      metrics.Traits{Chat: true, Templated: true, LengthMember: "max_completion_tokens", Shorter: "lower --random-input-len or --random-output-len"},
 		Metadata:    []metrics.KV{{Key: "a", Value: golden.A}},
 		Goodput:     []metrics.SLO{{Metric: "ttft", Limit: 100}, {Metric: "e2el", Limit: 400}},
 		Metrics:     []string{"ttft", "tpot", "itl", "e2el"},

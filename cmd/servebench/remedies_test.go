@@ -212,7 +212,11 @@ func undelay(s *metrics.Summary) {
 
 // met is the verdict on a run of the command line that met something.
 func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
-	c := aspect.Collector(&metrics.Header{Config: o.Plan.Config(), Flags: o.Flags})
+	h := &metrics.Header{Config: o.Plan.Config(), Flags: o.Flags}
+	if o.Targets != nil {
+		h.Target = o.Targets[0].Target
+	}
+	c := aspect.Collector(h)
 	for i := range 100 {
 		r := &record.Record{Index: i, Times: record.Times{Sent: time.Duration(i) * 10 * time.Millisecond, FirstContent: 1}, Tokens: record.Tokens{Out: 2}}
 		r.Answer.Chunks.Append(r.Times.Sent + 50*time.Millisecond)

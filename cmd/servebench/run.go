@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/progress"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/spf13/cobra"
 )
 
@@ -88,7 +89,7 @@ func run(ctx context.Context, o *options) error {
 }
 
 // maskError hides the secrets in the text of an error, and keeps its exit code.
-func maskError(s loadgen.Secrets, err error) error {
+func maskError(s redact.Secrets, err error) error {
 	if err == nil {
 		return nil
 	}

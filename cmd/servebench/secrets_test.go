@@ -20,7 +20,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/redact"
 )
 
 // A telltale is a server that quotes the headers of each request in its answer, in
@@ -215,7 +215,7 @@ func FuzzRedactURL(f *testing.F) {
 			if strings.Contains(scheme+host+query, "#") || strings.ContainsAny(scheme+host, "?&/@") && scheme != "http://" && scheme != "https://" && scheme != "" {
 				continue
 			}
-			if shown := loadgen.RedactURL(link); strings.Contains(shown, secret) {
+			if shown := redact.URL(link); strings.Contains(shown, secret) {
 				t.Errorf("%q is shown as %q", link, shown)
 			}
 		}
@@ -228,9 +228,9 @@ func FuzzMask(f *testing.F) {
 	f.Add("<redacted>", "<", ">")
 	f.Add("aaaa", "aa", "aa")
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		var s loadgen.Secrets
+		var s redact.Secrets
 		s.AddHeader("X-Key", secret)
-		if strings.Contains(loadgen.Redacted, secret) || len(secret) < loadgen.MinSecret {
+		if strings.Contains(redact.Mark, secret) || len(secret) < redact.Least {
 			return
 		}
 		escaped := strconv.Quote(secret)
@@ -239,7 +239,7 @@ func FuzzMask(f *testing.F) {
 			if got := s.Mask("\x00" + said + "\x00"); clean && strings.Contains(got, said) {
 				t.Errorf("%q is shown as %q", said, got)
 			}
-			if got := s.Mask(before + said + after); !strings.Contains(before+after, loadgen.Redacted) && !strings.Contains(got, loadgen.Redacted) {
+			if got := s.Mask(before + said + after); !strings.Contains(before+after, redact.Mark) && !strings.Contains(got, redact.Mark) {
 				t.Errorf("%q is shown as %q", before+said+after, got)
 			}
 		}

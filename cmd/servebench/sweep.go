@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/columns"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/loadgen/sweep/preflight"
@@ -204,11 +205,11 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 		return errors.New("argument --print-yaml: it prints a file made of flags, and there is one already: " + file)
 	}
 	if strings.Contains(file, "://") {
-		return fmt.Errorf("%s: it is no FILE: give a URL as --base-url URL", loadgen.RedactURL(file))
+		return fmt.Errorf("%s: it is no FILE: give a URL as --base-url URL", redact.URL(file))
 	}
 	f, err := argv.OpenYAML(file)
 	if wrong, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(file, "@") {
-		return fmt.Errorf("%s: %w", loadgen.RedactURL(file), wrong.Err)
+		return fmt.Errorf("%s: %w", redact.URL(file), wrong.Err)
 	}
 	if err != nil {
 		return err
@@ -282,7 +283,7 @@ func (c *sweepCommand) print(f *argv.Flags) error {
 		return err
 	}
 	if hidden {
-		c.warn("--print-yaml hides secrets: put them in where the file says " + loadgen.Redacted)
+		c.warn("--print-yaml hides secrets: put them in where the file says " + redact.Mark)
 	}
 	_, err = c.out.Write(text)
 	return err

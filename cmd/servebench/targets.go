@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -109,7 +109,7 @@ type target struct {
 // shown is the name, with any password hidden.
 func (t *target) shown() string {
 	if strings.Contains(t.name, ":") {
-		return loadgen.RedactURL(t.name)
+		return redact.URL(t.name)
 	}
 	return t.name
 }
@@ -204,7 +204,7 @@ var wholeLimits = []string{"deadline", "drain-timeout"}
 func redactTarget(text string) string {
 	t, err := parseTarget(text)
 	if err != nil {
-		return loadgen.Redacted
+		return redact.Mark
 	}
 	flags := emptyForm().flags
 	shown := t.name + "="

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -147,7 +147,7 @@ func FuzzRedactTarget(f *testing.F) {
 			name + "=http://" + host + ",head_er=X=" + secret + "," + rest,
 		} {
 			// Where the value begins elsewhere, it is no header's.
-			if _, err := parseTarget(text); err != nil && redactTarget(text) != loadgen.Redacted {
+			if _, err := parseTarget(text); err != nil && redactTarget(text) != redact.Mark {
 				t.Errorf("%q is no target and shown as %s", text, redactTarget(text))
 			}
 		}

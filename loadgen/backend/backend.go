@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/backend/pooling"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/metrics"
 )
 
 // An Encoder makes the body of a request. id is the request's id, empty for a request without one.
@@ -32,6 +33,12 @@ type Backend struct {
 
 	// Pooling says that the answer is numbers for the whole prompt, such as an embedding, and no text.
 	Pooling bool
+	// Chat says that answers are streamed as a chat's, whose first chunk may hold a role alone.
+	Chat bool
+	// Templated says that the server puts prompts into a chat template.
+	Templated bool
+	// Bound is the member of a body that bounds the answer; empty without one.
+	Bound string
 	// Messages says that the API takes messages and text, but no token ids.
 	Messages bool
 	// OneJSON says that answers can be read which are not streamed, but are one JSON object.
@@ -53,21 +60,22 @@ type Backend struct {
 // All are the backends: vLLM's in the order of vLLM's client, and then others.
 var All = []*Backend{
 	{Name: "vllm", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
+		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
 	{Name: "openai", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
+		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
 	{Name: "openai-chat", API: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
-		Suffixes: []string{"chat/completions"},
+		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
 		Messages: true, OneJSON: true, Counts: true, encoder: chat, sender: chatStreamed},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
-		Messages: true, OneJSON: true, encoder: responses, sender: responsesStreamed},
+		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true, encoder: responses,
+		sender: responsesStreamed},
 	{Name: "openai-audio", API: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
-		Suffixes: []string{"transcriptions", "translations"},
+		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
 		Messages: true, Forms: true, OneJSON: true, Counts: true, encoder: forms, sender: audio.Sender},
 	{Name: "openai-embeddings", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
 	{Name: "openai-embeddings-chat", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, encoder: formed(pooling.Chat), sender: pooling.Sender},
+		Pooling: true, Templated: true, Messages: true, encoder: formed(pooling.Chat), sender: pooling.Sender},
 	{Name: "openai-embeddings-clip", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, Messages: true, encoder: formed(pooling.Clip), sender: pooling.Sender},
 	{Name: "openai-embeddings-vlm2vec", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
@@ -83,8 +91,8 @@ var All = []*Backend{
 		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank),
 		sender: pooling.Sender},
 	{Name: "anthropic", API: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
-		Messages: true, OneJSON: true, Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic,
-		sender: messages.Sender},
+		Templated: true, Bound: "max_tokens", Messages: true, OneJSON: true,
+		Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic, sender: messages.Sender},
 }
 
 const (
@@ -134,6 +142,14 @@ func List(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", b.Name, b.Endpoint, b.API, answer)
 	}
 	return table.Flush()
+}
+
+// Traits are what reports need to know of the API.
+func (b *Backend) Traits() metrics.Traits {
+	return metrics.Traits{
+		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms, Templated: b.Templated, LengthMember: b.Bound,
+		CountsLast: !b.Counts,
+	}
 }
 
 // Has reports whether a URL, or its path, can be of the API.

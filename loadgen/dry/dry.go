@@ -50,30 +50,12 @@ func Of(cfg sim.Config, ports []int, sms []float64) Servers {
 // Records go where the plan keeps them. It returns a Summary for each load test of each target. It is
 // an error if a target is on no simulated server, or if its load cannot be simulated.
 func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.Summary, err error) {
-	targets := p.Targets
 	group := ""
-	if targets == nil {
-		targets = []*loadgen.Plan{p}
-	} else {
+	if p.Targets != nil {
 		group = rand.Text()
 	}
-	var trials [][]*loadgen.Plan
-	if p.SoloFirst {
-		trials = slices.Collect(slices.Chunk(targets, 1))
-	}
-	if p.Pairs && len(targets) > 2 {
-		for i := range targets {
-			for k := range targets[:i] {
-				trials = append(trials, []*loadgen.Plan{targets[k], targets[i]})
-			}
-		}
-	}
-	trials = append(trials, targets)
-	if p.Backward {
-		slices.Reverse(trials)
-	}
-	for _, of := range trials {
-		t := &trial{plan: p, targets: of, group: group, part: len(of) < len(targets)}
+	for _, members := range p.Sequence(0) {
+		t := &trial{plan: p, targets: members, group: group}
 		sums, err := t.run(ctx, servers)
 		if err != nil {
 			return nil, err
@@ -86,9 +68,8 @@ func Run(ctx context.Context, p *loadgen.Plan, servers Servers) (all []*metrics.
 // A trial is one load test.
 type trial struct {
 	plan    *loadgen.Plan
-	targets []*loadgen.Plan
+	targets []loadgen.Member
 	group   string
-	part    bool // not all targets of the plan
 
 	headers []*metrics.Header
 	loads   []sim.DryLoad
@@ -136,21 +117,21 @@ func (t *trial) run(ctx context.Context, servers Servers) ([]*metrics.Summary, e
 }
 
 // add prepares the load of a target.
-func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) error {
-	u, err := url.Parse(target.Server.BaseURL)
+func (t *trial) add(ctx context.Context, target loadgen.Member, servers Servers) error {
+	u, err := url.Parse(target.Plan.Server.BaseURL)
 	if err != nil {
 		return err
 	}
 	cfg, ok := servers[u.Port()]
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Server.BaseURL)
-	case target.Endless() || target.Traffic.WarmUp > 0 || target.Workload.Has(loadgen.SeveralTurns) ||
-		target.Server.Pooling():
+		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Plan.Server.BaseURL)
+	case target.Plan.Endless() || target.Plan.Traffic.WarmUp > 0 || target.Plan.Workload.Has(loadgen.SeveralTurns) ||
+		target.Plan.Server.Pooling():
 		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text " +
 			"is not simulated: run it on servebench sim")
 	}
-	alone := *target
+	alone := *target.Plan
 	alone.Server.Model = cmp.Or(alone.Server.Model, cfg.Model)
 	alone.Server.Tokenizer = cmp.Or(alone.Server.Tokenizer, alone.Server.Model)
 	alone.Report.Metadata = append(slices.Clone(alone.Report.Metadata),
@@ -165,23 +146,12 @@ func (t *trial) add(ctx context.Context, target *loadgen.Plan, servers Servers) 
 	}
 	t.loads = append(t.loads, sim.DryLoad{Config: cfg, Source: delayed(source, alone.Traffic.Delay), Bounds: bounds})
 	t.headers = append(t.headers, &metrics.Header{
-		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: t.part && len(t.targets) == 1,
-		With: t.with(alone.Target), Delay: alone.Traffic.Delay, Epoch: time.Now(),
+		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: target.Solo, With: target.With,
+		Delay: alone.Traffic.Delay, Epoch: time.Now(),
 		Version: t.plan.Version, Commit: t.plan.Commit, Definitions: alone.Report.Definitions, Flags: alone.Flags,
 		Config: alone.Config(), Server: alone.Server.Start,
 	})
 	return nil
-}
-
-// with is the other target of a pair.
-func (t *trial) with(target string) string {
-	if !t.part || len(t.targets) != 2 {
-		return ""
-	}
-	if t.targets[0].Target == target {
-		return t.targets[1].Target
-	}
-	return t.targets[0].Target
 }
 
 // delayed makes everything due later.

@@ -121,25 +121,37 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 	}
 }
 
-// Pairs come between alone and all together, as a client makes them.
-func TestPairsAreSimulated(t *testing.T) {
+// Load tests have the order, the names and the seeds of a run that sends.
+func TestADryRunHasTheLoadTestsOfARun(t *testing.T) {
 	p := &loadgen.Plan{SoloFirst: true, Pairs: true}
-	for i, name := range []string{"a", "b", "c"} {
+	for i, name := range []string{"a", "b", "c", "d"} {
 		target := plan(i + 1)
 		target.Target = name
 		p.Targets = append(p.Targets, target)
 	}
-	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2, 3}, nil))
+	sums, err := dry.Run(t.Context(), p, dry.Of(config(t, "mps-two"), []int{1, 2, 3, 4}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
+	var names, sent []string
 	for _, s := range sums {
 		names = append(names, s.Header.TargetName())
+		sent = append(sent, fmt.Sprint(s.Header.Config.Seed, s.Header.Config.Metadata))
 	}
-	want := []string{"a alone", "b alone", "c alone", "a with b", "b with a", "a with c", "c with a", "b with c", "c with b", "a", "b", "c"}
+	want := []string{"a alone", "b alone", "c alone", "d alone", "a with b", "b with a", "a with c", "c with a", "a with d", "d with a",
+		"b with c", "c with b", "b with d", "d with b", "c with d", "d with c", "a", "b", "c", "d"}
 	if !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
+	}
+	var asked []string
+	for _, members := range p.Sequence(0) {
+		for _, m := range members {
+			simulated := append(slices.Clone(m.Plan.Report.Metadata), metrics.KV{Key: metrics.SimulatedKey, Value: "true"})
+			asked = append(asked, fmt.Sprint(m.Plan.Workload.Seed, simulated))
+		}
+	}
+	if !slices.Equal(sent, asked) || sent[0] == sent[4] || sent[0] == sent[16] {
+		t.Errorf("seeds and metadata %v, want %v", sent, asked)
 	}
 }
 

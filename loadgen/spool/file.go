@@ -73,6 +73,9 @@ func (f *File) Regular() bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// Ours reports whether Open opened it. Any other may be standard output, into which other programs write, too.
+func (f *File) Ours() bool { return f.ours }
+
 // Begin makes room for a stream.
 func (f *File) Begin() error {
 	if f.begun || !f.Regular() {

@@ -235,10 +235,10 @@ const (
 // time is how long a run may take, including the runs of each target alone and of each pair, if there
 // are any.
 func (l *Load) time() (all time.Duration) {
-	for _, plans := range l.Plan.Subsets() {
+	for _, members := range l.Plan.Sequence(0) {
 		longest := time.Duration(0)
-		for _, target := range plans {
-			longest = max(longest, lasting(target))
+		for _, target := range members {
+			longest = max(longest, lasting(target.Plan))
 		}
 		all += longest
 	}

@@ -164,8 +164,11 @@ func (g *Group) config() metrics.Config {
 		c.SkipTokenizer = c.SkipTokenizer || other.SkipTokenizer
 		c.SelfTimed = c.SelfTimed || other.SelfTimed
 		c.IgnoreEOS = c.IgnoreEOS && other.IgnoreEOS
-		c.OwnLength = c.OwnLength || other.OwnLength
-		c.Answers = max(c.Answers, other.Answers)
+		c.Traits.Chat = c.Traits.Chat && other.Traits.Chat
+		c.Traits.Pooled = c.Traits.Pooled && other.Traits.Pooled
+		c.Traits.Spoken = c.Traits.Spoken && other.Traits.Spoken
+		c.Traits.OwnLength = c.Traits.OwnLength || other.Traits.OwnLength
+		c.Traits.Answers = max(c.Traits.Answers, other.Traits.Answers)
 		c.RequestRate += other.RequestRate
 		if c.Burstiness != other.Burstiness {
 			c.Burstiness = math.NaN()

@@ -150,7 +150,7 @@ func (sr *Reader) entry(b *batch, i int) (Entry, error) {
 		return Entry{}, nil
 	}
 	entry := line.entry
-	sr.log = sr.log || entry.Header != nil && metrics.Value(entry.Header.Flags, "record-to") == "-"
+	sr.log = sr.log || entry.Header != nil && entry.Header.Config.Traits.Piped
 	if entry != (Entry{}) && !sr.seen.add(line.hash) {
 		sr.Repeated++
 		return Entry{}, nil

@@ -27,7 +27,7 @@ func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
 	for _, noChunks := range []bool{false, true} {
 		for _, recorded := range definitionTests {
 			h := testHeader("r")
-			h.Definitions = recorded.Definitions
+			h.Definitions, h.Config.Traits.Chat = recorded.Definitions, true
 			var stream bytes.Buffer
 			sw := NewWriter(&stream)
 			sw.NoChunks = noChunks

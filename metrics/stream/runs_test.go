@@ -184,7 +184,7 @@ func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
 		"by time":       {func(h *metrics.Header, _ *record.Record) { h.Config.Duration = 60 }, cut},
 		"all there are": {func(h *metrics.Header, _ *record.Record) { h.Config.NumPrompts = 0 }, cut},
 		"short dataset": {func(h *metrics.Header, _ *record.Record) {
-			h.Flags = []metrics.KV{{Key: "no-oversample", Value: "true"}}
+			h.Config.Traits.Fewer = true
 		}, cut},
 		"conversations": {func(_ *metrics.Header, second *record.Record) { second.Turn = 1 }, cut},
 	} {
@@ -224,7 +224,7 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := []byte("a banner\n\n")
-	toStdout := bytes.Replace(lines[0], []byte(`"config":`), []byte(`"flags":[{"key":"record-to","value":"-"}],"config":`), 1)
+	toStdout := bytes.Replace(lines[0], []byte(`"config":{`), []byte(`"config":{"traits":{"piped":true},`), 1)
 	for name, c := range map[string]struct {
 		lines     [][]byte
 		completed int

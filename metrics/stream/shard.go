@@ -150,7 +150,7 @@ func (sh *shard) faults(sharded bool) []string {
 // conversation is several requests.
 func (sh *shard) planned() int {
 	c := &sh.header.Config
-	if c.Duration > 0 || sh.turns || metrics.Value(sh.header.Flags, "no-oversample") == "true" {
+	if c.Duration > 0 || sh.turns || c.Traits.Fewer {
 		return 0
 	}
 	return max(c.NumPrompts, 0)

@@ -42,7 +42,8 @@ func (j *judge) answers() (metrics.Check, bool) {
 	if l.Long > 0 {
 		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long,
 			l.Of+l.Unsure, metrics.Counted(l.Extra, "token")))
-		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+j.lengthMember())
+		member := cmp.Or(j.Header.Config.Traits.LengthMember, "max_tokens")
+		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+member)
 	}
 	if l.Over > 0 {
 		texts = append(texts, fmt.Sprintf("long answers: %d of %d have more tokens than asked for%s", l.Over, l.Of+l.Unsure,
@@ -52,14 +53,6 @@ func (j *judge) answers() (metrics.Check, bool) {
 	}
 	c.Text = strings.Join(texts, "; ")
 	return c, texts != nil
-}
-
-// lengthMember is the member of a request's body that bounds its answer.
-func (j *judge) lengthMember() string {
-	if strings.Contains(j.Header.Config.Backend, "chat") {
-		return "max_completion_tokens"
-	}
-	return "max_tokens"
 }
 
 // promptLengths compares the prompts that the server read with the dataset's.
@@ -101,7 +94,7 @@ func (j *judge) notePrefix() string {
 
 // several finds requests for several answers, whose chunks share a stream.
 func (j *judge) several() (metrics.Check, bool) {
-	n := j.Header.Config.Answers
+	n := j.Header.Config.Traits.Answers
 	c := metrics.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit,
 		Remedy: "ask for one answer (n of 1), with as many requests"}
 	c.Text = fmt.Sprintf("each request asks for %d answers, whose chunks come in one stream: ITL is between chunks of "+

@@ -184,18 +184,18 @@ var faults = []fault{
 		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Shorter: int(v), Asked: 24000, Read: 6144}
 	}, "the server read other prompts than asked for: of 200, 3 are shorter and 0 longer by its count, with 6144 tokens for 24000 (limit 1.00 %)"},
 	{"prompt lengths", 2, 3, func(s *metrics.Summary, v float64) { // a template explains some
-		s.Header.Config.Backend = "openai-chat"
+		s.Header.Config.Traits.Templated = true
 		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: int(v), Asked: 8000, Read: 40000}
 	}, "0 are shorter and 3 longer"},
 	{"prompt lengths", 4096, 4097, func(s *metrics.Summary, v float64) { // each prompt begins with a system prompt
-		s.Header.Config.Backend = "openai-chat"
+		s.Header.Config.Traits.Templated = true
 		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 4090, Most: int(v)}
 	}, "200 longer"},
 	{"prompt lengths", 330, 331, func(s *metrics.Summary, v float64) { // and the rest grows with the prompt
-		s.Header.Config.Backend = "openai-chat"
+		s.Header.Config.Traits.Templated = true
 		*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Asked: 8000, Read: 40000, Least: 300, Most: int(v)}
 	}, "200 longer"},
-	{"answers a request", 1, 2, func(s *metrics.Summary, v float64) { s.Header.Config.Answers = int(v) },
+	{"answers a request", 1, 2, func(s *metrics.Summary, v float64) { s.Header.Config.Traits.Answers = int(v) },
 		"each request asks for 2 answers, whose chunks come in one stream: ITL is between chunks of different answers"},
 	{"surplus chunks", 2, 3, func(s *metrics.Summary, v float64) {
 		metrics.View[delivery.Delivery](s).Surplus, metrics.View[delivery.Delivery](s).Chunks, metrics.View[delivery.Delivery](s).Tokens = int(v), 120, 60
@@ -414,16 +414,9 @@ var faults = []fault{
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
 		s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-chat" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-embeddings-chat" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "anthropic" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Backend = "openai-responses" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Dataset = "custom" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Config) { c.Dataset = "spec_bench" }), "64.0 % of the prompt tokens"},
-	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // the client renders no template
-		s.Header.Flags = []metrics.KV{{Key: "skip-chat-template", Value: "true"}}
-		chatted(func(c *metrics.Config) { c.Dataset = "custom" })(s, v)
-	}, "5.60 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Templated = true }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Rendered = true }), "64.0 % of the prompt tokens"},
+	{"prefix cache", 1100, 1120, chatted(func(c *metrics.Traits) {}), "5.60 % of the prompt tokens"}, // nobody renders a template
 	{"selftest", 63, 64, func(s *metrics.Summary, v float64) {
 		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &metrics.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
@@ -443,9 +436,9 @@ var faults = []fault{
 
 // chatted has the server find that many of 20,000 prompt tokens of 200 requests in its prefix cache, in
 // a run whose prompts begin with a chat template.
-func chatted(set func(*metrics.Config)) func(*metrics.Summary, float64) {
+func chatted(set func(*metrics.Traits)) func(*metrics.Summary, float64) {
 	return func(s *metrics.Summary, v float64) {
-		set(&s.Header.Config)
+		set(&s.Header.Config.Traits)
 		s.TotalInput, metrics.View[counts.Counts](s).Cached = 20_000, int(v)
 	}
 }
@@ -454,24 +447,21 @@ func chatted(set func(*metrics.Config)) func(*metrics.Summary, float64) {
 // body of each request has the same tools, their text begins the prompts, too.
 func TestTemplatesAreNoWarmCache(t *testing.T) {
 	for _, c := range []struct {
-		backend, body string
-		hits          int
-		note          string
+		templated, shared bool
+		hits              int
+		note              string
 	}{
-		{"openai-chat", "", 5800, "29.0 % of the prompt tokens in its prefix cache: no more than the beginning of a chat template"},
-		{"openai-chat", `{"tools": [{"type": "function"}]}`, 19_000, "95.0 % of the prompt tokens in its prefix cache, as expected"},
-		{"anthropic", `{"system": "Be brief."}`, 19_000, "95.0 % of the prompt tokens in its prefix cache, as expected"},
-		{"openai-chat", `{"temperature": 0}`, 19_000, ""},
-		{"openai", `{"tools": []}`, 5800, ""},
-		{"openai", "", 5800, ""},
+		{true, false, 5800, "29.0 % of the prompt tokens in its prefix cache: no more than the beginning of a chat template"},
+		{true, true, 19_000, "95.0 % of the prompt tokens in its prefix cache, as expected"},
+		{true, false, 19_000, ""},
+		{false, false, 5800, ""},
 	} {
 		s := clean()
-		s.Header.Flags = []metrics.KV{{Key: "extra-body", Value: c.body}}
-		chatted(func(set *metrics.Config) { set.Backend = c.backend })(s, float64(c.hits))
+		chatted(func(t *metrics.Traits) { t.Templated, t.SharedPrefixes = c.templated, c.shared })(s, float64(c.hits))
 		Judge(s)
 		valid := s.Trust.Verdict == metrics.Valid && len(s.Trust.Warnings) == 0
 		if notes := strings.Join(s.Trust.Notes, "\n"); valid != (c.note != "") || !strings.Contains(notes, c.note) {
-			t.Errorf("%s %s: %s, warnings %q, notes %q; want the note %q", c.backend, c.body, s.Trust.Verdict, s.Trust.Warnings, notes, c.note)
+			t.Errorf("%+v: %s, warnings %q, notes %q; want the note %q", c, s.Trust.Verdict, s.Trust.Warnings, notes, c.note)
 		}
 	}
 }
@@ -718,7 +708,7 @@ func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 		if want > 0 && !strings.Contains(s.Trust.Warnings[0], "% of the prompt tokens in its prefix cache, although") {
 			t.Errorf("%d of 20000: %q", hits, s.Trust.Warnings[0])
 		}
-		s.Header.Flags = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}
+		s.Header.Config.Traits.SharedPrefixes = true
 		if Judge(s); len(s.Trust.Warnings) != 0 {
 			t.Errorf("%d of 20000, as asked for: %q", hits, s.Trust.Warnings)
 		}

@@ -250,16 +250,9 @@ func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (metr
 	return c, queries > 0
 }
 
-// templated reports that a chat template begins all prompts: the server's, or the one with which the
-// client renders the prompts of some datasets.
+// templated reports that a chat template begins all prompts: the server's or the client's.
 func (j *judge) templated() bool {
-	switch j.Header.Config.Dataset {
-	case "spec_bench":
-		return true
-	case "custom", "custom_audio", "speed_bench", "hf":
-		return j.Header.Config.Templated() || !j.on("skip-chat-template")
-	}
-	return j.Header.Config.Templated()
+	return j.Header.Config.Traits.Templated || j.Header.Config.Traits.Rendered
 }
 
 // byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
@@ -268,23 +261,10 @@ func (j *judge) byTemplate(hits int64, asked int) bool {
 	return j.templated() && hits <= prompts.TemplateChat*int64(asked)
 }
 
-// sharedMembers are members of a body that a chat template puts before the prompt.
-var sharedMembers = []string{"tools", "functions", "documents", "system", "instructions"}
-
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
-	body := j.body()
-	for _, member := range sharedMembers {
-		if body[member] != nil && j.Header.Config.Templated() {
-			return true
-		}
-	}
-	switch j.Header.Config.Dataset {
-	case "prefix_repetition", "sonnet", "timed_trace", "mooncake", "weka", "sessions":
-		return true
-	}
 	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
-	return repeats || j.Header.Config.Answers > 1 || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
+	return j.Header.Config.Traits.SharedPrefixes || repeats || j.Header.Config.Traits.Answers > 1 || j.Truth.LaterTurns
 }
 
 // below is the share of d's values less than that many milliseconds. d has values.

@@ -126,17 +126,6 @@ func (j *judge) noteServer(n *notes) {
 			"is the same in all prompts", showPercent(share))
 }
 
-// replicas says how to get the counters of several replicas. There are no URLs behind a Unix socket.
-func (j *judge) replicas() string {
-	switch {
-	case j.setting("unix-socket") != "":
-		return "load one replica"
-	case j.setting("target") != "":
-		return "name each replica in its --target NAME=URL,server-metrics=http://REPLICA1:8000,http://REPLICA2:8000"
-	}
-	return "name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"
-}
-
 // shortEnergy is the shortest run for which the energy of a GPU means something. The sensors of the
 // A100 and the H100 see a quarter of the time: arXiv 2312.02741.
 const shortEnergy = 60 // s
@@ -179,9 +168,9 @@ func (j *judge) noteTokens() string {
 	switch {
 	case j.Header.Config.Whole:
 		return ""
-	case t.Bundles() && j.askedPerChunk():
+	case t.Bundles() && j.Header.Config.Traits.CountsEach:
 		return text + "; the server was asked to count the tokens of each chunk, and does not"
-	case t.Bundles() && !j.canAskPerChunk():
+	case t.Bundles() && j.Header.Config.Traits.CountsLast:
 		return text
 	case t.Bundles():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"

@@ -94,18 +94,16 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "the server restarted during the run: its process began 10.0 s after the run did. Its /metrics are of"},
 		"a sleep that nobody saw": {func(s *metrics.Summary) { s.Header.Wake = &metrics.Wake{Level: 1, Unproven: true} },
 			"nothing but its own answers shows that the server slept (--sleep-first)"},
-		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
-		"asked for prefixes": {func(s *metrics.Summary) {
-			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900
-		}, "90.0 % of the prompt tokens"},
-		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
-		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
+		"old protocol":       {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
+		"asked for prefixes": {func(s *metrics.Summary) { s.Header.Config.Traits.SharedPrefixes, s.Evidence.PrefixHits = true, 900 }, "90.0 % of the prompt tokens"},
+		"repeated prefixes":  {func(s *metrics.Summary) { s.Header.Config.Traits.SharedPrefixes, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+		"sent again":         {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
 		"no prompt tokens": {func(s *metrics.Summary) {
 			*metrics.View[counts.Counts](s) = counts.Counts{Of: 200, NoInput: 200, Lost: 4000}
 		},
 			"the server counted 0 prompt tokens in 200 of 200 answers: total input tokens lack the 4000 tokens that the dataset has there"},
 		"several answers": {func(s *metrics.Summary) {
-			s.Header.Config.Answers, s.Header.Config.Whole, s.Evidence.PrefixHits = 2, true, 500
+			s.Header.Config.Traits.Answers, s.Header.Config.Whole, s.Evidence.PrefixHits = 2, true, 500
 		}, "50.0 % of the prompt tokens in its prefix cache, as expected"},
 		"a stop": {func(s *metrics.Summary) {
 			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 26*msec, 26*msec
@@ -115,7 +113,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "this process had no core for 20.0 ms at most and 2.50 % of the time, in 14 stops"},
 		"a pause": {func(s *metrics.Summary) { s.Evidence.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
 		"a system prompt": {func(s *metrics.Summary) {
-			s.Header.Config.Backend = "openai-chat"
+			s.Header.Config.Traits.Templated = true
 			*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
 		}, "the server adds 300 tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools"},
 		"a change": {func(s *metrics.Summary) {
@@ -151,12 +149,12 @@ func TestNotesAccuseNobody(t *testing.T) {
 
 // No flag makes these APIs count each chunk.
 func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
-	for backend, advised := range map[string]bool{"openai": true, "openai-chat": true, "openai-responses": false, "anthropic": false} {
+	for last, advised := range map[bool]bool{false: true, true: false} {
 		s := clean()
-		s.Header.Config.Backend, s.Truth.Tokens = backend, metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5}
+		s.Header.Config.Traits.CountsLast, s.Truth.Tokens = last, metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5}
 		Judge(s)
 		if notes := strings.Join(s.Trust.Notes, "; "); !strings.Contains(notes, "chunk ≠ token") || strings.Contains(notes, "--continuous-usage-stats") != advised {
-			t.Errorf("%s: %s", backend, notes)
+			t.Errorf("%t: %s", last, notes)
 		}
 	}
 }
@@ -165,19 +163,20 @@ func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
 // by its name or as a member of the body, or if the body may not have the member.
 func TestBundledTokensAreNotedAsTheyAre(t *testing.T) {
 	few := metrics.ChunkTokens{Bundled: 100, Chunks: 12_000, Tokens: 12_012}
-	for _, c := range []struct{ flag, value, says string }{
-		{"", "", "chunk ≠ token: 12012 tokens in 12000 chunks, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats tells single tokens' ITL, if the server has it"},
-		{"continuous-usage-stats", "true", "are per chunk; the server was asked to count the tokens of each chunk, and does not"},
-		{"extra-body", `{"stream_options": {"include_usage": true, "continuous_usage_stats": true}}`, "are per chunk; the server was asked to count the tokens of each chunk, and does not"},
-		{"extra-body", `{"stream_options": 7}`, "--continuous-usage-stats tells"},
-		{"drop-body", "ignore_eos,stream_options", "peak throughput are per chunk"},
+	for _, c := range []struct {
+		traits metrics.Traits
+		says   string
+	}{
+		{metrics.Traits{}, "chunk ≠ token: 12012 tokens in 12000 chunks, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats tells single tokens' ITL, if the server has it"},
+		{metrics.Traits{CountsEach: true}, "are per chunk; the server was asked to count the tokens of each chunk, and does not"},
+		{metrics.Traits{CountsLast: true}, "peak throughput are per chunk"},
 	} {
 		s := clean()
-		s.Truth.Tokens, s.Header.Flags = few, []metrics.KV{{Key: c.flag, Value: c.value}}
+		s.Truth.Tokens, s.Header.Config.Traits = few, c.traits
 		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
-		if !strings.Contains(notes, c.says) || c.flag == "drop-body" && strings.Contains(notes, "--continuous") {
-			t.Errorf("%s %s: %s, want %q", c.flag, c.value, notes, c.says)
+		if !strings.Contains(notes, c.says) || c.traits.CountsLast && strings.Contains(notes, "--continuous") {
+			t.Errorf("%+v: %s, want %q", c.traits, notes, c.says)
 		}
 	}
 }

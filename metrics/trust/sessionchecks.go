@@ -119,7 +119,7 @@ func (j *judge) history() (metrics.Check, bool) {
 // template is how much a chat template may add to the prompts of later turns, in percent of what they
 // are without it. A turn has its own message, and two for each turn before it.
 func (j *judge) template() float64 {
-	if !j.Header.Config.Templated() {
+	if !j.Header.Config.Traits.Templated {
 		return 0
 	}
 	added, rest := 0.0, 0.0

@@ -67,17 +67,17 @@ var sessionFaults = []fault{
 	}, "prompts of later turns are 10.0 % longer or shorter than planned in the median, p95 50.0 %; answers 3.00 %, p95 3.00 % (limit 10.0 %)"},
 	{"history", 24.9, 25.1, func(s *metrics.Summary, v float64) { // a template adds up to 88 tokens to 352
 		of := talks(s)
-		s.Header.Config.Backend, of.Rows[1].Prompt = "openai-chat", 44_000
+		s.Header.Config.Traits.Templated, of.Rows[1].Prompt = true, 44_000
 		of.Later.InDrift = alike(v, 100)
 	}, "25.1 % longer or shorter than planned in the median, p95 25.1 % (limit 25.0 %)"},
 	{"prefix cache", 1600, 1601, inFirst, "the server had 6.01 % of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them (limit 6.00 %)"},
 	{"prefix cache", 7400, 7401, func(s *metrics.Summary, v float64) { // the beginning of a template
 		inFirst(s, v)
-		s.Header.Config.Backend = "openai-chat"
+		s.Header.Config.Traits.Templated = true
 	}, "(limit 64.0 %)"},
 	{"prefix cache", 7400, 7401, func(s *metrics.Summary, v float64) {
 		inFirst(s, v)
-		s.Header.Config.Backend = "openai-responses"
+		s.Header.Config.Traits.Templated = true
 	}, "(limit 64.0 %)"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
 		talks(s).Parts.SessionSlots = time.Second
@@ -106,7 +106,7 @@ func TestTemplateInTheCacheIsNoWarning(t *testing.T) {
 		s := clean()
 		inFirst(s, 1000)
 		s.Sessions.Rows[0].Cache = metrics.CacheUse{Planned: 200_000, Told: metrics.CacheTokens{Prompt: 200_000, Cached: hits, Reused: hits}}
-		s.Header.Config.Backend = "openai-responses"
+		s.Header.Config.Traits.Templated = true
 		if Judge(s); len(s.Trust.Warnings) != want {
 			t.Errorf("%d tokens: warnings %q, want %d", hits, s.Trust.Warnings, want)
 		}

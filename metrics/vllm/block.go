@@ -56,7 +56,7 @@ func (p *section) rows(s *metrics.Summary, v Version) (rows []Row) {
 	}
 	for _, l := range p.lines {
 		c := &s.Header.Config
-		if l.holds(v) && !(l.tokens && c.SkipTokenizer && !v.before(skipsTokenizer)) && !(l.spoken && c.Pooling()) {
+		if l.holds(v) && !(l.tokens && c.SkipTokenizer && !v.before(skipsTokenizer)) && !(l.spoken && c.Traits.Pooled) {
 			rows = append(rows, Row{l.label + ":", l.text(s)})
 		}
 	}
@@ -102,7 +102,7 @@ func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) [
 // first ten in dataset order. It writes nothing if none failed, for a pooling endpoint, and for a
 // version that has no such list.
 func Failures(w io.Writer, s *metrics.Summary, v Version) error {
-	if len(s.FirstErrors) == 0 || s.Header.Config.Pooling() || v.before(listsFailures) {
+	if len(s.FirstErrors) == 0 || s.Header.Config.Traits.Pooled || v.before(listsFailures) {
 		return nil
 	}
 	var b bytes.Buffer

@@ -129,7 +129,7 @@ func (g *goldenCase) header(t *testing.T) *metrics.Header {
 		case "--ramp-up-strategy":
 			c.RampUp = &metrics.RampUp{Strategy: values[0], Start: 1, End: 5}
 		case "--backend":
-			c.Backend = values[0]
+			c.Backend, c.Traits = values[0], traits(values[0])
 		case "--ramp-up-start-rps", "--ramp-up-end-rps", "--skip-tokenizer-init", "--save-detailed", "--endpoint":
 		default:
 			t.Fatalf("the test does not know %s", name)
@@ -141,7 +141,7 @@ func (g *goldenCase) header(t *testing.T) *metrics.Header {
 	if g.version == (Version{}) {
 		c.Model, c.Tokenizer = "m", "GOLDEN/"+c.Tokenizer
 	}
-	if _, given := flags["--percentile-metrics"]; !given && c.Pooling() {
+	if _, given := flags["--percentile-metrics"]; !given && c.Traits.Pooled {
 		c.Metrics = []string{"e2el"}
 	}
 	if _, c.SkipTokenizer = flags["--skip-tokenizer-init"]; c.SkipTokenizer {
@@ -189,7 +189,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &record.Payload{Inputs: r.Inputs, Audio: r.Audio},
 		}
 		switch {
-		case header.Config.Pooling():
+		case header.Config.Traits.Pooled:
 		case !r.Success:
 			o.Out = 0
 		case r.Out == 0 && header.Config.SkipTokenizer:

@@ -45,7 +45,7 @@ func (d *object) putAll(s *metrics.Summary, lines []blockLine) {
 func Result(s *metrics.Summary, v Version) pyjson.Object {
 	var d object
 	asked(&d, s)
-	if s.Header.Config.Pooling() {
+	if s.Header.Config.Traits.Pooled {
 		pooled(&d, s, v)
 	} else {
 		generated(&d, s, v)
@@ -97,7 +97,7 @@ func PartNumbers(s *metrics.Summary) pyjson.Object {
 	var d object
 	totalled(&d, s, Version{})
 	peaks(&d, s)
-	if s.Header.Config.Pooling() {
+	if s.Header.Config.Traits.Pooled {
 		d.put(s, "total_input_sequences", "input_sequence_throughput")
 	}
 	selected(&d, s, Version{})

@@ -184,7 +184,7 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	if limitsTTFO(ask.Goodput) {
 		s.Goodput = math.NaN()
 	}
-	if s.Header.Config.Pooling() && s.Failed < 0 && timings != nil && s.Completed >= 0 {
+	if s.Header.Config.Traits.Pooled && s.Failed < 0 && timings != nil && s.Completed >= 0 {
 		s.Failed = max(0, len(timings)-s.Completed) // the file of a pooling endpoint does not count them
 	}
 	f.sections(s)
@@ -212,7 +212,7 @@ func (f *resultFile) definitions() metrics.Definitions {
 	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
 		return ours.Definitions
 	}
-	if config := f.config(); !f.has("latencies") && !config.Pooling() {
+	if config := f.config(); !f.has("latencies") && !config.Traits.Pooled {
 		return metrics.Definitions030
 	}
 	return ""
@@ -224,7 +224,7 @@ func (f *resultFile) config() metrics.Config {
 		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
 		NumPrompts: f.count("num_prompts"), MaxConcurrency: max(f.count("max_concurrency"), 0),
 		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
-		Metadata: f.metadata(),
+		Metadata: f.metadata(), Traits: traits(f.text("backend")),
 	}
 	if strategy := f.text("ramp_up_strategy"); strategy != "" {
 		c.RampUp = &metrics.RampUp{Strategy: strategy, Start: max(f.count("ramp_up_start_rps"), 0),
@@ -235,12 +235,20 @@ func (f *resultFile) config() metrics.Config {
 			c.Metrics = append(c.Metrics, m.Name)
 		}
 	}
-	c.Whole = c.Pooling()
+	c.Whole = c.Traits.Pooled
 	c.Percentiles = f.percentiles()
 	// vLLM without a tokenizer hides counts of tokens from its user, but writes them to the file.
 	c.SkipTokenizer = c.Tokenizer == "" && f.hasKey("tokenizer_id") &&
 		!f.has("mean_ttft_ms") && !f.has("mean_tpot_ms") && !f.has("mean_itl_ms")
 	return c
+}
+
+// traits are what vLLM's name of an API says. Its files say nothing else about the API.
+func traits(backend string) metrics.Traits {
+	pooled := strings.Contains(backend, "embeddings") || strings.HasSuffix(backend, "-pooling") ||
+		strings.HasSuffix(backend, "-rerank")
+	spoken := strings.HasSuffix(backend, "-audio")
+	return metrics.Traits{Pooled: pooled, Spoken: spoken, Chat: strings.Contains(backend, "chat") && !pooled || spoken}
 }
 
 // configKeys come between date and request_rate; all other keys there are --metadata.

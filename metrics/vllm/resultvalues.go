@@ -34,7 +34,7 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 		}
 	}
 	input, output := rateOf(s.TotalInput, s.Seconds), rateOf(s.TotalOutput, s.Seconds)
-	if s.Header.Config.Pooling() {
+	if s.Header.Config.Traits.Pooled {
 		output = 0
 	}
 	for to, rate := range map[*float64]float64{

@@ -40,13 +40,16 @@ func facts(s *metrics.Summary) []metrics.Fact {
 	}
 	return []metrics.Fact{
 		{Key: "answers_of_known_length", Value: l.Of}, {Key: "short_answers", Value: l.Short},
-		{Key: "missing_tokens", Value: l.Missing}, {Key: "long_answers", Value: l.Long}, {Key: "extra_tokens", Value: l.Extra},
+		{Key: "missing_tokens", Value: l.Missing}, {Key: "long_answers", Value: l.Long},
+		{Key: "extra_tokens", Value: l.Extra},
 	}
 }
 
 const text = `Output length vs requested
-	{{with .short_answers}}{{.}} of {{$.answers_of_known_length}} shorter, {{counted $.missing_tokens "token"}} missing;{{end}}
-	{{with .long_answers}}{{.}} of {{$.answers_of_known_length}} longer, {{counted $.extra_tokens "extra token"}}{{end}}`
+	{{with .short_answers}}{{.}} of {{$.answers_of_known_length}} shorter,
+	{{counted $.missing_tokens "token"}} missing;{{end}}
+	{{with .long_answers}}{{.}} of {{$.answers_of_known_length}} longer,
+	{{counted $.extra_tokens "extra token"}}{{end}}`
 
 // Of is the aspect of a run, by what it allows.
 func Of(s *metrics.Summary) Lengths { return metrics.View[Lengths](s).against(&s.Header.Config) }
@@ -104,7 +107,7 @@ var fullLength = []string{"length", "max_tokens", "max_output_tokens"}
 
 // against is l for a run with Config c, which may allow other lengths.
 func (l Lengths) against(c *metrics.Config) Lengths {
-	if c.OwnLength {
+	if c.Traits.OwnLength {
 		return Lengths{}
 	}
 	if !c.IgnoreEOS {

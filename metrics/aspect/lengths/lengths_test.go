@@ -72,7 +72,7 @@ func TestLengthsAgainstWhatWasAskedFor(t *testing.T) {
 	}{
 		{metrics.Config{IgnoreEOS: true}, 2, 3},
 		{metrics.Config{}, 0, 3},
-		{metrics.Config{OwnLength: true}, 0, 0},
+		{metrics.Config{Traits: metrics.Traits{OwnLength: true}}, 0, 0},
 	} {
 		if got := both.against(&c.config); got.Short != c.short || got.Long != c.long || (got.Reasons == nil) != (c.short == 0) {
 			t.Errorf("%+v: %+v", c.config, got)

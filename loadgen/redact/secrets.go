@@ -1,4 +1,8 @@
-package loadgen
+// Package redact hides secrets in what a run shows.
+//
+// Secrets are known texts, such as the API key: Mask hides them wherever they stand in a message of a server. The
+// functions hide what may be a secret by its place, such as a password in a URL.
+package redact
 
 import (
 	"cmp"
@@ -25,15 +29,15 @@ type Secrets struct {
 	parts map[string]struct{} // all parts of partLength bytes of keys and passwords
 }
 
-// MinSecret is the least length of a secret, in bytes. Shorter texts are too common to mask
+// Least is the least length of a secret, in bytes. Shorter texts are too common to mask
 // everywhere.
-const MinSecret = 4
+const Least = 4
 
 // partLength is from how many bytes on a part of a key is masked.
 const partLength = 8
 
-// Redacted replaces a secret.
-const Redacted = "<redacted>"
+// Mark replaces a secret.
+const Mark = "<redacted>"
 
 // Texts are the secrets in all spellings, the longest first. They are not the caller's to change.
 func (s Secrets) Texts() []string { return s.texts }
@@ -43,8 +47,8 @@ func (s Secrets) In(text string) bool {
 	return slices.ContainsFunc(s.texts, func(secret string) bool { return strings.Contains(text, secret) })
 }
 
-// maskWhole hides whole secrets. It is for texts of models, where a part of a key may stand by chance.
-func (s Secrets) maskWhole(text string) string { return redacted(text, s.whole(text)) }
+// MaskWhole hides whole secrets. It is for texts of models, where a part of a key may stand by chance.
+func (s Secrets) MaskWhole(text string) string { return redacted(text, s.whole(text)) }
 
 // Mask hides the secrets in a message, the parts of keys that have 8 bytes or more, and the start of
 // a secret before an ellipsis.
@@ -108,7 +112,7 @@ func redacted(text string, hidden []bool) string {
 		case !hidden[i]:
 			shown.WriteByte(text[i])
 		case i == 0 || !hidden[i-1]:
-			shown.WriteString(Redacted)
+			shown.WriteString(Mark)
 		}
 	}
 	return shown.String()
@@ -117,9 +121,9 @@ func redacted(text string, hidden []bool) string {
 // maskEnd hides the start of a secret at the end of a text.
 func (s Secrets) maskEnd(text string) string {
 	for _, secret := range s.texts {
-		for n := min(len(secret)-1, len(text)); n >= MinSecret; n-- {
+		for n := min(len(secret)-1, len(text)); n >= Least; n-- {
 			if strings.HasSuffix(text, secret[:n]) {
-				return text[:len(text)-n] + Redacted
+				return text[:len(text)-n] + Mark
 			}
 		}
 	}
@@ -147,7 +151,7 @@ func (s *Secrets) addWhole(text string) { s.join(append(spellings(text), base64C
 
 func (s *Secrets) join(texts []string) {
 	for _, text := range texts {
-		if len(text) >= MinSecret && !slices.Contains(s.texts, text) {
+		if len(text) >= Least && !slices.Contains(s.texts, text) {
 			s.texts = append(s.texts, text)
 		}
 	}
@@ -163,8 +167,8 @@ func (s *Secrets) Join(more Secrets) {
 	maps.Copy(s.parts, more.parts)
 }
 
-// clone is a copy that shares nothing.
-func (s Secrets) clone() Secrets { return Secrets{slices.Clone(s.texts), maps.Clone(s.parts)} }
+// Clone is a copy that shares nothing.
+func (s Secrets) Clone() Secrets { return Secrets{slices.Clone(s.texts), maps.Clone(s.parts)} }
 
 // AddHeader adds the value of a header, and what follows the scheme in a value like Bearer TOKEN. Of
 // a value that is a key or a password by the header's name, parts are secret, too. A value that is too
@@ -180,7 +184,7 @@ func (s *Secrets) AddHeader(name, value string) {
 	} else {
 		s.addWhole(token)
 	}
-	if len(token) >= MinSecret {
+	if len(token) >= Least {
 		return
 	}
 	for _, name := range []string{name, strings.ToLower(name), http.CanonicalHeaderKey(name)} {
@@ -203,13 +207,13 @@ func (s *Secrets) AddMembers(value any) {
 	})
 }
 
-// RedactJSON hides keys and passwords in the text of a JSON value, by the names of their members, and
+// JSON hides keys and passwords in the text of a JSON value, by the names of their members, and
 // passwords of URLs. It hides all of a text that is no JSON and may hold one.
-func RedactJSON(text string) string {
+func JSON(text string) string {
 	value, err := pyjson.Parse(text)
 	if err != nil {
 		if keyMember().MatchString(text) || groupMember().MatchString(text) || strings.Contains(text, "://") {
-			return Redacted
+			return Mark
 		}
 		return text
 	}
@@ -217,9 +221,9 @@ func RedactJSON(text string) string {
 	value = redactMembers(value, func(text string) string {
 		hidden = true
 		if strings.Contains(text, "://") {
-			return RedactURL(text)
+			return URL(text)
 		}
-		return Redacted
+		return Mark
 	})
 	if !hidden {
 		return text
@@ -354,15 +358,15 @@ func base64Cores(text string) (cores []string) {
 	return cores
 }
 
-// RedactPair keeps the key of KEY=VALUE.
-func RedactPair(arg string) string {
+// Pair keeps the key of KEY=VALUE.
+func Pair(arg string) string {
 	key, _, _ := strings.Cut(arg, "=")
-	return key + "=" + Redacted
+	return key + "=" + Mark
 }
 
-// RedactURL hides a password, a name without one (it may be a token), and values in the query that
+// URL hides a password, a name without one (it may be a token), and values in the query that
 // may be keys. It hides all of a text that is no URL and may hold a password.
-func RedactURL(text string) string {
+func URL(text string) string {
 	address, query, asked := strings.Cut(text, "?")
 	scheme := ""
 	if !strings.Contains(address, "://") {
@@ -372,11 +376,11 @@ func RedactURL(text string) string {
 	switch {
 	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil &&
 		strings.Contains(address, "@"):
-		return Redacted
+		return Mark
 	case err == nil && u.User != nil:
-		hidden := Redacted
+		hidden := Mark
 		if _, set := u.User.Password(); set {
-			hidden = url.User(u.User.Username()).String() + ":" + Redacted
+			hidden = url.User(u.User.Username()).String() + ":" + Mark
 		}
 		u.User = nil
 		address = strings.TrimPrefix(strings.Replace(u.String(), "//", "//"+hidden+"@", 1), scheme)
@@ -387,17 +391,17 @@ func RedactURL(text string) string {
 	return address
 }
 
-// RedactURLs is RedactURL for URLs with commas between.
-func RedactURLs(text string) string {
+// URLs is URL for URLs with commas between.
+func URLs(text string) string {
 	urls := strings.Split(text, ",")
 	for i, one := range urls {
-		urls[i] = RedactURL(one)
+		urls[i] = URL(one)
 	}
 	return strings.Join(urls, ",")
 }
 
-// RedactEndpoint hides values that may be keys in the query after a path.
-func RedactEndpoint(text string) string {
+// Endpoint hides values that may be keys in the query after a path.
+func Endpoint(text string) string {
 	path, query, asked := strings.Cut(text, "?")
 	if asked {
 		path += "?" + redactQuery(query)
@@ -408,12 +412,12 @@ func RedactEndpoint(text string) string {
 // redactQuery hides values that may be keys in a query.
 func redactQuery(query string) string {
 	if strings.Contains(query, "@") { // may be the rest of a password with a question mark
-		return Redacted
+		return Mark
 	}
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		if name, _, ok := strings.Cut(pair, "="); ok && IsCredential(name) {
-			pairs[i] = RedactPair(pair)
+			pairs[i] = Pair(pair)
 		}
 	}
 	return strings.Join(pairs, "&")

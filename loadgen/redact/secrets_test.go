@@ -1,4 +1,4 @@
-package loadgen
+package redact
 
 import (
 	"encoding/base64"
@@ -26,11 +26,11 @@ func TestSpellingsOfSecretsAreMasked(t *testing.T) {
 		strings.ReplaceAll(`se\"c<re>t&/+ %é\\key`, "/", `\/`),
 	} {
 		got := s.Mask("a " + said + " b")
-		if trimmed := strings.NewReplacer(Redacted, "", `"`, "").Replace(got); trimmed != "a  b" {
+		if trimmed := strings.NewReplacer(Mark, "", `"`, "").Replace(got); trimmed != "a  b" {
 			t.Errorf("%s is shown as %s", said, got)
 		}
 	}
-	if got := s.Mask(base64.RawURLEncoding.EncodeToString([]byte(value + " and more"))); len(got) > len(Redacted)+len("k and more")*3/2 {
+	if got := s.Mask(base64.RawURLEncoding.EncodeToString([]byte(value + " and more"))); len(got) > len(Mark)+len("k and more")*3/2 {
 		t.Error(got)
 	}
 	if got := s.Mask(`a se"c<r… and "se\"c<… b`); got != "a <redacted>… and \"<redacted>… b" {
@@ -59,7 +59,7 @@ func checkEncoded(t *testing.T, key string) {
 			sent := []byte("Bearer "[7-before:] + key + "\r\n; "[:after])
 			for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
 				said := alphabet.EncodeToString(sent)
-				shown := strings.Replace(s.Mask("got "+said+" from you"), Redacted, "", 1)
+				shown := strings.Replace(s.Mask("got "+said+" from you"), Mark, "", 1)
 				ofKey := (before+len(key))*8/6 - (before*8+5)/6
 				if len(shown) > len("got "+said+" from you")-ofKey {
 					t.Errorf("%q is shown as %s", sent, shown)
@@ -83,7 +83,7 @@ func TestPartsAndEncodingsOfKeysAreMasked(t *testing.T) {
 			}
 		}
 	}
-	if got := secretsOf("sk/ab+cd/ef=gh").Mask("sk%2fab%2bcd%2fef%3dgh"); got != Redacted {
+	if got := secretsOf("sk/ab+cd/ef=gh").Mask("sk%2fab%2bcd%2fef%3dgh"); got != Mark {
 		t.Error(got)
 	}
 	for said, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestPartsAndEncodingsOfKeysAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as %s, want %s", said, got, want)
 		}
 	}
-	if part := key[:20]; s.maskWhole(part) != part || s.maskWhole("a"+key) != "a<redacted>" {
+	if part := key[:20]; s.MaskWhole(part) != part || s.MaskWhole("a"+key) != "a<redacted>" {
 		t.Error("the text of a model is changed where no whole key stands")
 	}
 	if s.In(key[1:]) || !s.In("a"+key) {
@@ -132,7 +132,7 @@ func TestKeysInBodiesAreSecrets(t *testing.T) {
 		`{"password": 12`:      `<redacted>`,
 		`{"top_p": 12`:         `{"top_p": 12`,
 	} {
-		if got := RedactJSON(body); got != want {
+		if got := JSON(body); got != want {
 			t.Errorf("%s is shown as %s", body, got)
 		}
 	}

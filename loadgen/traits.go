@@ -1,0 +1,51 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// traitsOf is what a report of the run needs to know of its API and of its workload.
+func traitsOf(p *Plan) (t metrics.Traits) {
+	s, w := &p.Sampling, &p.Workload
+	if api := p.Server.backend(); api != nil {
+		t = api.Traits()
+	}
+	t.CountsLast = t.CountsLast || s.drops("stream_options")
+	t.OwnLength, t.Answers = s.ownLength(), s.answers()
+	t.CountsEach = s.UsageAlways || s.continuous()
+	// The Spec-Bench dataset has no way to skip the template.
+	t.Rendered = w.Has(Renders) && (!w.SkipTemplate || w.Dataset == "spec_bench")
+	t.SharedPrefixes = w.Has(SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.sends(beforePrompts...)
+	t.Fewer, t.Socket = w.NoOversample, p.Server.Socket != ""
+	t.Piped = p.Keep.Records != nil && !p.Keep.Records.Ours()
+	t.Alone = p.Repeat > 1 || p.SoloFirst || p.Pairs
+	t.SessionSlots, t.Shorter = w.Sessions.SlotsFlag, w.shorter()
+	return t
+}
+
+// beforePrompts are members of a body that a chat template puts before the prompt.
+var beforePrompts = []string{"tools", "functions", "documents", "system", "instructions"}
+
+// continuous reports that the body given by the user asks for the count of tokens with every chunk.
+func (s *Sampling) continuous() bool {
+	given, _ := s.ExtraBody.Get("stream_options")
+	text, err := json.Marshal(given)
+	var options struct {
+		Continuous bool `json:"continuous_usage_stats"`
+	}
+	return err == nil && json.Unmarshal(text, &options) == nil && options.Continuous
+}
+
+// shorter says how the user gets shorter prompts; empty if no flag makes them shorter.
+func (w *Workload) shorter() string {
+	switch {
+	case w.Dataset == "sessions", w.Sessions.MultiTurn && slices.Contains([]string{"random", "sharegpt"}, w.Dataset):
+		return "leave out long sessions (--max-model-len)"
+	case slices.Contains([]string{"random", "random-mm", "random-rerank"}, w.Dataset):
+		return "lower --random-input-len or --random-output-len"
+	}
+	return ""
+}
