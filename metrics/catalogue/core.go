@@ -93,6 +93,14 @@ func core() []metrics.Number {
 			About: "from waking a sleeping server to the first chunk of the next request",
 			Of:    ofWake(func(w *metrics.Wake) time.Duration { return w.FirstToken })},
 		perUser(50), perUser(10), perUser(1),
+		{Key: "output_tokens_per_s_per_user", Label: "Output throughput per user", Head: "output tok/s per user",
+			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
+			About: "output throughput / users, who are --max-concurrency or the most requests in flight",
+			Of:    func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Users() }},
+		{Key: "output_tokens_per_s_per_gpu", Label: "Output throughput per GPU", Head: "output tok/s per GPU",
+			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
+			About: "output throughput / GPUs, by --gpus or --metadata, or else 1",
+			Of:    func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Header.Config.GPUs() }},
 	}
 }
 

@@ -5,19 +5,15 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // perUser is the throughput of each GPU against the throughput that each user gets: what a server
 // earns against what its users feel. The front has the runs that no other run beats in both.
 func perUser(all []Condition, load string) Chart {
+	user, gpu := chosen("", "output_tokens_per_s_per_user"), chosen("", "output_tokens_per_s_per_gpu")
 	c := Chart{Name: "throughput-per-gpu-against-per-user", Title: "Output throughput per GPU against per user",
-		X: Axis{Title: "Output throughput per user (tok/s)"}, Y: Axis{Title: "Output throughput per GPU (tok/s)"}}
-	paths := paths(all, load, func(c *Condition) (x, y float64) {
-		return c.Middle(func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Users() }),
-			c.Middle(func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Header.Config.GPUs() })
-	})
+		X: Axis{Title: user.title()}, Y: Axis{Title: gpu.title()}}
+	paths := paths(all, load, func(c *Condition) (x, y float64) { return c.Middle(user.Of), c.Middle(gpu.Of) })
 	points := 0
 	for _, s := range paths {
 		points += len(s.X)
