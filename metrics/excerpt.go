@@ -11,7 +11,7 @@ import (
 // A Part says which part of a run a Summary is about.
 type Part struct {
 	Window
-	Steady bool // Steady found that the run was in a steady state here
+	Steady bool // metrics/steady found that the run was in a steady state here
 
 	Requests int // measured in the whole run
 	Inside   int // of these, requests wholly inside the window

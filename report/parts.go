@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -131,7 +132,7 @@ func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) er
 // of is the window in s, limited to its measured part.
 func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 	if a.Steady {
-		window, ok := s.Steady()
+		window, ok := steady.State(s)
 		if !ok {
 			return window, errors.New("no steady state was found: the run is too short, or its load changes until its end")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -127,7 +128,7 @@ func TestATargetAmongNoOthersIsNoGroup(t *testing.T) {
 func parted(t *testing.T) *metrics.Summary {
 	t.Helper()
 	s := two(false).Shared[0]
-	w, ok := s.Steady()
+	w, ok := steady.State(s)
 	if !ok {
 		t.Fatal("no steady state")
 	}

@@ -1,10 +1,12 @@
-package metrics
+// Package steady finds the part of a run in which its load was steady.
+package steady
 
 import (
 	"math"
 	"slices"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/tally"
 )
 
@@ -15,7 +17,7 @@ const (
 	batch         = 5 // samples
 )
 
-// Steady is the window in which the run was in a steady state, by the Trace. Its end is when the
+// State is the window in which a run was in a steady state, by the Trace. Its end is when the
 // last measured request was sent: after that the load drains. Its start is where MSER-5 truncates
 // the number of measured requests in flight. It takes one sample for each request, in equal steps
 // from the first request sent to that end. MSER: White, An effective truncation heuristic for bias
@@ -23,14 +25,14 @@ const (
 // White, Cobb, Spratt, A comparison of five steady-state truncation heuristics for simulation,
 // Winter Simulation Conference 2000. It is false if there are fewer than fifty requests, or if the
 // truncation point is in the second half.
-func (s *Summary) Steady() (Window, bool) {
+func State(s *metrics.Summary) (metrics.Window, bool) {
 	var sent tally.Extent
 	var starts, ends []time.Duration
 	for r := range s.Measured() {
 		sent.Add(r.Times.Sent)
 		starts, ends = append(starts, r.Times.Sent), append(ends, r.Times.End)
 	}
-	w := Window{sent.First, sent.Last}
+	w := metrics.Window{From: sent.First, To: sent.Last}
 	samples := min(len(starts), mostSamples) / batch * batch
 	if samples < fewestSamples || w.From == w.To {
 		return w, false
@@ -75,3 +77,5 @@ func truncation(values []float64) (n int, ok bool) {
 	}
 	return n, n < half
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
