@@ -26,6 +26,16 @@ type clocked interface{ Shift(later time.Duration) }
 // warm is an Aspect that also gets the requests of the warm-up, by AddWarmUp.
 type warm interface{ AddWarmUp(*record.Record) }
 
+// crossed is an Aspect that also gets the requests that open a conversation, were sent within a part of a run, and
+// ended after it.
+type crossed interface{ AddSent(*record.Record) }
+
+// finished is an Aspect with numbers that depend on all of its requests and on how long the run took. Finish
+// computes them, as often as there is a Summary.
+type finished interface {
+	Finish(h *Header, seconds float64)
+}
+
 // A Kind is an aspect as the list in metrics/aspect has it. Functions and texts may be nil and empty.
 type Kind struct {
 	Name    string
@@ -93,6 +103,24 @@ func (v views) addWarmUp(r *record.Record) {
 	for i := range v {
 		if a, asks := v[i].Aspect.(warm); asks {
 			a.AddWarmUp(r)
+		}
+	}
+}
+
+// addSent adds a request that was sent within a part of a run, and ended after it.
+func (v views) addSent(r *record.Record) {
+	for i := range v {
+		if a, asks := v[i].Aspect.(crossed); asks {
+			a.AddSent(r)
+		}
+	}
+}
+
+// finish computes what depends on all requests of a run that took so many seconds.
+func (v views) finish(h *Header, seconds float64) {
+	for i := range v {
+		if a, has := v[i].Aspect.(finished); has {
+			a.Finish(h, seconds)
 		}
 	}
 }

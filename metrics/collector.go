@@ -72,7 +72,6 @@ func (c *Collector) Add(r *record.Record) {
 			c.trace.Records.Add(packed)
 		}
 	}
-	c.witness.backlog.add(r)
 	if r.Phase == record.WarmUp {
 		c.witness.truth.views.addWarmUp(r)
 		c.addTurn(r, true)
@@ -143,13 +142,6 @@ func (c *Collector) addClocks(s *Sample) {
 
 // Requests is the number of measured requests that were added.
 func (c *Collector) Requests() int { return c.sum.Completed + c.sum.Failed }
-
-// FirstLate is how late the first request of the first conversation was sent; false if there is no
-// such request.
-func (c *Collector) FirstLate() (time.Duration, bool) {
-	w := &c.witness
-	return w.sent.First - w.due.First, w.sent.Any
-}
 
 // Gapless reports that ITL lacks the gaps of some completed request, because only its first and its
 // last chunk are known.
@@ -275,7 +267,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.noTruth {
-		s.Truth = c.witness.result(&c.header.Config, seconds)
+		s.Truth = c.witness.result(c.header, seconds)
 		s.Truth.Course = c.course()
 	}
 	s.inOnePiece()

@@ -70,7 +70,7 @@ func (e *excerpt) take(r *record.Record) {
 // cross counts a request that was in progress at an edge; ended says whether it ended inside.
 func (e *excerpt) cross(r *record.Record, ended bool) {
 	if r.Phase == record.Main && r.Turn == 0 && e.part.holds(r.Times.Sent) {
-		e.witness.addStart(r)
+		e.witness.truth.views.addSent(r)
 	}
 	chunks := &r.Answer.Chunks
 	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.holds(r.Times.Sent) &&
@@ -146,7 +146,5 @@ func (e *excerpt) summary() *Summary {
 	}
 	s.inOnePiece()
 	s.pooled()
-	// The ramp opens the run, not a part of it.
-	s.Truth.Ramp = Ramp{}
 	return s
 }

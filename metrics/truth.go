@@ -36,12 +36,6 @@ type Truth struct {
 	// Busy is the time in which any measured request was in flight.
 	Busy time.Duration
 
-	Ramp Ramp // how the load began, if all requests are due at once
-	Pace Pace // achieved rate and requested rate, if requests are due one after the other
-	Held Held // slots held after the last chunk
-
-	Backlog Backlog // whether the server kept up, if requests are due at an even rate
-
 	Late LateStamps // chunks with the stamp of a later one
 
 	LaterTurns bool // conversations went on after their first turn
@@ -66,7 +60,7 @@ func (t *Truth) latencies() map[string]*Distribution {
 	return all
 }
 
-// merge adds the counts of other requests, whose clock began that much later, except for the Ramp.
+// merge adds the counts of other requests, whose clock began that much later.
 func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.views.merge(other.views, later)
@@ -80,8 +74,5 @@ func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.ScheduledTTFT.Merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.Merge(&other.ScheduledE2EL)
 	t.Waterfall.merge(&other.Waterfall)
-	t.Pace.Requests += other.Pace.Requests
-	t.Pace.Queue += other.Pace.Queue
-	t.Pace.Lag += other.Pace.Lag
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }

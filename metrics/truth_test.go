@@ -62,10 +62,6 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 		"mean ITL":            {truth.MeanITL, 60.0 / 7},
 		"smallest ITL":        {truth.ITL.Percentile(0), 5},
 		"mean concurrency":    {truth.MeanConcurrency, 0.101 + 0.070 + 0.008},
-		"held":                {Milliseconds(truth.Held.Mean), 5},
-		"held share":          {truth.Held.Share, 10.0 / (91 + 70)},
-		"asked rate":          {truth.Pace.Asked(), 2 / 0.030},
-		"achieved rate":       {truth.Pace.Achieved(), 2 / 0.022},
 		"tokens in the chunk": {truth.Tokens.Mean(), 9.0 / 6},
 	} {
 		if !near(pair[0], pair[1]) {
@@ -75,34 +71,8 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 	if want := (ChunkTokens{Known: 2, Chunks: 6, Blank: 2, Tokens: 9, Largest: 3}); truth.Tokens != want {
 		t.Errorf("tokens %+v, want %+v", truth.Tokens, want)
 	}
-	if want := (Pace{Requests: 3, Due: 30 * msec, Sent: 22 * msec, Queue: 10 * msec, Lag: 13 * msec}); truth.Pace != want {
-		t.Errorf("pace %+v, want %+v", truth.Pace, want)
-	}
-	if truth.PeakTokens != 9 || truth.PeakStep != 10*msec || truth.PeakConcurrency != 3 || truth.Ramp != (Ramp{}) {
-		t.Errorf("peaks %d in steps of %v and %d, ramp %+v", truth.PeakTokens, truth.PeakStep, truth.PeakConcurrency, truth.Ramp)
-	}
-}
-
-func TestTheRampIsThatOfRequestsWithoutAQueue(t *testing.T) {
-	burst := []*record.Record{
-		{Times: record.Times{Sent: 3 * msec, End: 9 * msec}}, {Times: record.Times{Sent: 7 * msec, End: 9 * msec}},
-		{Times: record.Times{Slot: 9 * msec, Sent: 40 * msec, End: 50 * msec}},                                                                               // waited for a slot
-		{Turn: 1, Times: record.Times{Due: 9 * msec, Slot: 9 * msec, Sent: 60 * msec, End: 70 * msec}},                                                       // a later turn
-		{Phase: record.WarmUp, Times: record.Times{Sent: 80 * msec, End: 90 * msec}}, {Phase: record.Drain, Times: record.Times{Sent: 90 * msec, End: 1e12}}, // not measured, stopped
-	}
-	truth := truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...)
-	if want := (Ramp{Requests: 2, Took: 7 * msec}); truth.Ramp != want || truth.Pace != (Pace{}) {
-		t.Errorf("ramp %+v, pace %+v; want %+v", truth.Ramp, truth.Pace, want)
-	}
-	// A rate that grows is inf in vLLM's configuration, too.
-	truth = truthOf(Config{RequestRate: math.Inf(1), RampUp: &RampUp{"linear", 1, 5}}, burst...)
-	if truth.Ramp != (Ramp{}) || truth.Pace.Requests != 3 {
-		t.Errorf("ramp %+v, pace %+v", truth.Ramp, truth.Pace)
-	}
-	// In a closed loop each is due when there is a slot.
-	burst = append(burst, &record.Record{Times: record.Times{Due: 9 * msec, Slot: 9 * msec, Sent: 10 * msec, End: 20 * msec}})
-	if truth = truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...); truth.Ramp != (Ramp{}) {
-		t.Errorf("ramp %+v of a closed loop", truth.Ramp)
+	if truth.PeakTokens != 9 || truth.PeakStep != 10*msec || truth.PeakConcurrency != 3 {
+		t.Errorf("peaks %d in steps of %v and %d", truth.PeakTokens, truth.PeakStep, truth.PeakConcurrency)
 	}
 }
 
@@ -156,18 +126,6 @@ func TestAFewBundledRequestsAreLeftOut(t *testing.T) {
 		if kept && (truth.ITL.Len() != requests-1 || !near(truth.MeanITL, 5)) || !kept && truth.ITL.Len() != 0 || truth.Tokens.Differ() == kept {
 			t.Errorf("1 of %d bundled: %d values, mean %v, differ %v", requests, truth.ITL.Len(), truth.MeanITL, truth.Tokens.Differ())
 		}
-	}
-}
-
-func TestAgeAfterTheLastChunkMayBeOurs(t *testing.T) {
-	late := func(age time.Duration) *record.Record {
-		r := arrived(record.Record{Tokens: record.Tokens{Out: 2}, Answer: record.Answer{MaxAge: age}}, 10, 20)
-		r.Times.End = 26 * msec
-		return r
-	}
-	truth := truthOf(Config{}, late(4*msec), late(time.Second))
-	if want := (Held{Mean: 6 * msec, Share: 0.3, Unread: 5 * msec}); truth.Held != want {
-		t.Errorf("held %+v, want %+v", truth.Held, want)
 	}
 }
 

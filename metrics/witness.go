@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
@@ -9,22 +8,15 @@ import (
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 56 bytes for each request, up to
-// a given number, and nothing for a token: at most 48 MiB of steps, 48 KiB of the backlog and a few
-// histograms.
+// a given number, and nothing for a token: at most 48 MiB of steps and a few histograms.
 type witness struct {
 	truth    Truth            // counts and distributions so far
 	tokens   tally.TimeSeries // when tokens came
 	inFlight tally.InFlight
-	backlog  backlog // includes the warm-up's requests
-	expected int     // requests to make room for with the first; 0: unknown
+	expected int // requests to make room for with the first; 0: unknown
 
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
 	afterTokens float64       // tokens in that time
-	answered    int           // completed requests
-	held, e2el  time.Duration // after the last chunk, and up to it
-	unread      time.Duration // part of held in which the last chunk may have waited in the socket
-	due, sent   tally.Extent  // of the requests that open a conversation
-	spaced      bool          // they were not all due at once
 }
 
 // add adds a measured record; most is how many values of a kind are kept.
@@ -35,9 +27,6 @@ func (w *witness) add(r *record.Record, most int) {
 	for _, v := range w.truth.views {
 		v.Add(r)
 	}
-	if r.Phase == record.Main && r.Turn == 0 {
-		w.addStart(r)
-	}
 	if r.Answered() {
 		w.truth.Waterfall.Add(r)
 		w.truth.Late.add(r, most)
@@ -45,20 +34,6 @@ func (w *witness) add(r *record.Record, most int) {
 		if r.Tokens.Out > 0 || !r.Answer.Unstreamed { // an embedding has no tokens
 			w.addTokens(r)
 		}
-	}
-}
-
-func (w *witness) addStart(r *record.Record) {
-	p := &w.truth.Pace
-	p.Requests++
-	p.Queue += r.Queue()
-	p.Lag += r.Lag()
-	w.due.Add(r.Times.Due)
-	w.sent.Add(r.Times.Sent)
-	w.spaced = w.spaced || w.due.Last > w.due.First
-	if r.Queue() == 0 {
-		w.truth.Ramp.Requests++
-		w.truth.Ramp.Took = max(w.truth.Ramp.Took, r.Lag())
 	}
 }
 
@@ -87,12 +62,6 @@ func (w *witness) addLatencies(r *record.Record, most int) {
 		put(&t.ScheduledTTFT, first-r.Times.Due)
 	}
 	put(&t.ScheduledE2EL, r.Times.Sent+r.E2EL()-r.Times.Due)
-	w.answered++
-	if last := r.Final(); r.Times.End >= last && last > 0 {
-		w.held += r.Times.End - last
-		w.unread += min(r.Times.End-last, r.Answer.MaxAge)
-		w.e2el += r.E2EL()
-	}
 }
 
 // addTokens counts the tokens of a completed request by their chunks. It spreads them evenly if
@@ -124,36 +93,14 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.truth.merge(&other.truth, later)
 	w.tokens.Merge(&other.tokens, later)
 	w.inFlight.Merge(&other.inFlight, later, most)
-	w.backlog.merge(&other.backlog, later)
 	w.afterFirst += other.afterFirst
 	w.afterTokens += other.afterTokens
-	w.answered += other.answered
-	w.held += other.held
-	w.e2el += other.e2el
-	w.unread += other.unread
-	w.mergeRamp(other, later)
-	w.due.Merge(other.due, later)
-	w.sent.Merge(other.sent, later)
-	w.spaced = w.spaced || other.spaced
 }
 
-// mergeRamp combines both bursts into one, from the first request due to the last one sent. Shards
-// do not begin at the same instant.
-func (w *witness) mergeRamp(other *witness, later time.Duration) {
-	mine, others := &w.truth.Ramp, other.truth.Ramp
-	switch due := other.due.First + later; {
-	case !other.due.Any:
-	case !w.due.Any:
-		*mine = others
-	default:
-		mine.Requests += others.Requests
-		mine.Took = max(w.due.First+mine.Took, due+others.Took) - min(w.due.First, due)
-	}
-}
-
-// result is the Truth of a run with Config c that took so many seconds.
-func (w *witness) result(c *Config, seconds float64) *Truth {
+// result is the Truth of a run that took so many seconds.
+func (w *witness) result(h *Header, seconds float64) *Truth {
 	t := w.truth
+	t.views.finish(h, seconds)
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
 	}
@@ -165,20 +112,6 @@ func (w *witness) result(c *Config, seconds float64) *Truth {
 	t.PeakConcurrency, t.Busy = w.inFlight.Peak(), w.inFlight.Any()
 	if seconds > 0 {
 		t.MeanConcurrency = w.inFlight.Busy.Seconds() / seconds
-	}
-	t.Pace.Due, t.Pace.Sent = w.due.Last-w.due.First, w.sent.Last-w.sent.First
-	if !c.Paced() {
-		t.Pace = Pace{}
-	}
-	if c.Even() && w.due.Any {
-		t.Backlog = w.backlog.growth(w.due.First)
-	}
-	if c.Paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
-		t.Ramp = Ramp{}
-	}
-	t.Held.Mean, t.Held.Unread = Share(w.held, w.answered), Share(w.unread, w.answered)
-	if w.e2el > 0 {
-		t.Held.Share = float64(w.held) / float64(w.e2el)
 	}
 	return &t
 }

@@ -290,17 +290,6 @@ func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("peak_output_step_ms", metrics.Milliseconds(t.PeakStep))
 	o.Set("peak_concurrency", t.PeakConcurrency)
 	o.Set("mean_concurrency", t.MeanConcurrency)
-	if t.Ramp.Requests > 0 {
-		o.Set("ramp_requests", t.Ramp.Requests)
-		o.Set("ramp_ms", metrics.Milliseconds(t.Ramp.Took))
-	}
-	if t.Pace.Asked() > 0 && t.Pace.Achieved() > 0 {
-		o.Set("asked_rate_per_s", t.Pace.Asked())
-		o.Set("achieved_rate_per_s", t.Pace.Achieved())
-	}
-	o.Set("mean_held_ms", metrics.Milliseconds(t.Held.Mean))
-	o.Set("held_percent", t.Held.Share*100)
-	o.Set("mean_held_unread_ms", metrics.Milliseconds(t.Held.Unread))
 }
 
 // costFacts are the energy and the money that the run cost.

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -174,10 +175,10 @@ var meetings = map[string]func(s *metrics.Summary){
 	},
 	"no places": func(s *metrics.Summary) {
 		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Parts: metrics.JobParts{SessionSlots: time.Hour}}
-		s.Truth.Pace = metrics.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
+		pace.Of(s).Pace = pace.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
 	},
 	"no slots": func(s *metrics.Summary) {
-		s.Truth.Pace = metrics.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
+		pace.Of(s).Pace = pace.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
 	},
 	"no counts": func(s *metrics.Summary) { *metrics.View[counts.Counts](s) = counts.Counts{Of: 100, Nobody: 100} },
 	"an early chunk": func(s *metrics.Summary) {

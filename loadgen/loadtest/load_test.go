@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -89,7 +90,7 @@ func TestALoadOnAHandlerIsPacedInFakeTime(t *testing.T) {
 		load := four(steady(t, ""))
 		load.Rate, load.Concurrency = 0.01, 0
 		s := load.Test(t, SLO{TTFT: Latency{Max: 10 * time.Millisecond}})
-		if pace := s.Truth.Pace; pace.Requests != 4 || pace.Due < 10*time.Second || pace.Sent != pace.Due || s.Lag.Percentile(100) != 0 {
+		if pace := pace.Of(s); pace.Requests != 4 || pace.Due < 10*time.Second || pace.Sent != pace.Due || s.Lag.Percentile(100) != 0 {
 			t.Errorf("%+v, lag %v ms", pace, s.Lag.Percentile(100))
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
 )
 
 // An SLO is the most that a latency may be.
@@ -114,7 +115,7 @@ func (s *Search) doubt(sum *metrics.Summary) string {
 // up with it.
 func unproven(sum *metrics.Summary) bool {
 	rate := sum.Header.Config.RequestRate
-	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !sum.Truth.Backlog.Judged
+	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !backlog.Of(sum).Judged
 }
 
 // broken is how a run breaks the limit, "" if it does not. tooFew means that it is within the

@@ -7,22 +7,30 @@ package aspect
 
 import (
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
+	"github.com/servebench/servebench/metrics/aspect/burst"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/stalls"
 )
 
 // all are all aspects.
 var all = []*metrics.Kind{
+	backlog.Kind,
+	burst.Kind,
 	connecting.Kind,
 	counts.Kind,
 	delivery.Kind,
 	endings.Kind,
+	held.Kind,
 	lengths.Kind,
+	pace.Kind,
 	prompts.Kind,
 	stalls.Kind,
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/catalogue"
 )
 
@@ -161,8 +162,9 @@ func keptPace(s *metrics.Summary) bool {
 	if s.Truth == nil {
 		return false
 	}
-	achieved, least := s.Truth.Pace.Kept()
-	return s.Truth.Pace.Due > 0 && s.Truth.Pace.Sent > 0 && !s.Truth.HeldBack() && achieved >= least
+	sent := pace.Of(s)
+	achieved, least := sent.Kept()
+	return sent.Due > 0 && sent.Sent > 0 && !pace.HeldBack(s) && achieved >= least
 }
 
 // A Paired is what sharing did to one target in several repeats. Each repeat has the target alone

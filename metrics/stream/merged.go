@@ -90,11 +90,10 @@ func (m *merged) join(sh *shard) error {
 
 // look notes how late a shard's first request was.
 func (m *merged) look(sh *shard) {
-	late, known := sh.collector.FirstLate()
-	if !known {
+	if !sh.sent.Any {
 		return
 	}
-	late += m.later(sh)
+	late := sh.sent.First - sh.due.First + m.later(sh)
 	if m.late == nil || late < m.late.From {
 		m.first = sh.name()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A shard is what is known so far about one shard of a run. All its times are on its own clock,
@@ -20,6 +21,7 @@ type shard struct {
 	headers   []*metrics.Header // of all its run lines
 	ends      []*metrics.End    // all of them
 	collector *metrics.Collector
+	due, sent tally.Extent  // of the requests that open a conversation
 	last      time.Duration // latest end of a measured record
 	lines     int           // of requests
 	records   int           // measured requests; known once it has joined the others
@@ -71,6 +73,10 @@ func (sh *shard) add(r *record.Record) {
 	sh.collector.Add(r)
 	if r.Phase != record.WarmUp {
 		sh.last = max(sh.last, r.Times.End)
+		if r.Phase == record.Main && r.Turn == 0 {
+			sh.due.Add(r.Times.Due)
+			sh.sent.Add(r.Times.Sent)
+		}
 		sh.gapless = sh.gapless || sh.header.Counted(r).Answer.Chunks.Gapless()
 	}
 }

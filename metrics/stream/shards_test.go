@@ -19,6 +19,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/burst"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -256,16 +257,16 @@ func TestABurstOfShardsIsARamp(t *testing.T) {
 	f := fleet{n: 4, change: func(h *metrics.Header, _ *Writer) { h.Config.RequestRate = math.Inf(1) }}
 	records := load(40)
 	// The shards begin up to 5.1 ms after the first.
-	want := metrics.Ramp{Requests: 40}
+	want := burst.Burst{Requests: 40}
 	for i, r := range records {
 		r.Times.Due, r.Times.Slot, r.Phase, r.Turn = 0, 0, record.Main, 0
 		want.Took = max(want.Took, r.Times.Sent+time.Duration(i%4*3%4)*1_700_001)
 	}
-	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != want {
+	if got := burst.Of(readOne(t, slices.Concat(f.write(t, records)...))); got.Requests != want.Requests || got.Took != want.Took {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	records[9].Times.Due, records[9].Times.Slot = msec, msec // so it is none
-	if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (metrics.Ramp{}) {
+	if got := burst.Of(readOne(t, slices.Concat(f.write(t, records)...))); got.Requests != 0 || got.Took != 0 {
 		t.Errorf("a ramp of %d requests", got.Requests)
 	}
 }

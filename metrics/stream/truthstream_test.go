@@ -13,9 +13,12 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/burst"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -28,7 +31,7 @@ func figures(s *metrics.Summary) string {
 	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.UndelayedTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
-	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), t.Ramp, t.Pace, t.Held)
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), []any{burst.Of(s).Requests, burst.Of(s).Took}, pace.Of(s).Pace, held.Of(s).Held)
 	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Of(s), endings.Of(s).Reasons)
 	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()

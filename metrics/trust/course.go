@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 )
 
 // This file notes how a run went: whether it was steady, and whether its load was what the flags say.
@@ -25,7 +27,7 @@ func (j *judge) noteCourse(n *notes) {
 			"kinds of requests, share this load?",
 			100*(1-m.Share), showMS(m.Fast), 100*m.Share, showMS(m.Slow))
 	}
-	n.add(c.Quick > 1 && j.Truth.Backlog.Late == 0 && percent(c.Quick, c.Of) > quickNoted,
+	n.add(c.Quick > 1 && backlog.Of(j.Summary).Late == 0 && percent(c.Quick, c.Of) > quickNoted,
 		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent "+
 			"as text, or from a cache? --save-detailed has their texts",
 		c.Quick, metrics.Counted(c.Of, "answer"), showMS(metrics.Milliseconds(c.Quickest)))
@@ -42,7 +44,7 @@ func showStretch(s metrics.Stretch) string {
 
 // noteLoad notes that the load never was what the flags say, because the run was too short for it.
 func (j *judge) noteLoad(n *notes) {
-	c, pace := &j.Header.Config, j.Truth.Pace
+	c, sent := &j.Header.Config, pace.Of(j.Summary)
 	if j.Sessions != nil || j.Interrupted || j.Completed == 0 {
 		return
 	}
@@ -51,10 +53,10 @@ func (j *judge) noteLoad(n *notes) {
 	n.add(closed && used < usedNoted, "%.1f of the %d slots of --max-concurrency were in use on average, and %d at "+
 		"most: the numbers are of a smaller load. Take %d requests or more",
 		j.Truth.MeanConcurrency, c.MaxConcurrency, j.Truth.PeakConcurrency, 10*c.MaxConcurrency)
-	due := metrics.Milliseconds(pace.Due)
-	n.add(c.Even() && pace.Requests > 1 && due < mean(&j.E2EL),
+	due := metrics.Milliseconds(sent.Due)
+	n.add(c.Even() && sent.Requests > 1 && due < mean(&j.E2EL),
 		"all %s were due within %s, and an answer takes %s: the server never had the load of this rate, and throughput is "+
 			"of the wait for the last answers. Take %.0f requests or more",
-		metrics.Counted(pace.Requests, "request"), showMS(due), showMS(j.E2EL.Mean()),
-		math.Ceil(10*pace.Asked()*j.E2EL.Mean()/1000))
+		metrics.Counted(sent.Requests, "request"), showMS(due), showMS(j.E2EL.Mean()),
+		math.Ceil(10*sent.Asked()*j.E2EL.Mean()/1000))
 }

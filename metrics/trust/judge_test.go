@@ -10,10 +10,13 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -117,7 +120,7 @@ func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
 		"a closed loop of fewer":    func(s *metrics.Summary) { inSlots(s).Header.Config.MaxConcurrency = 200 },
 	} {
 		s := clean()
-		s.Truth.Held = metrics.Held{Mean: 20 * msec, Share: 0.5}
+		held.Of(s).Held = held.Held{Mean: 20 * msec, Share: 0.5}
 		set(s)
 		if Judge(s); s.Trust.Verdict != metrics.Valid {
 			t.Errorf("%s: SUSPECT for %q", name, failing(s))
@@ -235,38 +238,38 @@ var faults = []fault{
 		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
 	}, "1 connection could not be opened: too many open files"},
 	{"backlog", 5, 5.1, func(s *metrics.Summary, v float64) {
-		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: v, Chance: 4}
+		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 100, Growth: v, Chance: 4}
 	}, "the backlog grew by 5.1 requests a second; these latencies depend on how long the run was"},
 	{"backlog", 7.9, 8.1, func(s *metrics.Summary, v float64) {
-		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: v, Chance: 8}
+		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 100, Growth: v, Chance: 8}
 	}, "the backlog grew by 8.1 requests a second"},
 	{"backlog", 1, 16.4, func(s *metrics.Summary, v float64) { // the slots held requests back for that
-		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 40, Growth: v}
-		s.Truth.Pace.Queue = time.Hour
+		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 40, Growth: v}
+		pace.Of(s).Queue = time.Hour
 		if v > 1 {
-			s.Truth.Pace.Sent *= 2
+			pace.Of(s).Sent *= 2
 		}
 	}, "the backlog grew by 16 requests a second; these latencies depend on how long the run was"},
 	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // most requests waited for a slot
 		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(20, 200)
-		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 20, Growth: v}
-		s.Truth.Pace.Queue = time.Hour
+		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 20, Growth: v}
+		pace.Of(s).Queue = time.Hour
 	}, "--max-concurrency 8 held requests back: the backlog grew by 9.4 requests a second; latencies from when a request was due depend on how long the run was"},
 	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // the slots were full at the end only
 		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(0, 200)
-		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 20, Growth: v}
-		s.Truth.Pace.Queue = time.Second
+		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 20, Growth: v}
+		pace.Of(s).Queue = time.Second
 	}, "second; these latencies depend on how long the run was"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
-		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
+		pace.Of(s).Sent = time.Duration(float64(pace.Of(s).Due) / v * 100)
 	}, "req/s scheduled: we were late ourselves"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
-		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
-		s.Truth.Pace.Queue = time.Hour
+		pace.Of(s).Sent = time.Duration(float64(pace.Of(s).Due) / v * 100)
+		pace.Of(s).Queue = time.Hour
 	}, "--max-concurrency held requests back, for 18000 ms on average"},
 	{"rate", 19.9, 20.1, func(s *metrics.Summary, v float64) { // a short run
-		s.Truth.Pace.Due = 100 * msec
-		s.Truth.Pace.Sent = s.Truth.Pace.Due + durationMS(v)
+		pace.Of(s).Due = 100 * msec
+		pace.Of(s).Sent = pace.Of(s).Due + durationMS(v)
 	}, "sent"},
 	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
@@ -376,16 +379,16 @@ var faults = []fault{
 		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
 	}, "10.1 % of the time"},
 	{"clock step", 9.9, -10.1, func(s *metrics.Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
-	{"Little's law", 0.0499, 0.0501, func(s *metrics.Summary, v float64) { inSlots(s).Truth.Held = metrics.Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
+	{"Little's law", 0.0499, 0.0501, func(s *metrics.Summary, v float64) { held.Of(inSlots(s)).Held = held.Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
 	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) {
-		inSlots(s).Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5}
+		held.Of(inSlots(s)).Held = held.Held{Mean: durationMS(v), Share: 0.5}
 	}, "50.0 % of E2EL"},
 	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) {
-		inSlots(s).Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
+		held.Of(inSlots(s)).Held = held.Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
 	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) { // at a rate for which there are too few slots
 		s.Header.Config.MaxConcurrency, s.Queue = 8, alike(1, 200)
-		s.Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5}
+		held.Of(s).Held = held.Held{Mean: durationMS(v), Share: 0.5}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
@@ -793,8 +796,8 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 		}
 		s := c.Summary(2)
 		s.Evidence, s.Age = &metrics.Evidence{KernelStamps: 200}, alike(9, 200)
-		if Judge(s); s.Trust.Verdict != metrics.Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*msec {
-			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, s.Truth.Held)
+		if Judge(s); s.Trust.Verdict != metrics.Valid || s.Truth.MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
+			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, held.Of(s).Held)
 		}
 	}
 }
@@ -901,7 +904,7 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	if Judge(s); s.Overloaded() != "" {
 		t.Errorf("%q", s.Overloaded())
 	}
-	s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 40, Growth: 16}
+	backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 40, Growth: 16}
 	s.Evidence.CPU = time.Hour
 	Judge(s)
 	if want := []string{"own CPU", "backlog"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/held"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 )
 
@@ -50,7 +53,7 @@ func (j *judge) cutShort() (metrics.Check, bool) {
 
 // rate compares the achieved with the requested rate, and says which of two delays was longer.
 func (j *judge) rate() (metrics.Check, bool) {
-	p := j.Truth.Pace
+	p := pace.Of(j.Summary)
 	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure, c.Limit = p.Kept()
 	unit := "req/s"
@@ -74,7 +77,7 @@ func (j *judge) rate() (metrics.Check, bool) {
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
 	}
 	// If the server did not keep up, the backlog says so.
-	return c, p.Due > 0 && p.Sent > 0 && !j.Truth.HeldBack()
+	return c, p.Due > 0 && p.Sent > 0 && !pace.HeldBack(j.Summary)
 }
 
 // slots finds that requests waited for slots of --max-concurrency, which no latency includes: a server that
@@ -96,20 +99,21 @@ func (j *judge) slots() (metrics.Check, bool) {
 		"were due",
 		metrics.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
 	rate, paced := j.rate()
-	held := paced && !fine(rate) || j.Truth.HeldBack() || j.waitsForSessionSlots() // which another check or note says
-	return c, !held && c.Figure > 0
+	// Another check or note says these.
+	said := paced && !fine(rate) || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
+	return c, !said && c.Figure > 0
 }
 
 // backlog is the growth of requests that were due and had not ended, while others were still due.
 // Without a limit, each of them slows down the others. With --max-concurrency they wait for a slot
 // instead, so latencies from when a request was sent do not grow.
 func (j *judge) backlog() (metrics.Check, bool) {
-	b := j.Truth.Backlog
+	b := backlog.Of(j.Summary)
 	if !b.Judged {
 		return metrics.Check{}, false
 	}
 	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate",
-		Limit:  max(metrics.GrowthLimit, b.Chance/b.Offered) * 100,
+		Limit:  max(backlog.GrowthLimit, b.Chance/b.Offered) * 100,
 		Remedy: "lower the rate, or use a faster server"}
 	c.Text = "the backlog did not grow beyond chance"
 	if !fine(c) {
@@ -129,11 +133,11 @@ func (j *judge) backlog() (metrics.Check, bool) {
 // slotsFull reports that most requests had to wait until another one released its slot, so the
 // backlog grew in front of the slots.
 func (j *judge) slotsFull() bool {
-	return j.Header.Config.MaxConcurrency > 0 && j.Truth.HeldBack() && j.Queue.Len() > 0 && j.Queue.Median() > 0
+	return j.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.Summary) && j.Queue.Len() > 0 && j.Queue.Median() > 0
 }
 
 func (j *judge) little() (metrics.Check, bool) {
-	h := j.Truth.Held
+	h := held.Of(j.Summary)
 	if h.Mean <= 0 || !j.waitsForSlots() {
 		return metrics.Check{}, false
 	}

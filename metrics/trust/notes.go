@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 )
 
@@ -103,7 +104,7 @@ func (j *judge) noteConnections(n *notes) {
 
 // noteServer notes whether the server kept up, and how far its counters can be used.
 func (j *judge) noteServer(n *notes) {
-	b := j.Truth.Backlog
+	b := backlog.Of(j.Summary)
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
 		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)),
 		showMS(metrics.Milliseconds(b.Early)))

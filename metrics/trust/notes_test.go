@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -134,7 +136,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "35.2 of the 64 slots of --max-concurrency were in use on average, and 64 at most: the numbers are of a smaller load. Take 640 requests or more"},
 		"a rate that never was": {func(s *metrics.Summary) {
 			s.Header.Config.RequestRate = 1000
-			s.Truth.Pace = metrics.Pace{Requests: 51, Due: 51 * msec, Sent: 51 * msec}
+			pace.Of(s).Pace = pace.Pace{Requests: 51, Due: 51 * msec, Sent: 51 * msec}
 		}, "all 51 requests were due within 51.0 ms, and an answer takes 240 ms: the server never had the load of this rate, and throughput is of the wait for the last answers. Take 2353 requests or more"},
 		"conversations": {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
@@ -209,7 +211,7 @@ func TestWithoutTruthThereIsNoVerdict(t *testing.T) {
 
 func TestLaterRequestsThatTookLongerAreNoted(t *testing.T) {
 	s := clean()
-	s.Truth.Backlog = metrics.Backlog{Early: time.Second, Late: 3 * time.Second}
+	backlog.Of(s).Trend = backlog.Trend{Early: time.Second, Late: 3 * time.Second}
 	Judge(s)
 	const want = "the run is too short for its answers to show whether the server keeps up"
 	if !slices.ContainsFunc(s.Trust.Notes, func(note string) bool { return strings.HasSuffix(note, want) }) {
@@ -232,16 +234,16 @@ func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
 func TestCoursesThatTheLoadExplainsHaveNoNote(t *testing.T) {
 	for name, set := range map[string]func(*metrics.Summary){
 		"an overloaded server": func(s *metrics.Summary) {
-			s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: 50, Chance: 4}
+			backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 100, Growth: 50, Chance: 4}
 			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{Requests: 9}}
 		},
 		"one that slows down": func(s *metrics.Summary) {
-			s.Truth.Backlog = metrics.Backlog{Early: msec, Late: 9 * msec}
+			backlog.Of(s).Trend = backlog.Trend{Early: msec, Late: 9 * msec}
 			s.Truth.Course = &metrics.Course{Of: 200, Quick: 60, Quickest: msec}
 		},
 		"a ramp": func(s *metrics.Summary) {
 			s.Header.Config.RampUp = new(metrics.RampUp)
-			s.Truth.Pace = metrics.Pace{Requests: 51, Due: 50 * msec, Sent: 50 * msec}
+			pace.Of(s).Pace = pace.Pace{Requests: 51, Due: 50 * msec, Sent: 50 * msec}
 		},
 	} {
 		s := clean()

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -81,11 +82,11 @@ var sessionFaults = []fault{
 	}, "(limit 64.0 %)"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
 		talks(s).Parts.SessionSlots = time.Second
-		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
+		pace.Of(s).Sent, pace.Of(s).Queue = time.Duration(float64(pace.Of(s).Due)/v*100), time.Hour
 	}, "sessions/s scheduled: --max-sessions held sessions back, for 18000 ms on average"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
 		talks(s).Parts.Slots = time.Second
-		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
+		pace.Of(s).Sent, pace.Of(s).Queue = time.Duration(float64(pace.Of(s).Due)/v*100), time.Hour
 	}, "sessions/s scheduled: --max-concurrency held requests back"},
 }
 

@@ -1,4 +1,4 @@
-package metrics
+package backlog
 
 import (
 	"fmt"
@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
+const msec = time.Millisecond
+
 // total is what is in all bins.
-func (b *backlog) total() (all backlogBin) {
+func (b *bins) total() (all bin) {
 	for _, bin := range b.Bins {
 		all.add(bin)
 	}
@@ -25,9 +28,9 @@ func TestBacklogHoldsInAnyOrder(t *testing.T) {
 	q := queues[1].with(varied, exponential)
 	records := q.serve(2*q.capacity(), 60, 1)
 	r := rand.New(rand.NewPCG(1, 2))
-	var want backlog
+	var want bins
 	for i := range 5 {
-		var b backlog
+		var b bins
 		for _, r := range records {
 			b.add(r)
 		}
@@ -43,19 +46,19 @@ func TestBacklogHoldsInAnyOrder(t *testing.T) {
 
 // However long the run, the bins do not become more, and nothing is lost.
 func TestBacklogOfAWeekIsSmall(t *testing.T) {
-	var b backlog
+	var b bins
 	const week = 7 * 24 * time.Hour
 	for due := time.Duration(0); due < week; due += time.Minute {
 		b.add(&record.Record{Times: record.Times{Due: due, End: due + time.Second}})
 	}
-	if all := b.total(); len(b.Bins) > backlogBins || len(b.Bins) < backlogBins/4 || all != (backlogBin{7 * 24 * 60, 7 * 24 * 60, 7 * 24 * 60 * time.Second}) {
+	if all := b.total(); len(b.Bins) > mostBins || len(b.Bins) < mostBins/4 || all != (bin{7 * 24 * 60, 7 * 24 * 60, 7 * 24 * 60 * time.Second}) {
 		t.Errorf("%d bins of %v: %+v", len(b.Bins), b.Width, all)
 	}
 	// Nonsense in a file is no trouble.
 	for _, at := range []time.Duration{math.MaxInt64, math.MinInt64, -time.Second} {
 		b.add(&record.Record{Times: record.Times{Due: at, End: at}})
 	}
-	if len(b.Bins) > backlogBins {
+	if len(b.Bins) > mostBins {
 		t.Errorf("%d bins", len(b.Bins))
 	}
 }
@@ -67,7 +70,7 @@ func TestBacklogsMerge(t *testing.T) {
 		q := queues[2].with(constant, constant)
 		records := q.serve(2*q.capacity(), seconds, 1)
 		whole := grown(records)
-		var first, second backlog
+		var first, second bins
 		const later = 3137 * time.Millisecond
 		for i, r := range records {
 			if i%2 == 0 && r.Times.Due < 50*time.Second {
@@ -79,10 +82,10 @@ func TestBacklogsMerge(t *testing.T) {
 			second.add(&moved)
 		}
 		first.merge(&second, later)
-		if got := first.growth(0); !got.grows() || math.Abs(got.Growth-whole.Growth) > 0.02*whole.Growth {
+		if got := first.growth(0); !got.Grows() || math.Abs(got.Growth-whole.Growth) > 0.02*whole.Growth {
 			t.Errorf("%g s: the growth is %+v, of the whole %+v", seconds, got, whole)
 		}
-		var none backlog
+		var none bins
 		if none.merge(&first, 0); none.total() != first.total() {
 			t.Errorf("%+v, want %+v", none.total(), first.total())
 		}
@@ -92,7 +95,7 @@ func TestBacklogsMerge(t *testing.T) {
 // A conversation is in the backlog until its last turn ends: 20 a second of three turns
 // each keep 12 of them going.
 func TestConversationIsOneInTheBacklog(t *testing.T) {
-	var b backlog
+	var b bins
 	for i := range 400 {
 		due := time.Duration(i) * 50 * msec
 		for turn := range 3 {
@@ -108,7 +111,7 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	// And a server for one conversation at a time, 600 ms each, does not keep up.
-	var slow backlog
+	var slow bins
 	free := time.Duration(0)
 	for i := range 400 {
 		due := time.Duration(i) * 50 * msec
@@ -119,7 +122,7 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 			due = free
 		}
 	}
-	if got := slow.growth(0); !got.grows() || math.Abs(got.Growth-18.3) > 0.2 {
+	if got := slow.growth(0); !got.Grows() || math.Abs(got.Growth-18.3) > 0.2 {
 		t.Errorf("%+v, want a growth of 18.3", got)
 	}
 }
@@ -127,7 +130,7 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 // A backlog of the warm-up goes on growing in the measured part, which begins with it.
 func TestBacklogOfTheWarmUp(t *testing.T) {
 	q := queues[1].with(constant, exponential)
-	c := NewCollector(&Header{WarmUp: 5 * time.Second, Config: Config{RequestRate: 2 * q.capacity()}})
+	c := metrics.NewCollector(&metrics.Header{WarmUp: 5 * time.Second, Config: metrics.Config{RequestRate: 2 * q.capacity()}}, Kind)
 	for _, r := range q.serve(2*q.capacity(), 10, 3) {
 		if r.Times.Due < 5*time.Second {
 			r.Phase = record.WarmUp
@@ -136,7 +139,7 @@ func TestBacklogOfTheWarmUp(t *testing.T) {
 		c.Add(r)
 	}
 	s := c.Summary(10)
-	if b := s.Truth.Backlog; !b.grows() || b.Over.From < 5*time.Second {
+	if b := Of(s); !b.Grows() || b.Over.From < 5*time.Second {
 		t.Errorf("%+v", b)
 	}
 }
@@ -198,8 +201,8 @@ func (q queueing) serve(rate, seconds float64, seed uint64) []*record.Record {
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
 // grown is the growth of the backlog in a run.
-func grown(records []*record.Record) Backlog {
-	var b backlog
+func grown(records []*record.Record) Trend {
+	var b bins
 	for _, r := range records {
 		b.add(r)
 	}
@@ -230,7 +233,7 @@ func TestServerThatKeepsUpIsNotOverloaded(t *testing.T) {
 						if b.Judged {
 							judged++
 						}
-						if b.grows() {
+						if b.Grows() {
 							wrong++
 							t.Logf("%d slots of %g s at %g %% for %g s: %+v", q.slots, q.mean, share*100, seconds, b)
 						}
@@ -269,7 +272,7 @@ func TestOverloadIsSeen(t *testing.T) {
 					q := q.with([]variate{constant, varied}[seed%2], load.gap)
 					b := grown(q.serve(load.times*q.capacity(), load.seconds, seed))
 					runs++
-					if !b.grows() {
+					if !b.Grows() {
 						t.Logf("%d slots of %g s, seed %d: %+v", q.slots, q.mean, seed, b)
 						continue
 					}
@@ -298,7 +301,7 @@ func TestFillingUpIsNoOverload(t *testing.T) {
 				for seed := range uint64(5) {
 					q := queueing{mean: 5}.with(size, gap)
 					runs++
-					if b := grown(q.serve(20, seconds, seed)); b.grows() {
+					if b := grown(q.serve(20, seconds, seed)); b.Grows() {
 						wrong++
 						t.Logf("%g s, seed %d: %+v", seconds, seed, b)
 					}
@@ -365,7 +368,7 @@ func TestServerThatFillsUpSlowlyIsNotOverloaded(t *testing.T) {
 					for _, size := range []variate{constant, varied} {
 						q := queueing{size: size, gap: []variate{constant, exponential}[seed%2]}
 						runs++
-						if g := grown(b.serve(q, share*b.capacity(), seconds, seed)); g.grows() {
+						if g := grown(b.serve(q, share*b.capacity(), seconds, seed)); g.Grows() {
 							wrong++
 							t.Logf("%+v at %g %% for %g s: %+v", b, share*100, seconds, g)
 						}

@@ -1,120 +1,174 @@
-package metrics
+// Package backlog is whether the server of a run kept up with the rate: how many requests were due and had not
+// ended, as time went on.
+package backlog
 
 import (
 	"math"
 	"slices"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/tally"
 )
 
+// A Backlog is of all requests of a run, also of its warm-up.
+type Backlog struct {
+	Trend // of the requests so far
+	bins  bins
+	due   tally.Extent // when the measured requests that open a conversation were due
+}
+
+// Kind is the aspect as the list has it.
+var Kind = &metrics.Kind{Name: "backlog", New: func(*metrics.Header) metrics.Aspect { return new(Backlog) }}
+
+// Of is the aspect of a run.
+func Of(s *metrics.Summary) *Backlog { return metrics.View[Backlog](s) }
+
+// Add adds a measured request.
+func (b *Backlog) Add(r *record.Record) {
+	b.bins.add(r)
+	if r.Phase == record.Main && r.Turn == 0 {
+		b.due.Add(r.Times.Due)
+	}
+}
+
+// AddWarmUp adds a request of the warm-up. A backlog of the warm-up goes on in the measured part.
+func (b *Backlog) AddWarmUp(r *record.Record) { b.bins.add(r) }
+
+// Shift moves all times.
+func (b *Backlog) Shift(later time.Duration) {
+	if later == 0 {
+		return
+	}
+	var moved Backlog
+	moved.bins.merge(&b.bins, later)
+	moved.due.Merge(b.due, later)
+	*b = moved
+}
+
+// Merge adds another shard's requests.
+func (b *Backlog) Merge(o metrics.Aspect) {
+	other := o.(*Backlog)
+	b.bins.merge(&other.bins, 0)
+	b.due.Merge(other.due, 0)
+}
+
+// Finish finds the Trend, if requests were due at an even rate.
+func (b *Backlog) Finish(h *metrics.Header, _ float64) {
+	b.Trend = Trend{}
+	if h.Config.Even() && b.due.Any {
+		b.Trend = b.bins.growth(b.due.First)
+	}
+}
+
 // The bins of a backlog. A run of 20 s has bins of 10 ms, a run of a day bins of at most 82 s: a
 // backlog that matters grows over a good part of the run.
 const (
-	backlogBins  = 2048
-	backlogWidth = 10 * time.Millisecond
+	mostBins   = 2048
+	leastWidth = 10 * time.Millisecond
 )
 
-// A backlog counts by time how many requests were due, and how many of them have ended. The
+// Bins count by time how many requests were due, and how many of them have ended. The
 // difference up to a time is the backlog then: the requests in flight and those that wait for a
 // slot. When a run outgrows the bins they become twice as wide, so it never takes more than 48 KiB.
 // Each bin begins at a multiple of its width, so the order in which requests are added does not
 // matter.
-type backlog struct {
+type bins struct {
 	Width  time.Duration // of a bin
 	Origin int64         // time of the first bin, in widths
-	Bins   []backlogBin  // backlogBins at most
+	Bins   []bin         // mostBins at most
 }
 
-// A backlogBin is one stretch of a backlog. Only a conversation's first turn counts as due, since
+// A bin is one stretch of a run. Only a conversation's first turn counts as due, since
 // each later turn is due when the previous one ends; the conversation ends with its last turn.
-type backlogBin struct {
+type bin struct {
 	Began int           // conversations due
 	Ended int           // that ended
 	Took  time.Duration // sum from due to end, over the requests due then
 }
 
-func (b *backlogBin) add(other backlogBin) {
+func (b *bin) add(other bin) {
 	b.Began += other.Began
 	b.Ended += other.Ended
 	b.Took += other.Took
 }
 
 // mean is how long a request took.
-func (b backlogBin) mean() time.Duration { return Share(b.Took, b.Began) }
+func (b bin) mean() time.Duration { return metrics.Share(b.Took, b.Began) }
 
 // add counts a request, measured or of the warm-up.
-func (b *backlog) add(r *record.Record) {
-	due := backlogBin{Began: 1, Took: r.Times.End - r.Times.Due}
+func (b *bins) add(r *record.Record) {
+	due := bin{Began: 1, Took: r.Times.End - r.Times.Due}
 	if r.Turn > 0 {
 		due.Began, due.Ended = 0, -1
 	}
 	b.put(r.Times.Due, due)
-	b.put(r.Times.End, backlogBin{Ended: 1})
+	b.put(r.Times.End, bin{Ended: 1})
 }
 
-func (b *backlog) put(at time.Duration, what backlogBin) {
+func (b *bins) put(at time.Duration, what bin) {
 	if len(b.Bins) == 0 {
-		b.Width = max(b.Width, backlogWidth)
-		b.Origin, b.Bins = tally.FloorDiv(int64(at), int64(b.Width)), []backlogBin{{}}
+		b.Width = max(b.Width, leastWidth)
+		b.Origin, b.Bins = tally.FloorDiv(int64(at), int64(b.Width)), []bin{{}}
 	}
 	i := tally.FloorDiv(int64(at), int64(b.Width))
-	for max(i, b.Origin+int64(len(b.Bins))-1)-min(i, b.Origin) >= backlogBins {
+	for max(i, b.Origin+int64(len(b.Bins))-1)-min(i, b.Origin) >= mostBins {
 		b.widen()
 		i = tally.FloorDiv(int64(at), int64(b.Width))
 	}
 	if short := b.Origin - i; short > 0 {
-		b.Bins = slices.Insert(b.Bins, 0, make([]backlogBin, short)...)
+		b.Bins = slices.Insert(b.Bins, 0, make([]bin, short)...)
 		b.Origin = i
 	}
 	if short := i + 1 - b.Origin - int64(len(b.Bins)); short > 0 {
-		b.Bins = append(b.Bins, make([]backlogBin, short)...)
+		b.Bins = append(b.Bins, make([]bin, short)...)
 	}
 	b.Bins[i-b.Origin].add(what)
 }
 
 // widen makes the bins twice as wide.
-func (b *backlog) widen() {
+func (b *bins) widen() {
 	origin := tally.FloorDiv(b.Origin, 2)
-	wide := make([]backlogBin, tally.FloorDiv(b.Origin+int64(len(b.Bins))-1, 2)-origin+1)
+	wide := make([]bin, tally.FloorDiv(b.Origin+int64(len(b.Bins))-1, 2)-origin+1)
 	for i, bin := range b.Bins {
 		wide[tally.FloorDiv(b.Origin+int64(i), 2)-origin].add(bin)
 	}
 	b.Width, b.Origin, b.Bins = 2*b.Width, origin, wide
 }
 
-// merge adds another backlog, whose clock began that much later. Each bin goes where its middle
+// merge adds the bins of another shard, whose clock began that much later. Each bin goes where its middle
 // then is.
-func (b *backlog) merge(other *backlog, later time.Duration) {
+func (b *bins) merge(other *bins, later time.Duration) {
 	for len(b.Bins) > 0 && b.Width < other.Width {
 		b.widen()
 	}
 	b.Width = max(b.Width, other.Width)
-	for i, bin := range other.Bins {
-		if bin != (backlogBin{}) {
-			b.put(time.Duration(other.Origin+int64(i))*other.Width+other.Width/2+later, bin)
+	for i, one := range other.Bins {
+		if one != (bin{}) {
+			b.put(time.Duration(other.Origin+int64(i))*other.Width+other.Width/2+later, one)
 		}
 	}
 }
 
-// Backlog says how the number of requests grew that were due and had not ended, while requests were
+// Trend says how the number of requests grew that were due and had not ended, while requests were
 // due at an even rate. They are in flight, or wait for a slot of --max-concurrency.
-type Backlog struct {
-	Judged  bool    // there was enough data to judge; if not, the rest is 0, except for Early and Late
-	Over    Window  // the part that was judged, on the clock of the Records
-	Offered float64 // requests due a second
-	Growth  float64 // of the backlog, in requests a second
-	Chance  float64 // largest growth that chance explains, in requests a second
+type Trend struct {
+	// Judged says that there was enough data to judge. If not, the rest is 0, except for Early and Late.
+	Judged  bool
+	Over    metrics.Window // the part that was judged, on the clock of the Records
+	Offered float64        // requests due a second
+	Growth  float64        // of the backlog, in requests a second
+	Chance  float64        // largest growth that chance explains, in requests a second
 
 	// Early and Late are the mean times from due to end in either half, if nothing was judged and
 	// the later requests took longer; else 0.
 	Early, Late time.Duration
 }
 
-// grows reports that the server did not keep up: the backlog grew by more than chance explains, and
+// Grows reports that the server did not keep up: the backlog grew by more than chance explains, and
 // by a part of the rate that matters.
-func (b Backlog) grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
+func (b Trend) Grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
 
 // How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of a server's capacity,
 // fewer than one in a thousand is called overloaded.
@@ -162,8 +216,8 @@ const (
 // which requests ended is below the rate λ at which they were due by more than t·s_d/√12: 12
 // stretches of equal length give the standard deviation s_d of their rates, and Student's t the
 // limit. Since λ is known and not estimated, this test is sharper than one on N.
-func (b *backlog) growth(from time.Duration) Backlog {
-	g := grower{backlog: b}
+func (b *bins) growth(from time.Duration) Trend {
+	g := grower{bins: b}
 	if !g.find(from) {
 		return b.slower()
 	}
@@ -180,12 +234,12 @@ func (b *backlog) growth(from time.Duration) Backlog {
 }
 
 // slower checks whether later requests took longer, in a run with too little data to judge.
-func (b *backlog) slower() (found Backlog) {
+func (b *bins) slower() (found Trend) {
 	all := 0
 	for _, bin := range b.Bins {
 		all += bin.Began
 	}
-	var early, late backlogBin
+	var early, late bin
 	for _, bin := range b.Bins {
 		if early.Began < all/2 {
 			early.add(bin)
@@ -201,10 +255,10 @@ func (b *backlog) slower() (found Backlog) {
 
 // A grower computes the growth of a backlog.
 type grower struct {
-	*backlog
+	*bins
 	offered    float64 // a bin
 	begin, per int     // the first bin to look at, and the bins in a stretch
-	stretches  [growthStretches]backlogBin
+	stretches  [growthStretches]bin
 }
 
 // find reports whether there are enough bins to look at.
@@ -233,44 +287,44 @@ func (g *grower) find(from time.Duration) bool {
 // settled is the bin by which most of the first requests had ended.
 func (g *grower) settled(first, all int) int {
 	wanted := min(max(all/settledFirst, settledLeast), settledMost)
-	var seen backlogBin
+	var seen bin
 	i := first
 	for ; i < len(g.Bins) && seen.Began < wanted; i++ {
 		seen.add(g.Bins[i])
 	}
-	return i + int(min(settledTimes*seen.mean()/g.Width, backlogBins))
+	return i + int(min(settledTimes*seen.mean()/g.Width, mostBins))
 }
 
 // judge computes the growth over the stretches. It finds nothing if too few requests ended, if the
 // backlog grew a lot but perhaps by chance, or if it grows like a server that fills up.
-func (g *grower) judge() Backlog {
+func (g *grower) judge() Trend {
 	early, late := g.half(0), g.half(growthStretches/2)
 	if early.Ended+late.Ended < growthStretches || early.Began == 0 || late.Began == 0 {
-		return Backlog{}
+		return Trend{}
 	}
 	n := float64(growthStretches * g.per)
 	ends := float64(early.Ended+late.Ended) / n
 	growth := float64(early.Began+late.Began)/n - ends
 	beyond := growthQuantile * g.deviation(ends) / math.Sqrt(growthStretches)
 	second := 1 / g.Width.Seconds() // in bins
-	b := Backlog{
+	b := Trend{
 		Judged: true, Offered: g.offered * second, Growth: growth * second,
 		Chance: (beyond + growth - (g.offered - ends)) * second,
-		Over:   Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
+		Over:   metrics.Window{From: g.at(g.begin), To: g.at(g.begin + g.per*growthStretches)},
 	}
-	if !b.grows() && b.Growth > unprovenLimit*b.Offered {
-		return Backlog{}
+	if !b.Grows() && b.Growth > unprovenLimit*b.Offered {
+		return Trend{}
 	}
 	filling := float64(late.Ended-early.Ended) / (n / 2)
 	slower := float64(late.mean()-early.mean()) / float64(g.Width) / (n / 2)
-	if b.grows() && (filling > fillingLimit*growth || slower < slowerLimit*growth/ends) {
-		return Backlog{}
+	if b.Grows() && (filling > fillingLimit*growth || slower < slowerLimit*growth/ends) {
+		return Trend{}
 	}
 	return b
 }
 
 // half is the sum of half of the stretches, from that one on.
-func (g *grower) half(from int) (all backlogBin) {
+func (g *grower) half(from int) (all bin) {
 	for _, part := range g.stretches[from : from+growthStretches/2] {
 		all.add(part)
 	}
