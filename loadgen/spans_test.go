@@ -17,19 +17,20 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/loadgen/sim/spans"
+	simspans "github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // logged runs a trial whose server tells its times, and returns what the server logged by request id, too.
-func (tr trial) logged(t *testing.T) (records []*record.Record, log map[string]spans.Request, epoch time.Time) {
+func (tr trial) logged(t *testing.T) (records []*record.Record, log map[string]simspans.Request, epoch time.Time) {
 	t.Helper()
 	var mu sync.Mutex
-	log = map[string]spans.Request{}
+	log = map[string]simspans.Request{}
 	tr.server.PerRequestMetrics = true
-	tr.server.Log = func(r spans.Request) {
+	tr.server.Log = func(r simspans.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		log[r.ID] = r
@@ -56,7 +57,7 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 	const ms = time.Millisecond
 	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
-	slow := spans.Added{Queue: 5 * ms, Prefill: 6 * ms, FrontEnd: 7 * ms, Network: 8 * ms, Generation: 90 * ms}
+	slow := simspans.Added{Queue: 5 * ms, Prefill: 6 * ms, FrontEnd: 7 * ms, Network: 8 * ms, Generation: 90 * ms}
 	for name, test := range map[string]trial{
 		"at a rate":              {num: 40, in: 100, out: 16, ratio: varied, arrivals: poisson(30, 7)},
 		"with a limit":           {num: 40, in: 100, out: 16, ratio: varied, arrivals: poisson(80, 1), limit: 3},
@@ -75,12 +76,12 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 				}
 				for _, rec := range records {
 					r := log[rec.ID]
-					want := metrics.Spans{
-						metrics.SpanSlot: rec.Times.Slot - rec.Times.Due, metrics.SpanConnect: r.Received.Sub(epoch) - rec.Times.Sent,
-						metrics.SpanServerQueue: r.Scheduled.Sub(r.Queued), metrics.SpanPrefill: r.FirstToken.Sub(r.Scheduled),
-						metrics.SpanNetwork: r.Queued.Sub(r.Received) + r.Wrote.Sub(r.FirstToken) + r.Network, metrics.SpanGeneration: r.LastToken.Sub(r.FirstToken),
+					want := spans.Spans{
+						spans.Slot: rec.Times.Slot - rec.Times.Due, spans.Connect: r.Received.Sub(epoch) - rec.Times.Sent,
+						spans.ServerQueue: r.Scheduled.Sub(r.Queued), spans.Prefill: r.FirstToken.Sub(r.Scheduled),
+						spans.Network: r.Queued.Sub(r.Received) + r.Wrote.Sub(r.FirstToken) + r.Network, spans.Generation: r.LastToken.Sub(r.FirstToken),
 					}
-					got, completed := metrics.SpansOf(rec)
+					got, completed := spans.OfRequest(rec)
 					if !completed || got != want {
 						t.Errorf("%s: got %v, want %v", rec.ID, got, want)
 					}
@@ -97,14 +98,14 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 }
 
 // grown is the span whose mean is longest compared with another run.
-func grown(t *testing.T, before, after []*record.Record) (worst metrics.Span, by float64) {
+func grown(t *testing.T, before, after []*record.Record) (worst spans.Span, by float64) {
 	t.Helper()
-	means := func(records []*record.Record) *metrics.Waterfall {
+	means := func(records []*record.Record) *spans.Waterfall {
 		c := aspect.Collector(&metrics.Header{})
 		for _, rec := range records {
 			c.Add(rec)
 		}
-		return c.Summary(1).Waterfall()
+		return spans.Of(c.Summary(1))
 	}
 	old, now := means(before), means(after)
 	for span := range now.Spans.All() {
@@ -127,14 +128,14 @@ func TestAddedTimeIsFoundInItsSpan(t *testing.T) {
 	}
 	const added = 5 * time.Millisecond
 	for name, row := range map[string]struct {
-		slow spans.Added
-		want metrics.Span
+		slow simspans.Added
+		want spans.Span
 	}{
-		"queue":      {spans.Added{Queue: added}, metrics.SpanServerQueue},
-		"prefill":    {spans.Added{Prefill: added}, metrics.SpanPrefill},
-		"front end":  {spans.Added{FrontEnd: added}, metrics.SpanNetwork},
-		"network":    {spans.Added{Network: added}, metrics.SpanNetwork},
-		"generation": {spans.Added{Generation: added}, metrics.SpanGeneration},
+		"queue":      {simspans.Added{Queue: added}, spans.ServerQueue},
+		"prefill":    {simspans.Added{Prefill: added}, spans.Prefill},
+		"front end":  {simspans.Added{FrontEnd: added}, spans.Network},
+		"network":    {simspans.Added{Network: added}, spans.Network},
+		"generation": {simspans.Added{Generation: added}, spans.Generation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range seeds {
@@ -155,8 +156,8 @@ func TestAddedTimeIsFoundInItsSpan(t *testing.T) {
 // Without times by request, the waterfall has the means of the server's histograms.
 func TestMeansOfSpansEqualWhatTheServerDid(t *testing.T) {
 	var mu sync.Mutex
-	var log []spans.Request
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, MaxNumSeqs: 2, Log: func(r spans.Request) {
+	var log []simspans.Request
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, MaxNumSeqs: 2, Log: func(r simspans.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		log = append(log, r)
@@ -182,11 +183,11 @@ func TestMeansOfSpansEqualWhatTheServerDid(t *testing.T) {
 		queue += r.Scheduled.Sub(r.Queued)
 		prefill += r.FirstToken.Sub(r.Scheduled)
 	}
-	w := sums[0].Waterfall()
+	w := spans.Of(sums[0])
 	if w.Counted != 20 || len(log) != 20 {
 		t.Fatalf("the histograms have %d requests and the log %d, want 20", w.Counted, len(log))
 	}
-	for span, total := range map[metrics.Span]time.Duration{metrics.SpanServerQueue: queue, metrics.SpanPrefill: prefill} {
+	for span, total := range map[spans.Span]time.Duration{spans.ServerQueue: queue, spans.Prefill: prefill} {
 		if got, want := w.Mean(span), metrics.Milliseconds(total)/20; math.Abs(got-want) > 1e-5 || want == 0 {
 			t.Errorf("the mean of %v is %v ms, want %v ms", span, got, want)
 		}
@@ -195,7 +196,7 @@ func TestMeansOfSpansEqualWhatTheServerDid(t *testing.T) {
 	for _, took := range w.Spans.All() {
 		all += took
 	}
-	if want := sums[0].E2EL.Mean(); math.Abs(metrics.Milliseconds(all-w.Spans[metrics.SpanSlot]-w.Spans[metrics.SpanLag]-w.Spans[metrics.SpanRead])/20-want) > 1e-4 {
+	if want := sums[0].E2EL.Mean(); math.Abs(metrics.Milliseconds(all-w.Spans[spans.Slot]-w.Spans[spans.Lag]-w.Spans[spans.Read])/20-want) > 1e-4 {
 		t.Errorf("the spans from sent to the last chunk take %v together, and the mean E2EL is %v ms", all, want)
 	}
 }

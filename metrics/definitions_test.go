@@ -84,13 +84,3 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 		t.Error("the order of releases")
 	}
 }
-
-// ends are n stamps of which only the ends are known.
-func ends(n int, first, last time.Duration) record.Stamps {
-	var s record.Stamps
-	for range n - 1 {
-		s.Append(first)
-	}
-	s.Append(last)
-	return s.Ends()
-}

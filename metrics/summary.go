@@ -120,7 +120,7 @@ type Summary struct {
 	Part     *Part          // the part of a run that the numbers are about; nil for the whole run
 	Window   *Summary       // of a requested part; nil for none
 	Slices   []Slice        // if requested
-	Spans    []Distribution // by Span, if requested; empty without a Trace
+	Spans    []Distribution // by spans.Span, if requested; empty without a Trace
 	Watched  *Slice         // the whole run, if it was sampled and has no Slices
 
 	power cost.Curve // of the GPUs, if they were sampled

@@ -22,7 +22,6 @@ type Truth struct {
 	UndelayedTTFT Distribution // TTFT less our own delay until the request was written
 	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
-	Waterfall     Waterfall    // without what Summary.Waterfall adds
 	Reasoning     Reasoning    // what of them was reasoning
 
 	// PeakTokens is the most output tokens of completed requests in any second that begins at a
@@ -73,6 +72,5 @@ func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.UndelayedTTFT.Merge(&other.UndelayedTTFT)
 	t.ScheduledTTFT.Merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.Merge(&other.ScheduledE2EL)
-	t.Waterfall.merge(&other.Waterfall)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }

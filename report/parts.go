@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/steady"
@@ -55,7 +56,7 @@ func (p *Parts) Any() bool {
 // Cut puts the parts into s. It warns about parts that do not exist.
 func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	if p.Waterfall {
-		s.Spans = s.EachSpan()
+		s.Spans = spans.Each(s)
 	}
 	if s.Trace == nil {
 		if p.Request != "" {

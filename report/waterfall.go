@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/screen"
@@ -24,7 +25,7 @@ const barWidth = 26
 // bar shows where the mean of a span lies in the mean of the whole. It writes nothing for a Summary
 // whose Spans were not requested.
 func Waterfall(w io.Writer, s *metrics.Summary) error {
-	of := s.Waterfall()
+	of := spans.Of(s)
 	if s.Spans == nil {
 		return nil
 	}
@@ -38,12 +39,12 @@ func Waterfall(w io.Writer, s *metrics.Summary) error {
 	b, total := bars{whole: milliseconds(of.Spans.Total(), of.Requests)}, 0.0
 	for span := range of.Spans.All() {
 		mean, d := of.Mean(span), s.Spans[span]
-		if span == metrics.SpanFirstOutput && of.Counted > 0 {
-			undivided := of.Mean(metrics.SpanServerQueue) + of.Mean(metrics.SpanPrefill) + of.Mean(metrics.SpanNetwork)
+		if span == spans.FirstOutput && of.Counted > 0 {
+			undivided := of.Mean(spans.ServerQueue) + of.Mean(spans.Prefill) + of.Mean(spans.Network)
 			g.add("= "+span.Label(), decimal(undivided), middle(&d), beyond(&d), "")
 			continue
 		}
-		if span == metrics.SpanGeneration && !s.Header.Config.Whole {
+		if span == spans.Generation && !s.Header.Config.Whole {
 			g.add("= TTFT", decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
 		}
 		if of.Spans[span] != 0 || d.Len() > 0 {
@@ -96,7 +97,7 @@ func (b *bars) next(length float64) string {
 }
 
 // waterfallNotes say who measured the server's spans, and what of them to doubt.
-func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) {
+func waterfallNotes(s *metrics.Summary, of *spans.Waterfall) (notes []string) {
 	add := func(format string, values ...any) { notes = append(notes, fmt.Sprintf(format, values...)) }
 	var times metrics.ServerTotals
 	if s.Evidence != nil && s.Evidence.Times != nil {
@@ -117,7 +118,7 @@ func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) 
 		add("the server reports no times of single requests; vLLM does with --enable-per-request-metrics")
 	case of.Divided < of.Requests:
 		add("the server reported its times of %d requests; the other %d are in %q", of.Divided, of.Requests-of.Divided,
-			metrics.SpanFirstOutput.Label())
+			spans.FirstOutput.Label())
 	}
 	if of.Negative > 0 {
 		add("network and front end are below 0 in %s: there the server's queue and prefill are longer than the time until "+
@@ -125,7 +126,7 @@ func waterfallNotes(s *metrics.Summary, of *metrics.Waterfall) (notes []string) 
 	}
 	if n := s.Resent.Requests + s.Resent.Reconnects; n > 0 {
 		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n),
-			metrics.SpanWrite.Label())
+			spans.Write.Label())
 	}
 	if ttft := times.TTFT; ttft.Requests > 0 && !s.Header.Config.Whole {
 		add("by its /metrics the server had the first token %s ms after the request arrived, on average",
@@ -143,7 +144,7 @@ func were(n int) string {
 
 // waterfallObject is the object "waterfall" in a result file; nil without completed requests.
 func waterfallObject(s *metrics.Summary) any {
-	of := s.Waterfall()
+	of := spans.Of(s)
 	if of == nil {
 		return nil
 	}
@@ -162,7 +163,7 @@ func waterfallObject(s *metrics.Summary) any {
 	percentiles := slices.Clone(s.Header.Config.Percentiles)
 	for span := range of.Spans.All() {
 		member := pyjson.Object{{Key: "mean_ms", Value: of.Mean(span)}}
-		if d := &s.Spans[span]; d.Len() > 0 && (span != metrics.SpanFirstOutput || of.Counted == 0) {
+		if d := &s.Spans[span]; d.Len() > 0 && (span != spans.FirstOutput || of.Counted == 0) {
 			member.Set("median_ms", d.Median())
 			for _, p := range percentiles {
 				member.Set("p"+metrics.FormatPercentile(p)+"_ms", d.Percentile(p))
@@ -192,10 +193,10 @@ func requestWaterfalls(w io.Writer, s *metrics.Summary, id string) error {
 
 func requestWaterfall(b *bytes.Buffer, r *record.Record) {
 	fmt.Fprintf(b, "\nWaterfall of request %s\n", screen.Clean(cmp.Or(r.ID, strconv.Itoa(r.Index))))
-	spans, completed := metrics.SpansOf(r)
+	parts, completed := spans.OfRequest(r)
 	g := fallingGrid("from", "took")
-	at, bar := time.Duration(0), bars{whole: metrics.Milliseconds(spans.Total())}
-	for span, took := range spans.All() {
+	at, bar := time.Duration(0), bars{whole: metrics.Milliseconds(parts.Total())}
+	for span, took := range parts.All() {
 		if took != 0 {
 			g.add(span.Label(), inMilliseconds(at), inMilliseconds(took), bar.next(metrics.Milliseconds(took)))
 		}
@@ -224,7 +225,7 @@ func requestFacts(r *record.Record) (facts []string) {
 	}
 	add("%s", outcome)
 	if r.Attempts > 1 {
-		add("sent %d times: the time of earlier attempts is in %q", r.Attempts, metrics.SpanWrite.Label())
+		add("sent %d times: the time of earlier attempts is in %q", r.Attempts, spans.Write.Label())
 	}
 	var moments []string
 	for _, m := range []struct {

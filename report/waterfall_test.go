@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -204,7 +205,7 @@ until it failed        6.00   96.00
 
 func TestTheWaterfallInAResultFile(t *testing.T) {
 	s := fallen(t, nil, told)
-	s.Spans = s.EachSpan()
+	s.Spans = spans.Each(s)
 	var got struct {
 		Requests int     `json:"requests"`
 		By       string  `json:"server_times_by"`
@@ -246,7 +247,7 @@ func TestAWaterfallOfSeveralAnswers(t *testing.T) {
 	} {
 		s := fallen(t, c.times, func(int, *record.Record) {})
 		s.Header.Config.Traits.Answers = 2
-		if notes := strings.Join(waterfallNotes(s, s.Waterfall()), "\n"); !strings.Contains(notes, c.says) {
+		if notes := strings.Join(waterfallNotes(s, spans.Of(s)), "\n"); !strings.Contains(notes, c.says) {
 			t.Errorf("notes %q, want %q", notes, c.says)
 		}
 	}

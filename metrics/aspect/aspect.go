@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/aspect/stalls"
 )
 
@@ -32,6 +33,7 @@ var all = []*metrics.Kind{
 	lengths.Kind,
 	pace.Kind,
 	prompts.Kind,
+	spans.Kind,
 	stalls.Kind,
 }
 

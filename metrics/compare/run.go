@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 )
 
 // A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
@@ -114,7 +115,7 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	_, prompts := counts.PrefixCache(s)
 	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), failedText(s, firstToken)
-	if w := s.Waterfall(); w != nil {
+	if w := spans.Of(s); w != nil {
 		r.Spans, r.SpansCounted = map[string]float64{}, w.Counted > 0
 		for span := range w.Spans.All() {
 			r.Spans[span.String()] = w.Mean(span)

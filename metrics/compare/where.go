@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 )
 
 // A Where says which spans of requests the change of a mean latency is in. The changes of the spans
@@ -31,16 +31,15 @@ type Change struct {
 // latencySpans are the spans of the latencies from sent on.
 var latencySpans = []struct {
 	latency string
-	spans   []metrics.Span
+	spans   []spans.Span
 }{
-	{"TTFT", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill,
-		metrics.SpanNetwork, metrics.SpanFirstOutput}},
-	{"E2EL", []metrics.Span{metrics.SpanConnect, metrics.SpanWrite, metrics.SpanServerQueue, metrics.SpanPrefill,
-		metrics.SpanNetwork, metrics.SpanFirstOutput, metrics.SpanGeneration}},
+	{"TTFT", []spans.Span{spans.Connect, spans.Write, spans.ServerQueue, spans.Prefill, spans.Network, spans.FirstOutput}},
+	{"E2EL", []spans.Span{spans.Connect, spans.Write, spans.ServerQueue, spans.Prefill, spans.Network, spans.FirstOutput,
+		spans.Generation}},
 }
 
 // until are the spans of a request between its last byte and its first chunk.
-var until = []metrics.Span{metrics.SpanServerQueue, metrics.SpanPrefill, metrics.SpanNetwork, metrics.SpanFirstOutput}
+var until = []spans.Span{spans.ServerQueue, spans.Prefill, spans.Network, spans.FirstOutput}
 
 // spans divide the changes of TTFT and E2EL; nil unless all runs know their spans. If some runs do not
 // know what the server did until the first chunk, that time stays undivided in all of them. Answers that came
@@ -50,12 +49,12 @@ func (p *Point) spans() (all []Where) {
 	if len(p.Old) == 0 || len(p.New) == 0 || slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans == nil }) {
 		return nil
 	}
-	undivided := slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans[metrics.SpanFirstOutput.String()] != 0 })
+	undivided := slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans[spans.FirstOutput.String()] != 0 })
 	counted := !undivided && slices.ContainsFunc(runs, func(r *Run) bool { return r.SpansCounted })
 	whole := slices.ContainsFunc(runs, func(r *Run) bool { _, streamed := r.Numbers["median_ttft"]; return !streamed })
 	until := until
 	if whole {
-		until = append(slices.Clone(until), metrics.SpanGeneration)
+		until = append(slices.Clone(until), spans.Generation)
 	}
 	for _, l := range latencySpans {
 		if whole && l.latency == "TTFT" {
@@ -63,9 +62,9 @@ func (p *Point) spans() (all []Where) {
 		}
 		w := Where{Counted: counted, Whole: p.change(l.latency, l.spans)}
 		for _, span := range l.spans {
-			of := []metrics.Span{span}
+			of := []spans.Span{span}
 			switch {
-			case undivided && span == metrics.SpanFirstOutput:
+			case undivided && span == spans.FirstOutput:
 				of = until
 			case undivided && slices.Contains(until, span):
 				continue
@@ -80,7 +79,7 @@ func (p *Point) spans() (all []Where) {
 }
 
 // change is how much longer some spans together are in the new runs.
-func (p *Point) change(name string, spans []metrics.Span) Change {
+func (p *Point) change(name string, spans []spans.Span) Change {
 	mean := func(runs []*Run) float64 {
 		sum := 0.0
 		for _, r := range runs {

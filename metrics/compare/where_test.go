@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 )
 
 // spanned makes runs of one side, each on a new start. Numbers of a repeat are off by its jitter,
@@ -87,7 +87,7 @@ func TestUnknownSpansStayTogether(t *testing.T) {
 		c := Compare(old, new, DefaultGate())
 		addUp(t, c)
 		w := c.Points[0].Where[0]
-		if len(w.Spans) != 2 || w.Spans[1].Name != metrics.SpanFirstOutput.Label() || w.Spans[1].Value != 23 || w.Divided() {
+		if len(w.Spans) != 2 || w.Spans[1].Name != spans.FirstOutput.Label() || w.Spans[1].Value != 23 || w.Divided() {
 			t.Errorf("%+v", w)
 		}
 		if text := strings.Join(c.Reasons, " "); c.Verdict != Regressed || strings.Contains(text, "where") {

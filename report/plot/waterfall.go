@@ -5,10 +5,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 )
 
-// spanColors are the palette's colors of spans, by metrics.Span. The server's are as in the timeline.
+// spanColors are the palette's colors of spans, by spans.Span. The server's are as in the timeline.
 var spanColors = []int{queueColor, failedColor, 5, 7, sessionSlotColor, waitColor, personColor, waitColor, decodeColor,
 	8}
 
@@ -26,29 +26,29 @@ func waterfalls(r Run) []Chart {
 	}
 	whole := Chart{Name: "waterfall", Title: "Waterfall of requests, over the run"}
 	begin := Chart{Name: "waterfall-ttft", Title: "Waterfall until the first output, over the run"}
-	return []Chart{spansOverTime(r, whole, metrics.SpanRead), spansOverTime(r, begin, metrics.SpanFirstOutput),
+	return []Chart{spansOverTime(r, whole, spans.Read), spansOverTime(r, begin, spans.FirstOutput),
 		spanShares(r)}
 }
 
 // spansOverTime is c with a bar for the requests that were due in each part of the run: their mean
 // spans up to last, one after the other.
-func spansOverTime(r Run, c Chart, last metrics.Span) Chart {
+func spansOverTime(r Run, c Chart, last spans.Span) Chart {
 	whole := r.Whole()
 	width := max(seconds(even(max(r.Seconds, 0.001)/mostBars)), leastSlice)
 	c.Note = fmt.Sprintf("Means of the requests that were due in each %v.", width)
 	c.X, c.Y = Axis{Title: "Time since the request was due (ms)"},
 		Axis{Title: "Time at which the request was due (s)", Down: true}
-	parts := map[int]*metrics.Waterfall{}
+	parts := map[int]*spans.Waterfall{}
 	rows := 0
 	for rec := range r.Measured() {
 		i := int(min(max(rec.Times.Due-whole.From, 0)/width, mostBars))
 		if parts[i] == nil {
-			parts[i] = new(metrics.Waterfall)
+			parts[i] = new(spans.Waterfall)
 		}
 		parts[i].Add(rec)
 		rows = max(rows, i+1)
 	}
-	var all metrics.Spans
+	var all spans.Spans
 	bars := make([]Series, len(all))
 	for span := range all.All() {
 		bars[span] = Series{Name: span.Label(), Style: Bars, Color: spanColors[span], Thick: width.Seconds()}
@@ -91,7 +91,7 @@ func spanShares(r Run) Chart {
 		if d.Len() == 0 {
 			continue
 		}
-		s := rising(metrics.Span(span).Label(), spanColors[span], d.Len(), d.Percentile)
+		s := rising(spans.Span(span).Label(), spanColors[span], d.Len(), d.Percentile)
 		for i, v := range s.X {
 			bounded = bounded || v < leastTime
 			s.X[i] = math.Max(v, leastTime)

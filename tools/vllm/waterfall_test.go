@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -45,7 +46,7 @@ func TestEngineWaterfall(t *testing.T) {
 			seen, after := proxy.entries(t), e.totals(t)
 			var queue, prefill, rest, proxied, off []float64
 			for _, r := range readRecords(t, records) {
-				spans, completed := metrics.SpansOf(r)
+				parts, completed := spans.OfRequest(r)
 				if !completed || r.Server == nil || r.Server.QueueMS == nil || r.Server.TTFTMS == nil {
 					t.Fatalf("request %s: completed %v, with the engine's times %+v: %s", r.ID, completed, r.Server, r.Result.Error)
 				}
@@ -54,7 +55,7 @@ func TestEngineWaterfall(t *testing.T) {
 					t.Fatalf("request %s did not pass the proxy", r.ID)
 				}
 				queue, prefill = append(queue, *r.Server.QueueMS), append(prefill, *r.Server.TTFTMS)
-				rest = append(rest, metrics.Milliseconds(spans[metrics.SpanNetwork]))
+				rest = append(rest, metrics.Milliseconds(parts[spans.Network]))
 				proxied = append(proxied, p.FirstOut-*r.Server.QueueMS-*r.Server.TTFTMS)
 				off = append(off, math.Abs(rest[len(rest)-1]-proxied[len(proxied)-1]))
 			}

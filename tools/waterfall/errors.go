@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -27,26 +28,26 @@ type truth struct {
 }
 
 // of is how long a span of the client really took, in milliseconds.
-func (t *truth) of(span metrics.Span) float64 {
+func (t *truth) of(span spans.Span) float64 {
 	switch span {
-	case metrics.SpanServerQueue:
+	case spans.ServerQueue:
 		return t.Spans.Queue
-	case metrics.SpanPrefill:
+	case spans.Prefill:
 		return t.Spans.Prefill
-	case metrics.SpanNetwork:
+	case spans.Network:
 		return t.Spans.FrontEnd + t.Spans.Network
-	case metrics.SpanGeneration:
+	case spans.Generation:
 		return t.Spans.Generation
 	}
 	panic(span)
 }
 
 // known are the spans whose truth the simulator knows.
-var known = []metrics.Span{metrics.SpanServerQueue, metrics.SpanPrefill, metrics.SpanNetwork, metrics.SpanGeneration}
+var known = []spans.Span{spans.ServerQueue, spans.Prefill, spans.Network, spans.Generation}
 
 // An errorOf is how far the client's times of a span are from the truth, over all requests.
 type errorOf struct {
-	span     metrics.Span
+	span     spans.Span
 	requests int
 	mean     float64   // of the true times, in milliseconds
 	off      []float64 // the client's time less the true one, without sign, in milliseconds; ascending
@@ -75,13 +76,13 @@ func errorsOf(records, log io.Reader) ([]*errorOf, error) {
 			continue
 		}
 		t, logged := truths[entry.Record.ID]
-		spans, completed := metrics.SpansOf(entry.Record)
+		parts, completed := spans.OfRequest(entry.Record)
 		if !logged || !completed {
 			return nil, fmt.Errorf("request %s: completed %v, in the log %v: %s", entry.Record.ID, completed, logged,
 				entry.Record.Result.Error)
 		}
 		for _, e := range all {
-			e.add(spans[e.span], t)
+			e.add(parts[e.span], t)
 		}
 	}
 	if all[0].requests == 0 {

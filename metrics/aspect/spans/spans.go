@@ -1,10 +1,13 @@
-package metrics
+// Package spans is where the time of the requests of a run went: each request's from due to its end, in parts that
+// follow one another.
+package spans
 
 import (
 	"iter"
 	"math"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -15,20 +18,20 @@ type Span int
 // The spans. A request has ServerQueue, Prefill and Network if its server reports its times, and
 // FirstOutput in their place if not.
 const (
-	SpanSlot    Span = iota // from due until it had a slot
-	SpanLag                 // until we sent it
-	SpanConnect             // opening its connection: name, TCP, proxy and TLS
-	// SpanWrite lasts until its last byte was written, or until the answer began if that was earlier.
+	Slot    Span = iota // from due until it had a slot
+	Lag                 // until we sent it
+	Connect             // opening its connection: name, TCP, proxy and TLS
+	// Write lasts until its last byte was written, or until the answer began if that was earlier.
 	// It includes earlier attempts.
-	SpanWrite
-	SpanServerQueue // in the engine's queue, until it was scheduled
-	SpanPrefill     // from then until the engine had the first token
-	// SpanNetwork is the rest until the first chunk: network and front end, both ways. It may be
+	Write
+	ServerQueue // in the engine's queue, until it was scheduled
+	Prefill     // from then until the engine had the first token
+	// Network is the rest until the first chunk: network and front end, both ways. It may be
 	// negative.
-	SpanNetwork
-	SpanFirstOutput // from written to the first chunk, undivided
-	SpanGeneration  // from the first chunk to the last
-	SpanRead        // until we had read the end of the answer
+	Network
+	FirstOutput // from written to the first chunk, undivided
+	Generation  // from the first chunk to the last
+	Read        // until we had read the end of the answer
 	spanCount
 )
 
@@ -74,37 +77,37 @@ func (s *Spans) Total() (total time.Duration) {
 
 // TTFT is the time from sent to the first chunk, as Record.TTFT.
 func (s *Spans) TTFT() time.Duration {
-	return s[SpanConnect] + s[SpanWrite] + s[SpanServerQueue] + s[SpanPrefill] + s[SpanNetwork] + s[SpanFirstOutput]
+	return s[Connect] + s[Write] + s[ServerQueue] + s[Prefill] + s[Network] + s[FirstOutput]
 }
 
-// SpansOf are the spans of a completed request; false for any other. Of a request that was sent more
+// OfRequest are the spans of a completed request; false for any other. Of a request that was sent more
 // than once they have the connection and the answer of the last attempt. If the write is unknown,
 // FirstOutput or Network begins with it. An answer that came whole has a Generation only if the
 // server reports one.
-func SpansOf(r *record.Record) (s Spans, completed bool) {
+func OfRequest(r *record.Record) (s Spans, completed bool) {
 	if r.Result.Class != record.OK || r.Answer.Chunks.Len() == 0 || r.Impossible() {
 		return s, false
 	}
 	ready := max(r.Times.Due, r.Times.Slot)
-	s[SpanSlot], s[SpanLag] = ready-r.Times.Due, r.Times.Sent-ready
-	s[SpanConnect] = r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS
-	written := r.Times.Sent + s[SpanConnect]
+	s[Slot], s[Lag] = ready-r.Times.Due, r.Times.Sent-ready
+	s[Connect] = r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS
+	written := r.Times.Sent + s[Connect]
 	if r.Times.Wrote > 0 {
 		// The write may return after the answer has begun, if we get no core.
 		end := r.Times.Wrote
 		if r.Times.FirstByte > 0 {
 			end = min(end, r.Times.FirstByte)
 		}
-		s[SpanWrite], written = end-written, end
+		s[Write], written = end-written, end
 	}
 	first := r.Answer.Chunks.First()
 	last := max(r.Times.Last, first)
-	s[SpanGeneration], s[SpanRead] = last-first, r.Times.End-last
-	s[SpanFirstOutput] = first - written
+	s[Generation], s[Read] = last-first, r.Times.End-last
+	s[FirstOutput] = first - written
 	if queue, prefill, generation, told := told(r); told {
-		s[SpanServerQueue], s[SpanPrefill] = queue, prefill
-		s[SpanNetwork], s[SpanFirstOutput] = s[SpanFirstOutput]-queue-prefill-generation, 0
-		s[SpanGeneration] += generation
+		s[ServerQueue], s[Prefill] = queue, prefill
+		s[Network], s[FirstOutput] = s[FirstOutput]-queue-prefill-generation, 0
+		s[Generation] += generation
 	}
 	return s, true
 }
@@ -143,42 +146,45 @@ type Waterfall struct {
 	Negative int
 
 	// Counted are the requests of which the server's histograms have the times, each answer of a
-	// request counted; 0 unless the histograms divide SpanFirstOutput. The division is then of
+	// request counted; 0 unless the histograms divide FirstOutput. The division is then of
 	// means only.
 	Counted int64
 }
 
-// Waterfall is the Waterfall of the completed requests; nil if it is unknown. If the server reports
-// nothing by request, the means of its histograms divide SpanFirstOutput: see Counted.
-func (s *Summary) Waterfall() *Waterfall {
-	if s.Truth == nil || s.Truth.Waterfall.Requests == 0 {
+// Kind is the aspect as the list has it.
+var Kind = &metrics.Kind{Name: "spans", New: func(*metrics.Header) metrics.Aspect { return new(Waterfall) }}
+
+// Of is the Waterfall of the completed requests of a run; nil if it is unknown. If the server reports
+// nothing by request, the means of its histograms divide FirstOutput: see Counted.
+func Of(s *metrics.Summary) *Waterfall {
+	w := *metrics.View[Waterfall](s)
+	if w.Requests == 0 {
 		return nil
 	}
-	w := s.Truth.Waterfall
 	if s.Evidence != nil && w.Divided == 0 {
 		w.divide(s.Evidence.Times, &s.Header.Config)
 	}
 	return &w
 }
 
-// EachSpan are the distributions of the spans over completed requests, by Span, from the Trace; empty
+// Each are the distributions of the spans over completed requests, by Span, from the Trace; empty
 // without a Trace. A Span that no request has is empty, and so are all of no length.
-func (s *Summary) EachSpan() []Distribution {
-	all := make([]Distribution, spanCount)
+func Each(s *metrics.Summary) []metrics.Distribution {
+	all := make([]metrics.Distribution, spanCount)
 	there := make([]bool, spanCount)
 	for r := range s.Measured() {
-		spans, completed := SpansOf(r)
+		spans, completed := OfRequest(r)
 		if !completed {
 			continue
 		}
 		_, _, _, told := told(r)
 		for span, took := range spans.All() {
 			switch span {
-			case SpanServerQueue, SpanPrefill, SpanNetwork:
+			case ServerQueue, Prefill, Network:
 				if !told {
 					continue
 				}
-			case SpanFirstOutput:
+			case FirstOutput:
 				if told {
 					continue
 				}
@@ -189,7 +195,7 @@ func (s *Summary) EachSpan() []Distribution {
 	}
 	for span := range all {
 		if !there[span] {
-			all[span] = Distribution{}
+			all[span] = metrics.Distribution{}
 		}
 	}
 	return all
@@ -201,71 +207,22 @@ const leastCounted = 0.9
 
 // divide divides the time until the first chunk by the means of a server's histograms, nil for none, in
 // a run with Config c. The server counts each answer to a request.
-func (w *Waterfall) divide(t *ServerTotals, c *Config) {
+func (w *Waterfall) divide(t *metrics.ServerTotals, c *metrics.Config) {
 	whole, least := c.Whole, leastCounted*float64(w.Requests*max(c.Traits.Answers, 1))
 	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < least || whole && t.Generation.Requests == 0 {
 		return
 	}
-	mine := func(all TimeTotal) time.Duration { return time.Duration(math.Round(all.mean() * float64(w.Requests))) }
+	mine := func(all metrics.TimeTotal) time.Duration {
+		return time.Duration(math.Round(all.Nanoseconds() * float64(w.Requests)))
+	}
 	queue, prefill, generation := mine(t.Queue), mine(t.Prefill), time.Duration(0)
 	if whole {
 		generation = mine(t.Generation)
 	}
 	w.Counted = t.Prefill.Requests
-	w.Spans[SpanServerQueue], w.Spans[SpanPrefill] = queue, prefill
-	w.Spans[SpanNetwork], w.Spans[SpanFirstOutput] = w.Spans[SpanFirstOutput]-queue-prefill-generation, 0
-	w.Spans[SpanGeneration] += generation
-}
-
-// ServerTotals are times that a server itself measured and added up, of all requests that ended
-// between two looks at its /metrics: also of warm-ups and of other clients. What it does not measure
-// is empty.
-type ServerTotals struct {
-	Queue      TimeTotal `json:"queue,omitzero"`      // until it was scheduled
-	Prefill    TimeTotal `json:"prefill,omitzero"`    // from then until the first token
-	Generation TimeTotal `json:"generation,omitzero"` // from then until the last
-	TTFT       TimeTotal `json:"ttft,omitzero"`       // from its arrival until the first token
-}
-
-// A TimeTotal is a sum of times, and of how many requests it is.
-type TimeTotal struct {
-	Seconds  float64 `json:"seconds"`
-	Requests int64   `json:"requests"`
-}
-
-// Mean is the mean in milliseconds; 0 without requests.
-func (t TimeTotal) Mean() float64 { return t.mean() / float64(time.Millisecond) }
-
-// mean is the mean in nanoseconds.
-func (t TimeTotal) mean() float64 {
-	if t.Requests <= 0 {
-		return 0
-	}
-	return t.Seconds / float64(t.Requests) * float64(time.Second)
-}
-
-// each calls f with each total of t and of other.
-func (t *ServerTotals) each(other *ServerTotals, f func(a, b *TimeTotal)) {
-	f(&t.Queue, &other.Queue)
-	f(&t.Prefill, &other.Prefill)
-	f(&t.Generation, &other.Generation)
-	f(&t.TTFT, &other.TTFT)
-}
-
-// Plus is the sum of t and other.
-func (t ServerTotals) Plus(other ServerTotals) ServerTotals {
-	t.each(&other, func(a, b *TimeTotal) { a.Seconds, a.Requests = a.Seconds+b.Seconds, a.Requests+b.Requests })
-	return t
-}
-
-// Since is what was added since before; empty for what went back.
-func (t ServerTotals) Since(before ServerTotals) ServerTotals {
-	t.each(&before, func(a, b *TimeTotal) {
-		if a.Seconds, a.Requests = a.Seconds-b.Seconds, a.Requests-b.Requests; a.Requests <= 0 || a.Seconds < 0 {
-			*a = TimeTotal{}
-		}
-	})
-	return t
+	w.Spans[ServerQueue], w.Spans[Prefill] = queue, prefill
+	w.Spans[Network], w.Spans[FirstOutput] = w.Spans[FirstOutput]-queue-prefill-generation, 0
+	w.Spans[Generation] += generation
 }
 
 // Mean is the mean of a span over all requests, in milliseconds; 0 without requests. The means of
@@ -274,12 +231,12 @@ func (w *Waterfall) Mean(s Span) float64 {
 	if w.Requests == 0 {
 		return 0
 	}
-	return Milliseconds(w.Spans[s]) / float64(w.Requests)
+	return metrics.Milliseconds(w.Spans[s]) / float64(w.Requests)
 }
 
 // Add adds a request, if it completed.
 func (w *Waterfall) Add(r *record.Record) {
-	s, completed := SpansOf(r)
+	s, completed := OfRequest(r)
 	if !completed {
 		return
 	}
@@ -287,7 +244,7 @@ func (w *Waterfall) Add(r *record.Record) {
 	if _, _, _, told := told(r); told {
 		w.Divided++
 	}
-	if s[SpanNetwork] < 0 {
+	if s[Network] < 0 {
 		w.Negative++
 	}
 	for span, took := range s.All() {
@@ -295,8 +252,9 @@ func (w *Waterfall) Add(r *record.Record) {
 	}
 }
 
-// merge adds the requests of another.
-func (w *Waterfall) merge(other *Waterfall) {
+// Merge adds another shard's requests.
+func (w *Waterfall) Merge(o metrics.Aspect) {
+	other := o.(*Waterfall)
 	w.Requests += other.Requests
 	w.Divided += other.Divided
 	w.Negative += other.Negative

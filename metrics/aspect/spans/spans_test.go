@@ -1,4 +1,4 @@
-package metrics
+package spans
 
 import (
 	"math"
@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
+
+const msec = time.Millisecond
 
 // waterfallRecord is a request that took 5 ms for its slot, 1 for our lag, 3 to connect, 2 to write,
 // 40 until its first chunk, 60 until its last and 4 until its end.
@@ -20,6 +23,13 @@ func waterfallRecord() *record.Record {
 		r.Answer.Chunks.Append(at)
 	}
 	return r
+}
+
+// atOnce is an answer that came whole.
+func atOnce(at time.Duration) record.Stamps {
+	var s record.Stamps
+	s.Append(at)
+	return s.Ends()
 }
 
 func TestTheSpansOfARequest(t *testing.T) {
@@ -60,14 +70,14 @@ func TestTheSpansOfARequest(t *testing.T) {
 		},
 		"whole": {
 			func(r *record.Record) {
-				r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
+				r.Answer.Chunks, r.Answer.Unstreamed = atOnce(211*msec), true
 				r.Server = &record.ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec},
 		},
 		"whole, and its server reports all": {
 			func(r *record.Record) {
-				r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
+				r.Answer.Chunks, r.Answer.Unstreamed = atOnce(211*msec), true
 				r.Server = &record.ServerTimes{QueueMS: new(10.0), TTFTMS: new(20.0), GenerationMS: new(60.0)}
 			},
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 20 * msec, 10 * msec, 0, 60 * msec, 4 * msec},
@@ -75,7 +85,7 @@ func TestTheSpansOfARequest(t *testing.T) {
 	} {
 		r := waterfallRecord()
 		c.change(r)
-		got, completed := SpansOf(r)
+		got, completed := OfRequest(r)
 		if !completed || got != c.want {
 			t.Errorf("a request %s: %v, %v; want %v", name, got, completed, c.want)
 		}
@@ -85,7 +95,7 @@ func TestTheSpansOfARequest(t *testing.T) {
 	}
 	failed := waterfallRecord()
 	failed.Result.Class = record.Truncated
-	if _, completed := SpansOf(failed); completed {
+	if _, completed := OfRequest(failed); completed {
 		t.Error("a failed request has spans")
 	}
 }
@@ -93,7 +103,7 @@ func TestTheSpansOfARequest(t *testing.T) {
 // All nanoseconds are in a span, whatever the request did.
 func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	whole, merged, part := NewCollector(&Header{}), NewCollector(&Header{}), NewCollector(&Header{})
+	whole, merged, part := metrics.NewCollector(&metrics.Header{}, Kind), metrics.NewCollector(&metrics.Header{}, Kind), metrics.NewCollector(&metrics.Header{}, Kind)
 	var total, first time.Duration
 	completed := 0
 	for i := range 1000 {
@@ -125,41 +135,42 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 		}
 	}
 	merged.Merge(part, time.Hour)
-	for name, s := range map[string]*Summary{"one stream": whole.Summary(10), "two shards": merged.Summary(10)} {
-		w := &s.Truth.Waterfall
-		if w.Requests != completed || w.Divided != 250 || w.Negative < 10 || w.Spans.Total() != total || w.Spans.TTFT() != first || *w != whole.witness.truth.Waterfall {
+	for name, s := range map[string]*metrics.Summary{"one stream": whole.Summary(10), "two shards": merged.Summary(10)} {
+		w := Of(s)
+		if w.Requests != completed || w.Divided != 250 || w.Negative < 10 || w.Spans.Total() != total || w.Spans.TTFT() != first || *w != *Of(whole.Summary(10)) {
 			t.Errorf("%s: %+v; want %d requests, %v and %v", name, w, completed, total, first)
 		}
 		sum := 0.0
 		for span := range w.Spans.All() {
 			sum += w.Mean(span)
 		}
-		if mean := Milliseconds(total) / float64(completed); math.Abs(sum-mean) > 1e-9*mean {
+		if mean := metrics.Milliseconds(total) / float64(completed); math.Abs(sum-mean) > 1e-9*mean {
 			t.Errorf("%s: the means add up to %v, want %v", name, sum, mean)
 		}
 	}
 }
 
 func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
-	summary := func(times *ServerTotals, change func(*record.Record)) *Waterfall {
-		c := NewCollector(&Header{})
+	summary := func(times *metrics.ServerTotals, change func(*record.Record)) *Waterfall {
+		h := new(metrics.Header)
+		c := metrics.NewCollector(h, Kind)
 		for range 4 {
 			r := waterfallRecord()
 			if change(r); r.Answer.Unstreamed {
-				c.header.Config.Whole = true
+				h.Config.Whole = true
 			}
 			c.Add(r)
 		}
 		s := c.Summary(1)
-		s.Evidence = &Evidence{Times: times}
-		return s.Waterfall()
+		s.Evidence = &metrics.Evidence{Times: times}
+		return Of(s)
 	}
-	counted := &ServerTotals{Queue: TimeTotal{0.050, 5}, Prefill: TimeTotal{0.150, 5}, Generation: TimeTotal{0.250, 5}}
+	counted := &metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.050, Requests: 5}, Prefill: metrics.TimeTotal{Seconds: 0.150, Requests: 5}, Generation: metrics.TimeTotal{Seconds: 0.250, Requests: 5}}
 	streamed, answered := func(*record.Record) {}, func(r *record.Record) {
-		r.Answer.Chunks, r.Answer.Unstreamed = ends(1, 211*msec, 211*msec), true
+		r.Answer.Chunks, r.Answer.Unstreamed = atOnce(211*msec), true
 	}
 	for name, c := range map[string]struct {
-		times   *ServerTotals
+		times   *metrics.ServerTotals
 		change  func(*record.Record)
 		want    Spans // of one request
 		counted int64
@@ -167,8 +178,8 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		"a stream":             {counted, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 0, 0, 60 * msec, 4 * msec}, 5},
 		"a whole answer":       {counted, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 10 * msec, 0, 50 * msec, 4 * msec}, 5},
 		"no histograms":        {nil, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
-		"of few of them":       {&ServerTotals{Queue: TimeTotal{0.05, 3}, Prefill: TimeTotal{0.15, 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
-		"without a generation": {&ServerTotals{Queue: TimeTotal{0.05, 4}, Prefill: TimeTotal{0.15, 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
+		"of few of them":       {&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: 3}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
+		"without a generation": {&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: 4}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
 		"times of each request": {
 			counted, func(r *record.Record) { r.Server = &record.ServerTimes{QueueMS: new(0.0), TTFTMS: new(25.0)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 25 * msec, 15 * msec, 0, 60 * msec, 4 * msec}, 0,
@@ -176,7 +187,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 	} {
 		got := summary(c.times, c.change)
 		for span := range c.want.All() {
-			if got.Mean(span) != Milliseconds(c.want[span]) {
+			if got.Mean(span) != metrics.Milliseconds(c.want[span]) {
 				t.Errorf("%s: %v is %v ms, want %v", name, span, got.Mean(span), c.want[span])
 			}
 		}
@@ -190,27 +201,16 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 // are not of all of them.
 func TestTheServerCountsEachAnswer(t *testing.T) {
 	for counted, want := range map[int64]int64{4: 0, 7: 0, 8: 8} {
-		c := NewCollector(&Header{Config: Config{Traits: Traits{Answers: 2}}})
+		c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Traits: metrics.Traits{Answers: 2}}}, Kind)
 		for i := range 4 {
 			r := waterfallRecord()
 			r.Index = i
 			c.Add(r)
 		}
 		s := c.Summary(1)
-		s.Evidence = &Evidence{Times: &ServerTotals{Queue: TimeTotal{0.05, counted}, Prefill: TimeTotal{0.15, counted}}}
-		if got := s.Waterfall().Counted; got != want {
+		s.Evidence = &metrics.Evidence{Times: &metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: counted}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: counted}}}
+		if got := Of(s).Counted; got != want {
 			t.Errorf("of %d: %d counted, want %d", counted, got, want)
 		}
-	}
-}
-
-func TestTotalsOfAServerThatWentBackAreUnknown(t *testing.T) {
-	one := ServerTotals{Queue: TimeTotal{1, 10}, Prefill: TimeTotal{2, 10}, TTFT: TimeTotal{3, 10}}
-	two := one.Plus(ServerTotals{Queue: TimeTotal{0.5, 5}, Prefill: TimeTotal{1, 5}})
-	if got := two.Since(one); got != (ServerTotals{Queue: TimeTotal{0.5, 5}, Prefill: TimeTotal{1, 5}}) || got.Prefill.Mean() != 200 {
-		t.Errorf("%+v, of prefill %v ms", got, got.Prefill.Mean())
-	}
-	if got := one.Since(two); got != (ServerTotals{}) {
-		t.Errorf("a server that went back: %+v", got)
 	}
 }
