@@ -17,7 +17,8 @@ type Aspect interface {
 	Merge(Aspect)
 }
 
-// timed is an Aspect with Distributions. They are settled and condensed with the Summary's.
+// timed is an Aspect with Distributions. They are settled and condensed with the Summary's, and keep as many exact
+// values as a Collector keeps requests.
 type timed interface{ Distributions() []*Distribution }
 
 // clocked is an Aspect that keeps times. Shift moves them all, because the run's clock began that much earlier.
@@ -133,6 +134,15 @@ func (v views) distributions() (all []*Distribution) {
 		}
 	}
 	return all
+}
+
+// limit lets the Distributions of all views keep so many exact values, with room for the expected requests.
+func (v views) limit(most, expected int) {
+	for _, d := range v.distributions() {
+		if d.limit = most; d.each {
+			d.expected = expected
+		}
+	}
 }
 
 // kinds are what the views are of.

@@ -63,6 +63,9 @@ func NewCollector(h *Header, kinds ...*Kind) *Collector {
 // Add adds a record by the header's Definitions, unless it is of the warm-up. It does not keep
 // the record. A request whose answer came before it was sent counts as failed.
 func (c *Collector) Add(r *record.Record) {
+	if c.Requests() == 0 {
+		c.witness.truth.views.limit(c.requestCap(), c.expected())
+	}
 	r, possible := c.header.Counted(r).Possible()
 	if !possible && r.Phase != record.WarmUp {
 		c.refused++

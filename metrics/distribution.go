@@ -23,6 +23,7 @@ const DefaultCap = 10_000_000
 type Distribution struct {
 	limit    int    // most exact values kept; 0 means DefaultCap
 	expected int    // exact values to make room for with the first; 0: unknown
+	each     bool   // one value comes from each request: see PerRequest
 	Rough    bool   // the values themselves are estimates
 	Quoted   *Quote // statistics that a file gives, used instead of computed ones; nil for none
 
@@ -36,9 +37,9 @@ type Distribution struct {
 	ends    []int // for gaps in exact: the index after each request's gaps; nil if unknown
 }
 
-// PerRequest is an empty Distribution for one value of each request: it keeps as many exactly as a Collector
-// keeps requests.
-func PerRequest() Distribution { return Distribution{limit: requestCap} }
+// PerRequest is an empty Distribution of an Aspect, for one value of each request. A Collector makes room for as
+// many values as it expects requests.
+func PerRequest() Distribution { return Distribution{each: true} }
 
 // A Quote is the statistics of a latency as a file gives them, in milliseconds. A statistic that
 // the file does not give is NaN, or has no entry in Percentiles.
