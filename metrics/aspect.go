@@ -1,7 +1,10 @@
 package metrics
 
 import (
+	"encoding/json"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,8 +36,15 @@ type crossed interface{ AddSent(*record.Record) }
 
 // finished is an Aspect with numbers that depend on all of its requests and on how long the run took. Finish
 // computes them, as often as there is a Summary.
-type finished interface {
-	Finish(h *Header, seconds float64)
+type finished interface{ Finish(h *Header, seconds float64) }
+
+// recorded is an Aspect that needs what a stream without single chunk times does not have. The end line keeps it.
+type recorded interface {
+	// Kept are the counts, as JSON takes and gives them, and Distributions by the names of their histograms.
+	Kept() (counts any, histograms map[string]*Distribution)
+	// Adopt takes what an end line kept, in a new Aspect, for records that lack it. known says that the end
+	// line has all gaps between chunks, by the same Definitions.
+	Adopt(end Aspect, known bool)
 }
 
 // A Kind is an aspect as the list in metrics/aspect has it. Functions and texts may be nil and empty.
@@ -143,6 +153,59 @@ func (v views) limit(most, expected int) {
 			d.expected = expected
 		}
 	}
+}
+
+// end adds what an end line keeps of the views: their counts to e, unless there are none, and their Distributions
+// to those by the names of their histograms.
+func (v views) end(e *End, histograms map[string]*Distribution) error {
+	for i := range v {
+		a, has := v[i].Aspect.(recorded)
+		if !has {
+			continue
+		}
+		counts, all := a.Kept()
+		maps.Copy(histograms, all)
+		text, err := json.Marshal(counts)
+		if err != nil {
+			return fmt.Errorf("encoding the counts of %s: %w", v[i].kind.Name, err)
+		}
+		if string(text) == "{}" {
+			continue
+		}
+		if e.Aspects == nil {
+			e.Aspects = map[string]json.RawMessage{}
+		}
+		e.Aspects[v[i].kind.Name] = text
+	}
+	return nil
+}
+
+// adopt takes what an end line kept of the views.
+func (v views) adopt(e *End, h *Header, known bool) error {
+	for i := range v {
+		a, has := v[i].Aspect.(recorded)
+		if !has {
+			continue
+		}
+		end := v[i].kind.New(h)
+		counts, histograms := end.(recorded).Kept()
+		if text := e.Aspects[v[i].kind.Name]; text != nil {
+			if err := json.Unmarshal(text, counts); err != nil {
+				return fmt.Errorf("decoding the counts of %s: %w", v[i].kind.Name, err)
+			}
+		}
+		for name, d := range histograms {
+			values, err := e.histogram(name)
+			if err != nil {
+				return err
+			}
+			if values != nil {
+				d.adopt(values)
+			}
+		}
+		a.Adopt(end, known)
+	}
+	return nil
 }
 
 // kinds are what the views are of.

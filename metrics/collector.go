@@ -201,7 +201,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 		c.put(&c.sum.TTFT, o.TTFT)
 	}
 	if !o.Unstreamed && o.Out > 1 {
-		c.put(&c.sum.TPOT, o.tpot())
+		c.put(&c.sum.TPOT, o.TPOT())
 	}
 	if good(&o, c.header.Config.Goodput) {
 		c.good++

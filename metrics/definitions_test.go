@@ -84,3 +84,31 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 		t.Error("the order of releases")
 	}
 }
+
+// ends are n stamps of which only the ends are known.
+func ends(n int, first, last time.Duration) record.Stamps {
+	var s record.Stamps
+	for range n - 1 {
+		s.Append(first)
+	}
+	s.Append(last)
+	return s.Ends()
+}
+
+// Older releases count a role, which moves the index of a marked chunk.
+func TestMarksStayWithTheirChunks(t *testing.T) {
+	r := chatRecord() // role 100, tokens 400 500 600, end 700
+	r.Answer.Late.Add(0, 5*msec)
+	r.Answer.Late.Add(2, 7*msec)
+	older := Definitions030.Of(r)
+	var got []int
+	for i, by := range older.Answer.Late.All() {
+		got = append(got, i, int(by/msec))
+	}
+	if want := []int{1, 5, 3, 7}; !slices.Equal(got, want) {
+		t.Errorf("index and milliseconds %v, want %v", got, want)
+	}
+	if len(Definitions030.Of(chatRecord()).Answer.Late) != 0 {
+		t.Error("there is a mark where there was none")
+	}
+}

@@ -169,8 +169,9 @@ func (d *Distribution) Merge(other *Distribution) {
 	d.exact = append(d.exact, other.exact...)
 }
 
-// instead is d with the values of in instead of the values of out, which are some of d's.
-func (d *Distribution) instead(out, in *Distribution) *Distribution {
+// Instead is a new Distribution: d with the values of in instead of the values of out, which are some of d's. It is
+// exact if all three are.
+func (d *Distribution) Instead(out, in *Distribution) *Distribution {
 	if len(d.exact) == 0 || len(out.exact) < out.Len() || len(in.exact) < in.Len() {
 		h, gone := NewHistogram(), map[int64]int64{}
 		for _, bar := range out.hist.Distribution() {

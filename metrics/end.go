@@ -2,8 +2,8 @@ package metrics
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -27,11 +27,11 @@ type End struct {
 	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
-	// Late counts the marked chunks, nil if there are none.
-	Late *LateStamps `json:"late,omitempty"`
+	// Aspects are counts of aspects by their names, for streams without single chunk times.
+	Aspects map[string]json.RawMessage `json:"aspects,omitempty"`
 
-	// Histograms are the histograms of the metrics, of lag, of age and of the ITL per token, in
-	// nanoseconds: HDR, V2 compressed, base64.
+	// Histograms are the histograms of the metrics, of lag, of age, of the ITL per token and of
+	// aspects, in nanoseconds: HDR, V2 compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
@@ -62,11 +62,10 @@ func (s *Summary) End() (*End, error) {
 	kept[ageHistogram] = &s.Age
 	if t := s.Truth; t != nil {
 		kept[tokenITLHistogram] = &t.ITL
-		maps.Copy(kept, t.Late.histograms())
 		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
-		if t.Late.Chunks > 0 {
-			e.Late = &t.Late
-		}
+	}
+	if err := s.views().end(e, kept); err != nil {
+		return nil, err
 	}
 	for name, d := range kept {
 		h := d.Histogram()
@@ -146,34 +145,14 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 	if h != nil {
 		truth.ITL.adopt(h)
 	}
-	if !same {
-		return false, nil
-	}
-	h, err = e.histogram("itl")
-	if h == nil || err != nil {
+	if h, err = e.histogram("itl"); err != nil {
 		return false, err
 	}
-	c.timeline.fold(c.sum.ITL.exact)
-	c.sum.ITL.adopt(h)
-	return true, truth.Late.adopt(e)
-}
-
-// adopt adds the marked chunks of an end line, for records that do not have them.
-func (l *LateStamps) adopt(e *End) error {
-	if e.Late == nil {
-		return nil
+	if known = same && h != nil; known {
+		c.timeline.fold(c.sum.ITL.exact)
+		c.sum.ITL.adopt(h)
 	}
-	l.Chunks += e.Late.Chunks
-	for name, d := range l.histograms() {
-		h, err := e.histogram(name)
-		if err != nil {
-			return err
-		}
-		if h != nil {
-			d.adopt(h)
-		}
-	}
-	return nil
+	return known, truth.views.adopt(e, c.header, known)
 }
 
 // Merge adds the contents of another Collector, whose clock began that much later. Its values come

@@ -36,9 +36,9 @@ type Timing struct {
 	Latency, Queue float64 // as in an Outcome
 }
 
-// tpot is the time per output token after the first, in seconds; 0 for a
-// request of fewer than two output tokens.
-func (o *Outcome) tpot() float64 {
+// TPOT is the time per output token after the first, in seconds; 0 for a request of fewer than two output
+// tokens. vLLM's client divides so.
+func (o *Outcome) TPOT() float64 {
 	if o.Out < 2 {
 		return 0
 	}

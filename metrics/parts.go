@@ -262,7 +262,7 @@ func (a *adapters) add(name string, o *Outcome, good bool, most int) {
 		row.TTFT.Add(o.TTFT)
 	}
 	if !o.Unstreamed && o.Out > 1 {
-		row.TPOT.Add(o.tpot())
+		row.TPOT.Add(o.TPOT())
 	}
 	a.kept++
 	a.bound(most)

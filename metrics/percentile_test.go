@@ -334,7 +334,7 @@ func TestInsteadPassesOverUnknownValues(t *testing.T) {
 		}
 		return &d
 	}
-	got := of(1, 2, 3, 4).instead(of(0.5, 2, 2.5, 4), of(7, 8))
+	got := of(1, 2, 3, 4).Instead(of(0.5, 2, 2.5, 4), of(7, 8))
 	if want := []float64{1, 3, 7, 8}; !slices.Equal(got.ascending(), want) {
 		t.Errorf("%v, want %v", got.ascending(), want)
 	}

@@ -52,7 +52,7 @@ func good(o *Outcome, slos []SLO) bool {
 		case "ttfo":
 			seconds = o.TTFO
 		case "tpot":
-			seconds = o.tpot()
+			seconds = o.TPOT()
 		case "e2el":
 			seconds = o.Latency
 		}

@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
 // Truth is what the definitions of a Summary's numbers leave out. Latencies are of completed
 // requests. An unknown number is 0, and its Distribution empty.
@@ -35,8 +32,6 @@ type Truth struct {
 	// Busy is the time in which any measured request was in flight.
 	Busy time.Duration
 
-	Late LateStamps // chunks with the stamp of a later one
-
 	LaterTurns bool // conversations went on after their first turn
 
 	views views // see View
@@ -50,20 +45,17 @@ func (t *Truth) latencies() map[string]*Distribution {
 	if t == nil {
 		return nil
 	}
-	all := map[string]*Distribution{
+	return map[string]*Distribution{
 		tokenITLHistogram: &t.ITL, "content_ttft": &t.ContentTTFT, "ttfo": &t.TTFO, "content_tpot": &t.ContentTPOT,
 		"written_ttft": &t.WrittenTTFT, "undelayed_ttft": &t.UndelayedTTFT,
 		"scheduled_ttft": &t.ScheduledTTFT, "scheduled_e2el": &t.ScheduledE2EL,
 	}
-	maps.Copy(all, t.Late.histograms())
-	return all
 }
 
 // merge adds the counts of other requests, whose clock began that much later.
 func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.views.merge(other.views, later)
-	t.Late.merge(&other.Late)
 	t.ITL.Merge(&other.ITL)
 	t.mergeReasoning(other)
 	t.ContentTTFT.Merge(&other.ContentTTFT)

@@ -28,7 +28,6 @@ func (w *witness) add(r *record.Record, most int) {
 		v.Add(r)
 	}
 	if r.Answered() {
-		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
 		if r.Tokens.Out > 0 || !r.Answer.Unstreamed { // an embedding has no tokens
 			w.addTokens(r)

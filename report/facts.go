@@ -48,7 +48,6 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("mean_token_itl_ms", t.MeanITL)
 	}
 	answerFacts(&o, s)
-	lateFacts(&o, s)
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
@@ -161,21 +160,6 @@ func reasoningFacts(o *pyjson.Object, n metrics.Reasoning) {
 		o.Set("answers_with_counted_reasoning", n.Counted)
 		o.Set("reasoning_tokens", n.Tokens)
 		o.Set("answer_tokens", n.Output-n.Tokens)
-	}
-}
-
-// lateFacts say how many chunks have the timestamp of a later one, and between what P99 ITL lies if
-// they may change it.
-func lateFacts(o *pyjson.Object, s *metrics.Summary) {
-	late := s.Truth.Late
-	if late.Chunks == 0 {
-		return
-	}
-	o.Set("late_chunks", late.Chunks)
-	o.Set("late_chunks_percent", 100*float64(late.Chunks)/float64(late.Of))
-	if least, most, marked := s.LateITL(99); marked && least < most {
-		o.Set("late_p99_itl_least_ms", least)
-		o.Set("late_p99_itl_most_ms", most)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/endings"
 	"github.com/servebench/servebench/metrics/aspect/held"
+	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
@@ -30,6 +31,7 @@ var all = []*metrics.Kind{
 	delivery.Kind,
 	endings.Kind,
 	held.Kind,
+	late.Kind,
 	lengths.Kind,
 	pace.Kind,
 	prompts.Kind,

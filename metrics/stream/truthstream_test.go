@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/endings"
 	"github.com/servebench/servebench/metrics/aspect/held"
+	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/record"
@@ -109,13 +110,13 @@ func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := readOne(t, buf.Bytes())
-		least, most, _ := want.LateITL(99)
-		gotLeast, gotMost, marked := got.LateITL(99)
+		least, most, _ := late.ITL(want, 99)
+		gotLeast, gotMost, marked := late.ITL(got, 99)
 		if !marked || !near(gotLeast, least) || !near(gotMost, most) || least == most {
 			t.Errorf("without chunks %v: %v to %v, want %v to %v", noChunks, gotLeast, gotMost, least, most)
 		}
-		if late := got.Truth.Late; late.Chunks != 5 || late.Of != 110 {
-			t.Errorf("without chunks %v: %d of %d chunks, want 5 of 110", noChunks, late.Chunks, late.Of)
+		if stamps := late.Of(got); stamps.Chunks != 5 || stamps.Of != 110 {
+			t.Errorf("without chunks %v: %d of %d chunks, want 5 of 110", noChunks, stamps.Chunks, stamps.Of)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/catalogue"
 )
 
@@ -291,12 +292,12 @@ func (j *judge) late() bool {
 func (j *judge) sharedReads() (metrics.Check, bool) {
 	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit,
 		Remedy: j.lateRemedy(quieter)}
-	late := j.Truth.Late
-	if late.Chunks == 0 {
+	stamps := late.Of(j.Summary)
+	if stamps.Chunks == 0 {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
 		return c, j.seen.SharedReads > 0 && j.late()
 	}
-	share := percent(late.Chunks, late.Of)
+	share := percent(stamps.Chunks, stamps.Of)
 	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(share))
 	name := ""
 	c.Figure, c.Unit, c.Limit = 0, "ms", lateLimit
@@ -315,7 +316,7 @@ func (j *judge) sharedReads() (metrics.Check, bool) {
 // next one has, so only the first chunks of answers and the last ones matter.
 func (j *judge) bentMeanITL() (off float64) {
 	for _, metric := range []string{"ttft", "e2el"} {
-		if least, _ := j.LateBounds(metric); least != nil {
+		if least, _ := late.Bounds(j.Summary, metric); least != nil {
 			is := j.Latency(metric)
 			off = max(off, (is.Mean()-least.Mean())*float64(is.Len())/float64(j.ITL.Len()))
 		}
@@ -332,7 +333,7 @@ type bentNumber struct {
 // bent are the numbers of the block that marked chunks bend.
 func (j *judge) bent() (all []bentNumber) {
 	for _, latency := range metrics.Metrics {
-		least, most := j.LateBounds(latency.Name)
+		least, most := late.Bounds(j.Summary, latency.Name)
 		if least == nil {
 			continue
 		}

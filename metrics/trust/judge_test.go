@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/held"
+	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
@@ -69,7 +70,7 @@ func readLate(s *metrics.Summary, chunks int, by time.Duration) {
 		r.Times.Last = r.Answer.Chunks.Last()
 		c.Add(r)
 	}
-	s.Truth.Late = c.Summary(2.5).Truth.Late
+	*late.Of(s) = *late.Of(c.Summary(2.5))
 }
 
 // inUserSpace is s as one without the kernel's stamps, by a process that woke up
@@ -93,8 +94,8 @@ func firstLate(s *metrics.Summary, answers int, by time.Duration) {
 		r.Times.Last = r.Answer.Chunks.Last()
 		c.Add(r)
 	}
-	late := c.Summary(2.5)
-	s.ITL, s.TTFT, s.TPOT, s.Truth.Late = late.ITL, late.TTFT, late.TPOT, late.Truth.Late
+	marked := c.Summary(2.5)
+	s.ITL, s.TTFT, s.TPOT, *late.Of(s) = marked.ITL, marked.TTFT, marked.TPOT, *late.Of(marked)
 }
 
 // early is s with a chunk that carries nothing so many milliseconds before the first
@@ -884,14 +885,14 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 		t.Errorf("late: %q", failing(s))
 	}
 	// Marks tell what we read late from what arrived together.
-	s.Truth.Late.Of, s.Evidence.SharedReads = 201, 134
+	late.Of(s).Of, s.Evidence.SharedReads = 201, 134
 	for marked, want := range map[int]bool{22: true, 66: true, 67: false, 134: false} {
-		s.Truth.Late.Chunks = marked
+		late.Of(s).Chunks = marked
 		if Judge(s); slices.Contains(failing(s), "lumpy delivery") != want {
 			t.Errorf("%d marked of 134 shared reads: %q", marked, failing(s))
 		}
 	}
-	s.Failed, s.Truth.Late.Chunks = 1, 22 // a failed request may have shared the other reads
+	s.Failed, late.Of(s).Chunks = 1, 22 // a failed request may have shared the other reads
 	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
 		t.Errorf("with a failed request: %q", failing(s))
 	}

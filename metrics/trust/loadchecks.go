@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/held"
+	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 )
@@ -220,7 +221,7 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 // we read late is marked. It cannot tell if requests failed: their chunks share reads as well, but
 // their marks do not count.
 func (j *judge) bundled() bool {
-	marked := int64(j.Truth.Late.Chunks)
+	marked := int64(late.Of(j.Summary).Chunks)
 	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.SharedReads
 }
 
