@@ -229,7 +229,7 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 	}
 	want, got := c.Summary(12), c.Summary(12)
 	got.Condense()
-	if got.Trace != nil || got.Outcomes != nil || got.Truth.ScheduledTTFT.exact != nil || got.Truth.ScheduledTTFT.Mean() != want.Truth.ScheduledTTFT.Mean() {
+	if got.Trace != nil || got.Outcomes != nil || got.Truth.ContentTTFT.exact != nil || got.Truth.ContentTTFT.Mean() != want.Truth.ContentTTFT.Mean() {
 		t.Error("something is kept, or lost")
 	}
 	for _, m := range append(Metrics, Latency{Name: "lag", Of: func(s *Summary) *Distribution { return &s.Lag }}) {

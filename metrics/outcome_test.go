@@ -56,7 +56,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	}
 	c.Add(r)
 	s := c.Summary(1)
-	if !s.TTFT.Approximate() || !s.Truth.ScheduledTTFT.Approximate() || s.ITL.Approximate() || c.timeline.answers != nil || !folded(c) {
+	if !s.TTFT.Approximate() || !s.Truth.ContentTTFT.Approximate() || s.ITL.Approximate() || c.timeline.answers != nil || !folded(c) {
 		t.Errorf("past a million: %q", s.Warnings)
 	}
 }

@@ -32,7 +32,7 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 	}
 	gaps, copied := slices.Clone(s.ITL.exact), Summary{Truth: new(Truth)}
 	for _, v := range s.TTFT.exact {
-		copied.Truth.ScheduledTTFT.Add(v)
+		copied.Truth.ContentTTFT.Add(v)
 	}
 	want := statistics()
 	for range 2 {
@@ -45,7 +45,7 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 		t.Error("the gaps are in another order")
 	}
 	copied.Settle()
-	if d := &copied.Truth.ScheduledTTFT; !slices.Equal(d.exact, s.TTFT.exact) || &d.exact[0] != &d.sorted[0] || d.Mean() != s.TTFT.Mean() {
+	if d := &copied.Truth.ContentTTFT; !slices.Equal(d.exact, s.TTFT.exact) || &d.exact[0] != &d.sorted[0] || d.Mean() != s.TTFT.Mean() {
 		t.Error("a latency of the Truth was not sorted in place")
 	}
 }

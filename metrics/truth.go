@@ -12,14 +12,10 @@ type Truth struct {
 	// MeanITL is per token in milliseconds; if ITL is empty, it comes from the counts of tokens.
 	MeanITL float64
 
-	ContentTTFT   Distribution // from Sent to the first chunk with content
-	TTFO          Distribution // to output that is not reasoning; empty if none reasoned
-	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
-	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
-	UndelayedTTFT Distribution // TTFT less our own delay until the request was written
-	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
-	ScheduledE2EL Distribution // from Due to the last chunk
-	Reasoning     Reasoning    // what of them was reasoning
+	ContentTTFT Distribution // from Sent to the first chunk with content
+	TTFO        Distribution // to output that is not reasoning; empty if none reasoned
+	ContentTPOT Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
+	Reasoning   Reasoning    // what of them was reasoning
 
 	// PeakTokens is the most output tokens of completed requests in any second that begins at a
 	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
@@ -47,8 +43,6 @@ func (t *Truth) latencies() map[string]*Distribution {
 	}
 	return map[string]*Distribution{
 		tokenITLHistogram: &t.ITL, "content_ttft": &t.ContentTTFT, "ttfo": &t.TTFO, "content_tpot": &t.ContentTPOT,
-		"written_ttft": &t.WrittenTTFT, "undelayed_ttft": &t.UndelayedTTFT,
-		"scheduled_ttft": &t.ScheduledTTFT, "scheduled_e2el": &t.ScheduledE2EL,
 	}
 }
 
@@ -60,9 +54,5 @@ func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.mergeReasoning(other)
 	t.ContentTTFT.Merge(&other.ContentTTFT)
 	t.ContentTPOT.Merge(&other.ContentTPOT)
-	t.WrittenTTFT.Merge(&other.WrittenTTFT)
-	t.UndelayedTTFT.Merge(&other.UndelayedTTFT)
-	t.ScheduledTTFT.Merge(&other.ScheduledTTFT)
-	t.ScheduledE2EL.Merge(&other.ScheduledE2EL)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }

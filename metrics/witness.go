@@ -37,7 +37,6 @@ func (w *witness) add(r *record.Record, most int) {
 
 func (w *witness) addLatencies(r *record.Record, most int) {
 	t := &w.truth
-	first := r.Answer.Chunks.First()
 	put := func(d *Distribution, latency time.Duration) {
 		d.limit, d.expected = most, w.expected
 		d.Add(latency.Seconds())
@@ -52,14 +51,6 @@ func (w *witness) addLatencies(r *record.Record, most int) {
 			put(&t.ContentTPOT, (r.E2EL()-(r.Times.FirstContent-r.Times.Sent))/time.Duration(r.Tokens.Out-1))
 		}
 	}
-	if r.Times.Wrote > 0 && !r.Answer.Unstreamed {
-		put(&t.WrittenTTFT, first-r.Times.Wrote)
-		put(&t.UndelayedTTFT, max(0, first-r.Times.Sent-r.SendDelay()))
-	}
-	if !r.Answer.Unstreamed {
-		put(&t.ScheduledTTFT, first-r.Times.Due)
-	}
-	put(&t.ScheduledE2EL, r.Times.Sent+r.E2EL()-r.Times.Due)
 }
 
 // addTokens counts the tokens of a completed request by their chunks. It spreads them evenly if

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -24,15 +25,16 @@ import (
 // truth is the object "truth" of a result file: facts about a run that vLLM's files do not have.
 // Truth prints these facts, so text and JSON agree. A key ends with its unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
-	t := s.Truth
+	t, moments := s.Truth, since.Of(s)
 	var statistics, o pyjson.Object
 	for _, latency := range []struct {
 		name string
 		of   *metrics.Distribution
 	}{
-		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"ttfo", &t.TTFO}, {"written_ttft", &t.WrittenTTFT},
-		{"undelayed_ttft", &t.UndelayedTTFT},
-		{"scheduled_ttft", &t.ScheduledTTFT}, {"service_e2el", &s.E2EL}, {"scheduled_e2el", &t.ScheduledE2EL},
+		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"ttfo", &t.TTFO},
+		{"written_ttft", &moments.WrittenTTFT}, {"undelayed_ttft", &moments.UndelayedTTFT},
+		{"scheduled_ttft", &moments.ScheduledTTFT},
+		{"service_e2el", &s.E2EL}, {"scheduled_e2el", &moments.ScheduledE2EL},
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
 		if latency.of.Len() > 0 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/since"
 )
 
 // The widths of the additional metrics in characters.
@@ -162,14 +163,14 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 		}
 		return visible
 	}
-	t := s.Truth
+	t, moments := s.Truth, since.Of(s)
 	differs("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
 	if ttfo := s.TTFO(); ttfo != nil && ttfo.Len() > 0 {
 		add("TTFO, after the reasoning", ttfo)
 	}
-	differs("TTFT from the request written", &t.WrittenTTFT, &s.TTFT)
-	differs("TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT)
-	if differs("E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {
+	differs("TTFT from the request written", &moments.WrittenTTFT, &s.TTFT)
+	differs("TTFT from when it was due", &moments.ScheduledTTFT, &s.TTFT)
+	if differs("E2EL from when it was due", &moments.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {
 		add("E2EL from when it was sent", &s.E2EL)
 	}
 	switch {

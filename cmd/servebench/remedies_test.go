@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -192,7 +193,7 @@ var meetings = map[string]func(s *metrics.Summary){
 	"a busy client": func(s *metrics.Summary) {
 		s.Evidence.BusiestCPU, s.Evidence.CPU, s.Evidence.Cores = 1, 10*time.Second, 1
 	},
-	"a slow start":    func(s *metrics.Summary) { s.Truth.UndelayedTTFT = metrics.Distribution{}; undelay(s) },
+	"a slow start":    func(s *metrics.Summary) { since.Of(s).UndelayedTTFT = metrics.Distribution{}; undelay(s) },
 	"several servers": func(s *metrics.Summary) { s.Evidence.Mixed = "its counts went back" },
 	"several tokens":  func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 9, Chunks: 9, Tokens: 90} },
 	"shards that lag": func(s *metrics.Summary) {
@@ -207,7 +208,7 @@ var meetings = map[string]func(s *metrics.Summary){
 // undelay has our own delay make the whole TTFT.
 func undelay(s *metrics.Summary) {
 	for range s.TTFT.Len() {
-		s.Truth.UndelayedTTFT.Add(0)
+		since.Of(s).UndelayedTTFT.Add(0)
 	}
 }
 

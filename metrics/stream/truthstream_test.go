@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -27,9 +28,9 @@ import (
 // figures are the numbers of a Truth, those of its distributions as a histogram
 // gives them.
 func figures(s *metrics.Summary) string {
-	t := s.Truth
+	t, moments := s.Truth, since.Of(s)
 	var b strings.Builder
-	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.UndelayedTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
+	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), []any{burst.Of(s).Requests, burst.Of(s).Took}, pace.Of(s).Pace, held.Of(s).Held)
@@ -199,11 +200,12 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	got := readOne(t, slices.Concat(sharded(t, records)...))
 	want := one.Summary(got.Seconds)
 	// The sums are made in another order.
-	if !near(got.Truth.ScheduledE2EL.Mean(), want.Truth.ScheduledE2EL.Mean()) || got.Truth.ScheduledE2EL.Len() != want.Truth.ScheduledE2EL.Len() {
+	if !near(since.Of(got).ScheduledE2EL.Mean(), since.Of(want).ScheduledE2EL.Mean()) || since.Of(got).ScheduledE2EL.Len() != since.Of(want).ScheduledE2EL.Len() {
 		t.Error("E2EL from when it was due differs")
 	}
-	for _, truth := range []*metrics.Truth{got.Truth, want.Truth} {
-		truth.ContentTTFT, truth.ScheduledTTFT, truth.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
+	for _, s := range []*metrics.Summary{got, want} {
+		moments := since.Of(s)
+		s.Truth.ContentTTFT, moments.ScheduledTTFT, moments.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
 	}
 	if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 		t.Errorf("truth\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/late"
+	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/catalogue"
 )
 
@@ -181,7 +182,7 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 	c := metrics.Check{Name: "send delay", Unit: "ms",
 		Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") +
 			"or fewer requests at once (--max-concurrency)")}
-	without, of := &j.Truth.UndelayedTTFT, ""
+	without, of := &since.Of(j.Summary).UndelayedTTFT, ""
 	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
 		return c, false
 	}

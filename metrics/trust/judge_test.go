@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -275,38 +276,38 @@ var faults = []fault{
 	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
 	{"send delay", 2.64, 2.66, func(s *metrics.Summary, v float64) {
-		s.TTFT, s.Truth.UndelayedTTFT = alike(50, 180), alike(50, 180)
+		s.TTFT, since.Of(s).UndelayedTTFT = alike(50, 180), alike(50, 180)
 		for range 20 {
 			s.TTFT.Add(0.053)
-			s.Truth.UndelayedTTFT.Add((53 - v) / 1000)
+			since.Of(s).UndelayedTTFT.Add((53 - v) / 1000)
 		}
 	}, "2.66 ms of P99 TTFT 53.0 ms is our own delay between the start of a request and its last byte written (limit 2.65 ms)"},
 	{"send delay", 1.99, 2.01, func(s *metrics.Summary, v float64) {
-		s.TTFT, s.Truth.UndelayedTTFT = alike(10, 190), alike(10, 190)
+		s.TTFT, since.Of(s).UndelayedTTFT = alike(10, 190), alike(10, 190)
 		for range 10 {
 			s.TTFT.Add(0.013)
-			s.Truth.UndelayedTTFT.Add((13 - v) / 1000)
+			since.Of(s).UndelayedTTFT.Add((13 - v) / 1000)
 		}
 	}, "2.01 ms of P99 TTFT 13.0 ms"},
 	{"send delay", 2.49, 2.51, func(s *metrics.Summary, v float64) { // on average, but not in the largest
-		s.TTFT, s.Truth.UndelayedTTFT = alike(50, 190), alike(50, 110)
+		s.TTFT, since.Of(s).UndelayedTTFT = alike(50, 190), alike(50, 110)
 		for range 80 {
-			s.Truth.UndelayedTTFT.Add((50 - v/0.4) / 1000)
+			since.Of(s).UndelayedTTFT.Add((50 - v/0.4) / 1000)
 		}
 		for range 10 {
 			s.TTFT.Add(0.05)
-			s.Truth.UndelayedTTFT.Add(0.05)
+			since.Of(s).UndelayedTTFT.Add(0.05)
 		}
 	}, "2.51 ms of mean TTFT 50.0 ms is our own delay"},
 	{"send delay", 2.49, 2.51, func(s *metrics.Summary, v float64) { // of most requests, but not in the largest
-		s.TTFT, s.Truth.UndelayedTTFT = alike(50, 110), alike(50-v, 110)
+		s.TTFT, since.Of(s).UndelayedTTFT = alike(50, 110), alike(50-v, 110)
 		for range 90 {
 			s.TTFT.Add(0.05)
-			s.Truth.UndelayedTTFT.Add(0.05)
+			since.Of(s).UndelayedTTFT.Add(0.05)
 		}
 	}, "2.51 ms of median TTFT 50.0 ms is our own delay"},
 	{"send delay", 0.99, 1.01, func(s *metrics.Summary, v float64) {
-		s.TTFT, s.Truth.UndelayedTTFT = alike(5, 200), alike(5-v, 200)
+		s.TTFT, since.Of(s).UndelayedTTFT = alike(5, 200), alike(5-v, 200)
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 3, Of: 200}
 	}, "written, not counting the time to connect (limit 1.00 ms)"},
 	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/since"
 )
 
 // This file checks the load, the answers, and the shards that made both.
@@ -87,14 +88,14 @@ func (j *judge) slots() (metrics.Check, bool) {
 	c := metrics.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
 		Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
 	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 ||
-		j.Truth.ScheduledTTFT.Len()+j.Truth.ScheduledE2EL.Len() == 0 {
+		since.Of(j.Summary).ScheduledTTFT.Len()+since.Of(j.Summary).ScheduledE2EL.Len() == 0 {
 		return c, false
 	}
 	c.Figure = j.Queue.Mean()
 	name, first := j.first()
-	due := &j.Truth.ScheduledTTFT
+	due := &since.Of(j.Summary).ScheduledTTFT
 	if j.Header.Config.Whole {
-		due = &j.Truth.ScheduledE2EL
+		due = &since.Of(j.Summary).ScheduledE2EL
 	}
 	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests "+
 		"were due",
