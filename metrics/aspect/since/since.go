@@ -9,9 +9,10 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 )
 
-// Latencies are of completed requests, and a TTFT is of answers that were streamed.
+// Latencies are of completed requests, and a TTFT is of answers that were streamed. WrittenTTFT is without
+// connecting.
 type Latencies struct {
-	WrittenTTFT   metrics.Distribution // from the request written to the first chunk: without connecting
+	WrittenTTFT   metrics.Distribution // from the request written to the first chunk
 	UndelayedTTFT metrics.Distribution // TTFT less our own delay until the request was written
 	ScheduledTTFT metrics.Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL metrics.Distribution // from Due to the last chunk
