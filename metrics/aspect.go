@@ -36,7 +36,9 @@ type crossed interface{ AddSent(*record.Record) }
 
 // finished is an Aspect with numbers that depend on all of its requests and on how long the run took. Finish
 // computes them, as often as there is a Summary.
-type finished interface{ Finish(h *Header, seconds float64) }
+type finished interface {
+	Finish(h *Header, seconds float64)
+}
 
 // recorded is an Aspect that needs what a stream without single chunk times does not have. The end line keeps it.
 type recorded interface {
