@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // A workingSet is a load of sessions on a server whose prefix cache holds some of them.
@@ -86,7 +87,7 @@ func TestBoundsMakeTheWorkingSet(t *testing.T) {
 					w.atOnce, want = w.requests, w.known()
 				}
 				s, found := w.run(t)
-				cache := s.Sessions.Cache.Known()
+				cache := jobs.Of(s).Cache.Known()
 				if s.Completed != w.sessions*w.turns || found != want || cache.Cached != want {
 					t.Errorf("%d sessions, bounded %t: %d requests completed, and the cache had %d of %d prompt tokens, by usage %d, want %d",
 						w.sessions, bounded, s.Completed, found, s.TotalInput, cache.Cached, want)

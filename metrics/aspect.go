@@ -12,7 +12,7 @@ import (
 )
 
 // An Aspect is one view of the measured requests of a run. It is made of Records alone: a Summary that does not
-// come from Records has none.
+// come from Records has none, except what its reader gives it.
 type Aspect interface {
 	// Add adds a measured request. It does not keep the record.
 	Add(*record.Record)
@@ -34,10 +34,13 @@ type warm interface{ AddWarmUp(*record.Record) }
 // ended after it.
 type crossed interface{ AddSent(*record.Record) }
 
-// finished is an Aspect with numbers that depend on all of its requests and on how long the run took. Finish
-// computes them, as often as there is a Summary.
-type finished interface {
-	Finish(h *Header, seconds float64)
+// summed is an Aspect whose figures depend on the length of the run. Sum is the aspect of a Summary of a run that
+// took so many seconds. It is valid until the next request.
+type summed interface{ Sum(seconds float64) Aspect }
+
+// named is an Aspect with one of the Latencies; nil for another, and if the run does not have it.
+type named interface {
+	Latency(name string) *Distribution
 }
 
 // recorded is an Aspect that needs what a stream without single chunk times does not have. The end line keeps it.
@@ -53,6 +56,7 @@ type recorded interface {
 type Kind struct {
 	Name    string
 	New     func(*Header) Aspect // nil for a run that does not have it
+	Whole   bool                 // a part of a run does not have it
 	Numbers func() []Number      // its rows of the catalogue
 	// Facts are its members of the object "truth" in a result file.
 	Facts func(*Summary) []Fact
@@ -129,15 +133,6 @@ func (v views) addSent(r *record.Record) {
 	}
 }
 
-// finish computes what depends on all requests of a run that took so many seconds.
-func (v views) finish(h *Header, seconds float64) {
-	for i := range v {
-		if a, has := v[i].Aspect.(finished); has {
-			a.Finish(h, seconds)
-		}
-	}
-}
-
 // distributions are the Distributions of all views.
 func (v views) distributions() (all []*Distribution) {
 	for i := range v {
@@ -210,18 +205,49 @@ func (v views) adopt(e *End, h *Header, known bool) error {
 	return nil
 }
 
-// kinds are what the views are of.
+// sum is the views of a Summary of a run that took so many seconds.
+func (v views) sum(seconds float64) views {
+	all := slices.Clone(v)
+	for i := range all {
+		if a, has := all[i].Aspect.(summed); has {
+			all[i].Aspect = a.Sum(seconds)
+		}
+	}
+	return all
+}
+
+// kinds are what the views of a part of the run are of.
 func (v views) kinds() (kinds []*Kind) {
 	for i := range v {
-		kinds = append(kinds, v[i].kind)
+		if !v[i].kind.Whole {
+			kinds = append(kinds, v[i].kind)
+		}
 	}
 	return kinds
+}
+
+// Give gives a run an aspect that does not come from its Records, in place of one of the same kind.
+func (s *Summary) Give(kind *Kind, a Aspect) {
+	others := slices.DeleteFunc(slices.Clone(s.views), func(v view) bool { return v.kind == kind })
+	s.views = append(others, view{kind, a})
+}
+
+// named is the latency of that name that an aspect has; nil if none has it.
+func (s *Summary) named(latency string) *Distribution {
+	for _, v := range s.views {
+		if a, has := v.Aspect.(named); has {
+			if d := a.Latency(latency); d != nil {
+				return d
+			}
+		}
+	}
+	return nil
 }
 
 // Aspects yields the aspects of a run with their kinds, in the order of the list.
 func Aspects(s *Summary) iter.Seq2[*Kind, Aspect] {
 	return func(yield func(*Kind, Aspect) bool) {
-		for _, v := range s.views() {
+		for _, v := range s.views {
 			if !yield(v.kind, v.Aspect) {
 				return
 			}
@@ -229,19 +255,12 @@ func Aspects(s *Summary) iter.Seq2[*Kind, Aspect] {
 	}
 }
 
-func (s *Summary) views() views {
-	if s.Truth == nil {
-		return nil
-	}
-	return s.Truth.views
-}
-
 // View is the aspect A of a run; a new one if the run has none.
 func View[A any, P interface {
 	*A
 	Aspect
 }](s *Summary) P {
-	for _, v := range s.views() {
+	for _, v := range s.views {
 		if a, is := v.Aspect.(P); is {
 			return a
 		}

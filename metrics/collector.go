@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 )
 
-// requestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
+// RequestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
 // ten times as many, moving the slices that hold them takes a second or more.
-const requestCap = 1_000_000
+const RequestCap = 1_000_000
 
 // A Collector turns Records into a Summary. It keeps about eight bytes for each chunk, up to ten
 // million of them, and 130 for each request, up to a million: 210 MB. Beyond either limit its size
@@ -35,7 +35,7 @@ type Collector struct {
 	good         int
 	timeline     timeline
 	witness      witness
-	sessions     sessionCollector
+	views        views // see View
 	adapters     adapters
 	processes    processes // that were sampled
 	meter        cost.Meter
@@ -52,8 +52,8 @@ type Collector struct {
 // change it.
 func NewCollector(h *Header, kinds ...*Kind) *Collector {
 	return &Collector{
-		header:  h,
-		witness: witness{truth: Truth{views: newViews(h, kinds)}},
+		header: h,
+		views:  newViews(h, kinds),
 		sum: Summary{
 			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: map[string]int{},
 		},
@@ -64,7 +64,7 @@ func NewCollector(h *Header, kinds ...*Kind) *Collector {
 // the record. A request whose answer came before it was sent counts as failed.
 func (c *Collector) Add(r *record.Record) {
 	if c.Requests() == 0 {
-		c.witness.truth.views.limit(c.requestCap(), c.expected())
+		c.views.limit(c.requestCap(), c.expected())
 	}
 	r, possible := c.header.Counted(r).Possible()
 	if !possible && r.Phase != record.WarmUp {
@@ -76,14 +76,12 @@ func (c *Collector) Add(r *record.Record) {
 		}
 	}
 	if r.Phase == record.WarmUp {
-		c.witness.truth.views.addWarmUp(r)
-		c.addTurn(r, true)
+		c.views.addWarmUp(r)
 		return
 	}
 	o := outcomeOf(r, c.scratch[:0])
 	c.scratch = o.ITL
 	kept := good(&o, c.header.Config.Goodput)
-	c.addTurn(r, kept)
 	c.adapters.add(r.Adapter, &o, kept, c.requestCap())
 	c.sum.Resent.add(r)
 	if r.Phase == record.Main {
@@ -99,20 +97,9 @@ func (c *Collector) Add(r *record.Record) {
 	c.addOutcome(o, gone)
 	c.witness.expected = c.expected()
 	c.witness.add(r, c.requestCap())
-}
-
-// addTurn adds a record to the sessions, if it has a Session. kept says that it kept all SLOs.
-func (c *Collector) addTurn(r *record.Record, kept bool) {
-	if r.Session != nil {
-		a := c.asked()
-		c.sessions.add(r, kept, &a)
+	for _, v := range c.views {
+		v.Add(r)
 	}
-}
-
-// asked is what the figures of sessions depend on.
-func (c *Collector) asked() asked {
-	h := c.header
-	return asked{h.Began(), seconds(h.Config.Duration), h.Config.Goodput, c.requestCap()}
 }
 
 // AddSample adds a sample, and keeps it in the Trace, if there is a Trace. Samples of one URL must
@@ -237,7 +224,7 @@ func (c *Collector) put(d *Distribution, seconds float64) {
 	d.Add(seconds)
 }
 
-func (c *Collector) requestCap() int { return cmp.Or(c.Cap, requestCap) }
+func (c *Collector) requestCap() int { return cmp.Or(c.Cap, RequestCap) }
 
 // expected is how many requests to make room for: growing the slices that hold them would copy them
 // ten times, and all slices in the same request.
@@ -266,12 +253,12 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if s.Adapters = c.adapters.result(seconds, limited); limited {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
-	s.Sessions = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.noTruth {
-		s.Truth = c.witness.result(c.header, seconds)
+		s.Truth = c.witness.result(seconds)
 		s.Truth.Course = c.course()
+		s.views = c.views.sum(seconds)
 	}
 	s.inOnePiece()
 	s.pooled()

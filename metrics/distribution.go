@@ -37,9 +37,9 @@ type Distribution struct {
 	ends    []int // for gaps in exact: the index after each request's gaps; nil if unknown
 }
 
-// PerRequest is an empty Distribution of an Aspect, for one value of each request. A Collector makes room for as
-// many values as it expects requests.
-func PerRequest() Distribution { return Distribution{each: true} }
+// PerRequest is an empty Distribution of an Aspect, for one value of each request: it keeps as many exactly as a
+// Collector keeps requests, and a Collector makes room for as many as it expects.
+func PerRequest() Distribution { return Distribution{limit: RequestCap, each: true} }
 
 // A Quote is the statistics of a latency as a file gives them, in milliseconds. A statistic that
 // the file does not give is NaN, or has no entry in Percentiles.
@@ -102,8 +102,8 @@ func (d *Distribution) Add(seconds float64) {
 	d.exact = append(d.exact, seconds)
 }
 
-// addRepeated adds one value n times, to the histogram only.
-func (d *Distribution) addRepeated(v time.Duration, n int) {
+// AddRepeated adds one value n times, to the histogram only.
+func (d *Distribution) AddRepeated(v time.Duration, n int) {
 	if d.hist == nil {
 		d.hist = NewHistogram()
 		d.over = true
@@ -282,9 +282,9 @@ func (d *Distribution) statistic(exact func([]float64) float64, approximate func
 	return 0
 }
 
-// values yields the values in ascending order, in seconds, and how often each is there. Without
+// Values yields the values in ascending order, in seconds, and how often each is there. Without
 // exact values they are the middles of the histogram's bars.
-func (d *Distribution) values() iter.Seq2[float64, int] {
+func (d *Distribution) Values() iter.Seq2[float64, int] {
 	return func(yield func(float64, int) bool) {
 		for _, v := range d.ascending() {
 			if !yield(v, 1) {

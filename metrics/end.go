@@ -64,7 +64,7 @@ func (s *Summary) End() (*End, error) {
 		kept[tokenITLHistogram] = &t.ITL
 		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
 	}
-	if err := s.views().end(e, kept); err != nil {
+	if err := s.views.end(e, kept); err != nil {
 		return nil, err
 	}
 	for name, d := range kept {
@@ -152,7 +152,7 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 		c.timeline.fold(c.sum.ITL.exact)
 		c.sum.ITL.adopt(h)
 	}
-	return known, truth.views.adopt(e, c.header, known)
+	return known, c.views.adopt(e, c.header, known)
 }
 
 // Merge adds the contents of another Collector, whose clock began that much later. Its values come
@@ -164,8 +164,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 		d.Merge(others[name])
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
-	asked := c.asked()
-	c.sessions.merge(&other.sessions, later, &asked)
+	c.views.merge(other.views, later)
 	c.adapters.merge(&other.adapters, c.requestCap())
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed

@@ -26,7 +26,7 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header, s.views().kinds()...), of: s, part: Part{Window: w},
+	e := excerpt{Collector: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w},
 		busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
 	for r := range s.Measured() {
 		e.take(r)
@@ -70,7 +70,7 @@ func (e *excerpt) take(r *record.Record) {
 // cross counts a request that was in progress at an edge; ended says whether it ended inside.
 func (e *excerpt) cross(r *record.Record, ended bool) {
 	if r.Phase == record.Main && r.Turn == 0 && e.part.holds(r.Times.Sent) {
-		e.witness.truth.views.addSent(r)
+		e.views.addSent(r)
 	}
 	chunks := &r.Answer.Chunks
 	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.holds(r.Times.Sent) &&
@@ -132,7 +132,7 @@ func (e *excerpt) summary() *Summary {
 	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
-	s.Part, s.Sessions = &e.part, nil // most sessions are not wholly inside
+	s.Part = &e.part
 	s.Began = e.part.From
 	if !s.Header.Epoch.IsZero() {
 		s.Date = s.Header.Epoch.Add(e.part.To)

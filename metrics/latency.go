@@ -99,12 +99,7 @@ func (s *Summary) TTFO() *Distribution {
 }
 
 // jobTime is the time that completed sessions took; nil without sessions.
-func jobTime(s *Summary) *Distribution {
-	if s.Sessions == nil {
-		return nil
-	}
-	return &s.Sessions.JobTime
-}
+func jobTime(s *Summary) *Distribution { return s.named("job") }
 
 // Decisive is the latency to decide by: FromContent if it is known, and then the words for its
 // difference from vLLM's. Without reasoning, ttfo is TTFT to the first content; its statistics

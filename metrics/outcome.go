@@ -50,12 +50,19 @@ func OutcomeOf(r *record.Record) Outcome { return outcomeOf(r, nil) }
 
 // outcomeOf appends the gaps to itl, so that one slice can serve many records.
 func outcomeOf(r *record.Record, itl []float64) Outcome {
+	o := gapless(r)
 	for gap := range r.Answer.Chunks.Gaps() {
 		itl = append(itl, gap.Seconds())
 	}
+	o.ITL = itl
+	return o
+}
+
+// gapless is the Outcome of r without its ITL.
+func gapless(r *record.Record) Outcome {
 	o := Outcome{
 		Index: r.Index, Success: r.Result.Class == record.OK,
-		In: r.Tokens.In, Start: r.Times.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Unstreamed: r.Answer.Unstreamed, ITL: itl,
+		In: r.Tokens.In, Start: r.Times.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Unstreamed: r.Answer.Unstreamed,
 		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Result.Error,
 		Carried: r.Payload,
 	}

@@ -48,7 +48,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	}
 	c := NewCollector(&Header{})
 	r := arrived(record.Record{Tokens: record.Tokens{Out: 2}}, 100, 200)
-	for range requestCap {
+	for range RequestCap {
 		c.Add(r)
 	}
 	if s := c.Summary(1); len(s.Warnings) != 0 {

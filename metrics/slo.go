@@ -2,10 +2,10 @@ package metrics
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // An SLO is an upper limit on one latency of a request, or on the job time of a session.
@@ -36,9 +36,10 @@ const JobSLO = "job"
 // ofRequest reports whether the SLO limits a latency of a request.
 func (s SLO) ofRequest() bool { return s.Metric != JobSLO }
 
-// kept reports whether a session kept the SLOs on its job time.
-func kept(job time.Duration, slos []SLO) bool {
-	return !slices.ContainsFunc(slos, func(s SLO) bool { return !s.ofRequest() && s.Limit < Milliseconds(job) })
+// Good reports whether a request met every SLO on its latencies.
+func Good(r *record.Record, slos []SLO) bool {
+	o := gapless(r)
+	return good(&o, slos)
 }
 
 // good reports whether a successful request met every SLO. As in vLLM's client, a request of one

@@ -90,9 +90,6 @@ type Summary struct {
 	// be.
 	Mixed string
 
-	// Sessions are the figures of sessions; nil if no request has a Session, for a part of a run, and
-	// unless they come from Records or a file of servebench.
-	Sessions *Sessions
 	// Adapters are the LoRA adapters that requests asked for, by name; nil for none. Requests without
 	// an adapter are in none of them.
 	Adapters []Adapter
@@ -123,6 +120,7 @@ type Summary struct {
 	Spans    []Distribution // by spans.Span, if requested; empty without a Trace
 	Watched  *Slice         // the whole run, if it was sampled and has no Slices
 
+	views views      // see View
 	power cost.Curve // of the GPUs, if they were sampled
 	split *split     // with the other targets of its group; nil for no others
 
@@ -180,13 +178,8 @@ func (s *Summary) Settle() {
 	for _, d := range s.Truth.latencies() {
 		sorting.Go(d.settle)
 	}
-	for _, d := range s.views().distributions() {
+	for _, d := range s.views.distributions() {
 		sorting.Go(d.settle)
-	}
-	if s.Sessions != nil {
-		for _, d := range s.Sessions.latencies() {
-			sorting.Go(d.settle)
-		}
 	}
 	for _, d := range adapterLatencies(s.Adapters) {
 		sorting.Go(d.settle)
@@ -205,27 +198,12 @@ func (s *Summary) Condense() {
 	for _, d := range s.Truth.latencies() {
 		d.condense(percentiles)
 	}
-	for _, d := range s.views().distributions() {
-		d.condense(percentiles)
-	}
-	if s.Sessions != nil {
-		for _, d := range s.Sessions.latencies() {
-			d.condense(append(percentiles, 90, 95))
-		}
+	for _, d := range s.views.distributions() {
+		d.condense(append(percentiles, 90, 95))
 	}
 	for _, d := range adapterLatencies(s.Adapters) {
 		d.condense(append(percentiles, 90, 95))
 	}
-}
-
-// ScheduledSessions are the sessions that the run was to send; 0 if that is unknown, or if its
-// duration decides.
-func (s *Summary) ScheduledSessions() int {
-	c := &s.Header.Config
-	if s.Sessions == nil || c.Duration > 0 || s.Header.Shards > 1 && s.Shards == nil {
-		return 0
-	}
-	return max(c.NumPrompts, 0)
 }
 
 // Users is how many users the load stands for: its --max-concurrency, or else the most requests in

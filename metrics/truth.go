@@ -30,8 +30,6 @@ type Truth struct {
 
 	LaterTurns bool // conversations went on after their first turn
 
-	views views // see View
-
 	// Course is how latencies went over the run; nil if the times of its requests are unknown.
 	Course *Course
 }
@@ -49,7 +47,6 @@ func (t *Truth) latencies() map[string]*Distribution {
 // merge adds the counts of other requests, whose clock began that much later.
 func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
-	t.views.merge(other.views, later)
 	t.ITL.Merge(&other.ITL)
 	t.mergeReasoning(other)
 	t.ContentTTFT.Merge(&other.ContentTTFT)

@@ -24,9 +24,6 @@ func (w *witness) add(r *record.Record, most int) {
 	w.inFlight.Expect(w.expected)
 	w.inFlight.Add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
-	for _, v := range w.truth.views {
-		v.Add(r)
-	}
 	if r.Answered() {
 		w.addLatencies(r, most)
 		if r.Tokens.Out > 0 || !r.Answer.Unstreamed { // an embedding has no tokens
@@ -70,7 +67,7 @@ func (w *witness) addTokens(r *record.Record) {
 		}
 		w.tokens.Add(at, n)
 		if single && begun {
-			w.truth.ITL.addRepeated((at-last)/time.Duration(n), n)
+			w.truth.ITL.AddRepeated((at-last)/time.Duration(n), n)
 		}
 		last, begun = at, true
 	}
@@ -87,9 +84,8 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 }
 
 // result is the Truth of a run that took so many seconds.
-func (w *witness) result(h *Header, seconds float64) *Truth {
+func (w *witness) result(seconds float64) *Truth {
 	t := w.truth
-	t.views.finish(h, seconds)
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -27,8 +28,8 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if s.Truth != nil {
 		o.Set("truth", truth(s))
 	}
-	if s.Sessions != nil {
-		o.Set("sessions", vllm.Sessions(s.Sessions))
+	if of := sessions.Of(s); of != nil {
+		o.Set("sessions", vllm.Sessions(of))
 	}
 	if s.Adapters != nil {
 		o.Set("adapters", vllm.Adapters(s.Adapters))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -18,7 +19,7 @@ import (
 // prefix cache, and the turns by their number, in lines of 80 characters, or of 120 if extended. It
 // writes nothing without sessions of several turns.
 func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
-	of := s.Sessions
+	of := sessions.Of(s)
 	if of == nil {
 		return nil
 	}
@@ -48,7 +49,7 @@ const screenWidth = 80
 // outcomes are how many sessions there were of each kind, how often one completed, and how many were
 // in progress at once.
 func outcomes(s *metrics.Summary) string {
-	of := s.Sessions
+	of := sessions.Of(s)
 	counts := []string{fmt.Sprintf("%d of %d completed", of.Completed, of.Begun)}
 	if n := of.BrokenAll(); n > 0 {
 		counts = append(counts, fmt.Sprintf("%d broken", n))
@@ -56,7 +57,7 @@ func outcomes(s *metrics.Summary) string {
 	if of.Cut > 0 {
 		counts = append(counts, fmt.Sprintf("%d cut", of.Cut))
 	}
-	if n := s.ScheduledSessions() - of.Begun - of.Earlier; s.Interrupted && n > 0 {
+	if n := sessions.Scheduled(s) - of.Begun - of.Earlier; s.Interrupted && n > 0 {
 		counts = append(counts, fmt.Sprintf("%d not begun", n))
 	}
 	if of.Unsent > 0 {
@@ -104,7 +105,7 @@ func middle(d *metrics.Distribution) string {
 
 // jobTime is the job time in words; "" without completed sessions. If sessions were cut, a second
 // median counts what is known of them.
-func jobTime(of *metrics.Sessions, tail float64) string {
+func jobTime(of *sessions.Sessions, tail float64) string {
 	if !present(&of.JobTime) {
 		return ""
 	}
@@ -132,7 +133,7 @@ func inSeconds(ms float64) string { return decimal(ms / 1000) }
 
 // jobParts are the four parts of the mean job time in percent, without what took no time. What a part
 // includes is behind it.
-func jobParts(of *metrics.Sessions) (parts []string) {
+func jobParts(of *sessions.Sessions) (parts []string) {
 	all := of.Parts
 	share := func(took time.Duration) float64 { return 100 * took.Seconds() / max(all.Total().Seconds(), 1e-9) }
 	for _, part := range []struct {
@@ -159,7 +160,7 @@ const leastShare = 0.05
 
 // reuse says what the server had in its prefix cache, as far as it is known, and how many tokens the
 // prompts of the sessions in progress have together: a smaller cache forgets some of them.
-func reuse(of *metrics.Sessions) (parts []string) {
+func reuse(of *sessions.Sessions) (parts []string) {
 	use := of.Cache
 	cached, reused := use.CachedShare(), use.ReusedShare()
 	if !math.IsNaN(cached) {
@@ -186,7 +187,7 @@ func reuse(of *metrics.Sessions) (parts []string) {
 // A turnColumn is one number of the turns of a row.
 type turnColumn struct {
 	head     string
-	of       func(*metrics.TurnRow) string
+	of       func(*sessions.TurnRow) string
 	extended bool // it is shown only then
 }
 
@@ -196,29 +197,30 @@ func turnTable(b *bytes.Buffer, s *metrics.Summary, extended bool) (marked bool)
 	p := tailOf(s)
 	tail, beyond := "P"+metrics.FormatPercentile(p), marking(p, &marked)
 	columns := []turnColumn{
-		{head: "|sent", of: func(r *metrics.TurnRow) string { return vllm.Count(r.Sent) }},
-		{head: "prompt|tokens", of: func(r *metrics.TurnRow) string { return fmt.Sprintf("%.0f", r.MeanPrompt()) }},
-		{head: "cached|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.CachedShare()) }},
-		{head: "reusable|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.ReusableShare()) },
+		{head: "|sent", of: func(r *sessions.TurnRow) string { return vllm.Count(r.Sent) }},
+		{head: "prompt|tokens", of: func(r *sessions.TurnRow) string { return fmt.Sprintf("%.0f", r.MeanPrompt()) }},
+		{head: "cached|%", of: func(r *sessions.TurnRow) string { return inPercent(r.Cache.CachedShare()) }},
+		{head: "reusable|%", of: func(r *sessions.TurnRow) string { return inPercent(r.Cache.ReusableShare()) },
 			extended: true},
-		{head: "TTFT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TTFT) }},
-		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.TTFT) }},
-		{head: "TPOT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TPOT) }},
-		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.TPOT) }, extended: true},
-		{head: "E2EL ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.E2EL) }},
-		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.E2EL) }},
-		{head: "from due|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.ScheduledE2EL) }, extended: true},
+		{head: "TTFT ms|median", of: func(r *sessions.TurnRow) string { return middle(&r.TTFT) }},
+		{head: "|" + tail, of: func(r *sessions.TurnRow) string { return beyond(&r.TTFT) }},
+		{head: "TPOT ms|median", of: func(r *sessions.TurnRow) string { return middle(&r.TPOT) }},
+		{head: "|" + tail, of: func(r *sessions.TurnRow) string { return beyond(&r.TPOT) }, extended: true},
+		{head: "E2EL ms|median", of: func(r *sessions.TurnRow) string { return middle(&r.E2EL) }},
+		{head: "|" + tail, of: func(r *sessions.TurnRow) string { return beyond(&r.E2EL) }},
+		{head: "from due|" + tail, of: func(r *sessions.TurnRow) string { return beyond(&r.ScheduledE2EL) }, extended: true},
 	}
 	columns = slices.DeleteFunc(columns, func(c turnColumn) bool { return c.extended && !extended })
 	heads := []string{"|turn"}
 	for _, c := range columns {
 		heads = append(heads, c.head)
 	}
+	rows := sessions.Of(s).Rows
 	g := twoLined(1, heads...)
-	for i := range s.Sessions.Rows {
-		cells := []string{metrics.TurnNumbers(i)}
+	for i := range rows {
+		cells := []string{sessions.TurnNumbers(i)}
 		for _, c := range columns {
-			cells = append(cells, c.of(&s.Sessions.Rows[i]))
+			cells = append(cells, c.of(&rows[i]))
 		}
 		g.add(cells...)
 	}
@@ -236,7 +238,7 @@ func inPercent(share float64) string {
 
 // sessionRows are the rows of the extended result about sessions.
 func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
-	of := s.Sessions
+	of := sessions.Of(s)
 	if of == nil {
 		return nil
 	}

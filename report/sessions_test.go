@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -85,7 +86,7 @@ func TestSessionsAreAsInTheGoldenFiles(t *testing.T) {
 // A server may know the beginning of a chat template, or prompts of earlier runs.
 func TestReuseAboveAllIsNamed(t *testing.T) {
 	for cached, want := range map[int]string{50: "100.0 % of the reusable ones", 60: "all of the reusable ones and 20.0 % more"} {
-		of := metrics.Sessions{Cache: metrics.CacheUse{Planned: 100, Reusable: 50, Told: metrics.CacheTokens{Prompt: 100, Cached: cached, Reused: cached, Reusable: 50}}}
+		of := sessions.Sessions{Cache: sessions.CacheUse{Planned: 100, Reusable: 50, Told: sessions.CacheTokens{Prompt: 100, Cached: cached, Reused: cached, Reusable: 50}}}
 		if got := reuse(&of); len(got) != 2 || got[1] != want {
 			t.Errorf("%d cached: %q, want %q", cached, got, want)
 		}
@@ -110,12 +111,12 @@ func TestWithoutSessionsNothingIsWritten(t *testing.T) {
 // What is unknown is not printed as a number.
 func TestUnknownNumbersOfSessionsAreLeftOut(t *testing.T) {
 	s := talks()
-	s.Sessions.Cache = metrics.CacheUse{Planned: 200, Reusable: 50, Silent: metrics.CacheTokens{Prompt: 1000}}
-	for i := range s.Sessions.Rows {
-		r := &s.Sessions.Rows[i]
-		r.Cache, r.TPOT = metrics.CacheUse{}, metrics.Distribution{}
+	sessions.Of(s).Cache = sessions.CacheUse{Planned: 200, Reusable: 50, Silent: sessions.CacheTokens{Prompt: 1000}}
+	for i := range sessions.Of(s).Rows {
+		r := &sessions.Of(s).Rows[i]
+		r.Cache, r.TPOT = sessions.CacheUse{}, metrics.Distribution{}
 	}
-	s.Sessions.JobTime, s.Sessions.Goodput = metrics.Distribution{}, math.NaN()
+	sessions.Of(s).JobTime, sessions.Of(s).Goodput = metrics.Distribution{}, math.NaN()
 	var b bytes.Buffer
 	if err := Sessions(&b, s, true); err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestSessionsThatNeverBeganAreCounted(t *testing.T) {
 
 // Too few sessions end in a short run to see their median.
 func TestAMedianBeyondTheRunIsSaidInWords(t *testing.T) {
-	var of metrics.Sessions
+	var of sessions.Sessions
 	of.Cut = 3
 	for range 3 {
 		of.JobTime.Add(1)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
@@ -198,7 +199,8 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		bare := *s
-		bare.Truth, bare.Sessions, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, nil, false, ""
+		sessions.Give(&bare, nil)
+		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
 		if err := JSON(&without, &bare, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}

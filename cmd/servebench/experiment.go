@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -316,7 +317,7 @@ func (e *experiment) outcome(ctx context.Context) error {
 // sentOf says how many requests of a run have ended, or how many of its sessions were completed.
 func sentOf(r *loadgen.Result) string {
 	of, done, noun := fmt.Sprintf(" of %d", r.Requests), r.Completed+r.Failed, "requests"
-	if s := r.Sessions; s != nil {
+	if s := sessions.Of(r.Summary); s != nil {
 		done, noun = s.Completed, "sessions"
 	}
 	if r.Requests < 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
@@ -166,16 +167,17 @@ var commandLines = []string{
 var meetings = map[string]func(s *metrics.Summary){
 	"an overflow": func(s *metrics.Summary) { s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100} },
 	"vanished gaps": func(s *metrics.Summary) {
-		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Later: metrics.LaterTurns{Gaps: 10, Vanished: 10}}
+		sessions.Give(s, &sessions.Sessions{Begun: 9, Completed: 9, Later: sessions.LaterTurns{Gaps: 10, Vanished: 10}})
 	},
 	"a drift": func(s *metrics.Summary) {
-		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9}
-		s.Sessions.Later.InDrift.Add(0.9)
+		of := &sessions.Sessions{Begun: 9, Completed: 9}
+		sessions.Give(s, of)
+		of.Later.InDrift.Add(0.9)
 		s.Truth.LaterTurns = true
 		s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100}
 	},
 	"no places": func(s *metrics.Summary) {
-		s.Sessions = &metrics.Sessions{Begun: 9, Completed: 9, Parts: metrics.JobParts{SessionSlots: time.Hour}}
+		sessions.Give(s, &sessions.Sessions{Begun: 9, Completed: 9, Parts: sessions.JobParts{SessionSlots: time.Hour}})
 		pace.Of(s).Pace = pace.Pace{Due: time.Second, Sent: time.Hour, Requests: 9, Queue: time.Hour}
 	},
 	"no slots": func(s *metrics.Summary) {

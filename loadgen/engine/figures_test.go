@@ -7,17 +7,18 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // sessionsOf are the figures of the sessions of a load.
-func sessionsOf(t *testing.T, load Load) *metrics.Sessions {
+func sessionsOf(t *testing.T, load Load) *sessions.Sessions {
 	t.Helper()
 	load.Target.Encode = encodeTurn
 	c := aspect.Collector(&metrics.Header{})
 	for _, rec := range collect(t, oneLoad(load)) {
 		c.Add(rec)
 	}
-	return c.Summary(20).Sessions
+	return sessions.Of(c.Summary(20))
 }
 
 // The parts of a job are what the dispatcher did: it waited for a session slot, a slot, a gap, a server.
@@ -27,15 +28,15 @@ func TestJobsAreMadeOfWhatTheDispatcherDid(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		load Load
-		want metrics.JobParts
+		want sessions.JobParts
 		jobs float64 // seconds, mean
 	}{
 		// b is due at once, has its session slot after 7 s and ends after 14 s.
 		{"session slots", Load{Source: these(chain(2, 5), chain(2, 5)), Sessions: 1, Schedule: every(0), Target: second},
-			metrics.JobParts{Think: 10 * time.Second, SessionSlots: 7 * time.Second, Prefill: 4 * time.Second}, 10.5},
+			sessions.JobParts{Think: 10 * time.Second, SessionSlots: 7 * time.Second, Prefill: 4 * time.Second}, 10.5},
 		// b waits for a second, for its first turn.
 		{"slots", Load{Source: these(chain(2, 5), chain(2, 5)), Concurrency: 1, Schedule: every(0), Target: second},
-			metrics.JobParts{Think: 10 * time.Second, Slots: time.Second, Prefill: 4 * time.Second}, 7.5},
+			sessions.JobParts{Think: 10 * time.Second, Slots: time.Second, Prefill: 4 * time.Second}, 7.5},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/aspect/stalls"
@@ -36,6 +37,7 @@ var all = []*metrics.Kind{
 	lengths.Kind,
 	pace.Kind,
 	prompts.Kind,
+	sessions.Kind,
 	since.Kind,
 	spans.Kind,
 	stalls.Kind,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/cost"
 )
 
@@ -42,15 +43,15 @@ func core() []metrics.Number {
 			Of:    func(s *metrics.Summary) float64 { return s.Goodput }},
 		{Name: "session_throughput", Key: "sessions_per_s", Label: "Session throughput", Head: "sessions/s",
 			Unit: metrics.SessionsPerSecond, Better: metrics.Higher, About: "completed sessions / duration",
-			Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
+			Of: ofSessions(func(s *sessions.Sessions) float64 { return s.Throughput })},
 		{Name: "session_goodput", Key: "good_sessions_per_s", Label: "Session goodput", Head: "good sessions/s",
 			Unit: metrics.SessionsPerSecond, Better: metrics.Higher,
 			About: "completed sessions that kept every limit of --goodput / duration",
-			Of:    ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
+			Of:    ofSessions(func(s *sessions.Sessions) float64 { return s.Goodput })},
 		{Key: "median_job_s", Label: "Median job time", Head: "median job s", Unit: metrics.UnitSeconds,
 			Better: metrics.Lower,
 			About:  "the median job time, as median_job_ms",
-			Of: ofSessions(func(s *metrics.Sessions) float64 {
+			Of: ofSessions(func(s *sessions.Sessions) float64 {
 				if s.JobTime.Len() == 0 && s.JobTime.Quoted == nil {
 					return math.NaN()
 				}
@@ -59,7 +60,7 @@ func core() []metrics.Number {
 		{Key: "cached_percent", Label: "Cached prompt tokens", Head: "cached %", Unit: metrics.Percent,
 			Better: metrics.Higher,
 			About:  "prompt tokens of sessions that the server found in its prefix cache",
-			Of:     ofSessions(func(s *metrics.Sessions) float64 { return 100 * s.Cache.CachedShare() })},
+			Of:     ofSessions(func(s *sessions.Sessions) float64 { return 100 * s.Cache.CachedShare() })},
 		{Key: "mean_power_w", Label: "Mean power", Head: "W", Unit: metrics.Watts, Better: metrics.Lower,
 			About: "energy of the GPUs / duration",
 			Of:    ofEnergy(func(e *cost.Energy, _ *metrics.Summary) float64 { return e.Watts() })},
@@ -121,12 +122,13 @@ func perUser(p float64) metrics.Number {
 }
 
 // ofSessions is a number of a run's sessions, NaN without sessions.
-func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) float64 {
+func ofSessions(number func(*sessions.Sessions) float64) func(*metrics.Summary) float64 {
 	return func(s *metrics.Summary) float64 {
-		if s.Sessions == nil {
+		of := sessions.Of(s)
+		if of == nil {
 			return math.NaN()
 		}
-		return number(s.Sessions)
+		return number(of)
 	}
 }
 

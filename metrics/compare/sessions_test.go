@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // Runs of sessions are compared and gated by their job times and their rate; others have no such
@@ -12,9 +13,10 @@ func TestSessionsAreCompared(t *testing.T) {
 	run := func(jobSeconds float64) *Run {
 		s := metrics.Unknown()
 		s.Completed, s.Failed = 60, 0
-		s.Sessions = &metrics.Sessions{Throughput: 2, Goodput: 1}
+		of := &jobs.Sessions{Throughput: 2, Goodput: 1}
+		jobs.Give(s, of)
 		for range 30 {
-			s.Sessions.JobTime.Add(jobSeconds)
+			of.JobTime.Add(jobSeconds)
 		}
 		return Runs([]*metrics.Summary{s})[0]
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -53,11 +54,11 @@ func TestSessionsOfShardsAddUp(t *testing.T) {
 		}
 	}
 	sums, err := Read(bytes.NewReader(slices.Concat(files[1].Bytes(), files[0].Bytes())), metrics.Ask{})
-	if err != nil || len(sums) != 1 || sums[0].Sessions == nil {
+	if err != nil || len(sums) != 1 || sessions.Of(sums[0]) == nil {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
-	s := sums[0].Sessions
-	want := metrics.JobParts{Think: 8 * 300 * msec, Prefill: 16 * 200 * msec, Decode: 16 * 50 * msec}
+	s := sessions.Of(sums[0])
+	want := sessions.JobParts{Think: 8 * 300 * msec, Prefill: 16 * 200 * msec, Decode: 16 * 50 * msec}
 	if s.Begun != 8 || s.Completed != 8 || s.Parts != want || s.JobTime.Len() != 8 || len(s.Rows) != 2 || s.Later.Turns != 8 {
 		t.Errorf("%+v", s)
 	}
@@ -65,7 +66,7 @@ func TestSessionsOfShardsAddUp(t *testing.T) {
 	if s.PeakInFlight != 8 || math.Abs(s.MeanInFlight-6.4/2.05) > 1e-12 {
 		t.Errorf("%v in flight, at most %d", s.MeanInFlight, s.PeakInFlight)
 	}
-	if got := sums[0].ScheduledSessions(); got != max(sums[0].Header.Config.NumPrompts, 0) {
+	if got := sessions.Scheduled(sums[0]); got != max(sums[0].Header.Config.NumPrompts, 0) {
 		t.Errorf("%d sessions scheduled", got)
 	}
 }

@@ -33,7 +33,7 @@ func figures(s *metrics.Summary) string {
 	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
-	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), []any{burst.Of(s).Requests, burst.Of(s).Took}, pace.Of(s).Pace, held.Of(s).Held)
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), *burst.Of(s), pace.Of(s).Pace, held.Of(s).Held)
 	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Of(s), endings.Of(s).Reasons)
 	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()

@@ -7,6 +7,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // This file notes how a run went: whether it was steady, and whether its load was what the flags say.
@@ -45,7 +46,7 @@ func showStretch(s metrics.Stretch) string {
 // noteLoad notes that the load never was what the flags say, because the run was too short for it.
 func (j *judge) noteLoad(n *notes) {
 	c, sent := &j.Header.Config, pace.Of(j.Summary)
-	if j.Sessions != nil || j.Interrupted || j.Completed == 0 {
+	if sessions.Of(j.Summary) != nil || j.Interrupted || j.Completed == 0 {
 		return
 	}
 	closed := c.MaxConcurrency > 1 && math.IsInf(c.RequestRate, 1) && !c.Paced()

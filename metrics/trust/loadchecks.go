@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 )
 
@@ -59,7 +60,7 @@ func (j *judge) rate() (metrics.Check, bool) {
 	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure, c.Limit = p.Kept()
 	unit := "req/s"
-	if j.Sessions != nil {
+	if sessions.Of(j.Summary) != nil {
 		unit = "sessions/s"
 	}
 	c.Text = fmt.Sprintf("sent %.2f of the %.2f %s scheduled", p.Achieved(), p.Asked(), unit)
@@ -238,7 +239,7 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
-		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent, forgiven)
+		c, found = j.inCache(hits, of, sessions.Of(j.Summary).Rows[0].Sent, forgiven)
 		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier "+
 			"prompt of the run has them", showPercent(c.Figure))
 	}

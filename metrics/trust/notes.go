@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // notes are what else a reader of the verdict should know.
@@ -249,7 +250,7 @@ func (j *judge) warnings() []string {
 		hits, _ := counts.PrefixCache(j.Summary)
 		prompts := j.Completed + j.Failed
 		if known, _, first := j.knownBefore(); first {
-			why, hits, prompts = "", known, j.Sessions.Rows[0].Sent
+			why, hits, prompts = "", known, sessions.Of(j.Summary).Rows[0].Sent
 		}
 		if j.byTemplate(hits, prompts) {
 			return nil

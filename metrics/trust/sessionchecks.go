@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -15,10 +16,11 @@ import (
 
 // order finds turns that were sent before the answers that they wait for had come.
 func (j *judge) order() (metrics.Check, bool) {
-	if j.Sessions == nil {
+	of := sessions.Of(j.Summary)
+	if of == nil {
 		return metrics.Check{}, false
 	}
-	n := j.Sessions.Later.Disordered
+	n := of.Later.Disordered
 	c := metrics.Check{Name: "order", Figure: float64(n), Unit: "turns", Remedy: "report this as an error of servebench"}
 	c.Text = metrics.Counted(n, "turn") + " sent before an answer that it waits for had ended"
 	return c, n > 0
@@ -27,16 +29,17 @@ func (j *judge) order() (metrics.Check, bool) {
 // turns is how late we sent the turns that follow others: of two figures, the one that is further
 // beyond its limit.
 func (j *judge) turns() (metrics.Check, bool) {
-	if j.Sessions == nil || j.Sessions.Later.Lag.Len() == 0 {
+	of := sessions.Of(j.Summary)
+	if of == nil || of.Later.Lag.Len() == 0 {
 		return metrics.Check{}, false
 	}
-	later := &j.Sessions.Later
+	later := &of.Later
 	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
 		Remedy: j.lateRemedy(quieter)}
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
 	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure),
-		metrics.Milliseconds(metrics.LateTurn), showMS(p99))
+		metrics.Milliseconds(sessions.LateTurn), showMS(p99))
 	_, first := j.first()
 	if limit := max(lagLimit, lagLimitOfTTFT*mean(first)); p99/limit > c.Figure/c.Limit {
 		c.Figure, c.Unit, c.Limit = p99, "ms", limit
@@ -54,10 +57,10 @@ func mean(d *metrics.Distribution) float64 {
 
 // brokenSessions are those with a turn that failed, so that others were never sent.
 func (j *judge) brokenSessions() (metrics.Check, bool) {
-	if j.Sessions == nil {
+	s := sessions.Of(j.Summary)
+	if s == nil {
 		return metrics.Check{}, false
 	}
-	s := j.Sessions
 	n, of := s.BrokenAll(), s.BrokenAll()+s.Completed
 	c := metrics.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit,
 		Remedy: "read the errors"}
@@ -67,10 +70,10 @@ func (j *judge) brokenSessions() (metrics.Check, bool) {
 
 // cutSessions are those that had not ended when the run had.
 func (j *judge) cutSessions() (metrics.Check, bool) {
-	if j.Sessions == nil {
+	s := sessions.Of(j.Summary)
+	if s == nil {
 		return metrics.Check{}, false
 	}
-	s := j.Sessions
 	c := metrics.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
 		Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut: job times favor short sessions", s.Cut, metrics.Counted(s.Begun, "session"))
@@ -89,10 +92,11 @@ func (j *judge) overflows() (metrics.Check, bool) {
 // gapsKept finds gaps of a recording that the server's answers have eaten. Turns wait for their gaps
 // unless the recording's times decide.
 func (j *judge) gapsKept() (metrics.Check, bool) {
-	if j.Sessions == nil {
+	of := sessions.Of(j.Summary)
+	if of == nil {
 		return metrics.Check{}, false
 	}
-	later := &j.Sessions.Later
+	later := &of.Later
 	c := metrics.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
 		Remedy: "use --trace-timing think, a lower --trace-speed, or a faster server"}
 	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once",
@@ -102,10 +106,11 @@ func (j *judge) gapsKept() (metrics.Check, bool) {
 
 // history compares the prompts of later turns that the server counted with the dataset's.
 func (j *judge) history() (metrics.Check, bool) {
-	if j.Sessions == nil || j.Sessions.Later.InDrift.Len() == 0 {
+	of := sessions.Of(j.Summary)
+	if of == nil || of.Later.InDrift.Len() == 0 {
 		return metrics.Check{}, false
 	}
-	in, out := &j.Sessions.Later.InDrift, &j.Sessions.Later.OutDrift
+	in, out := &of.Later.InDrift, &of.Later.OutDrift
 	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()),
 		Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
 	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s",
@@ -123,8 +128,8 @@ func (j *judge) template() float64 {
 		return 0
 	}
 	added, rest := 0.0, 0.0
-	for i, r := range j.Sessions.Rows {
-		from, to := metrics.RowTurns(i)
+	for i, r := range sessions.Of(j.Summary).Rows {
+		from, to := sessions.RowTurns(i)
 		if i == 0 || r.Completed == 0 {
 			continue
 		}
@@ -138,31 +143,34 @@ func (j *judge) template() float64 {
 // earlier prompt of the run has them, out of how many. Later turns find their own session's history
 // there. It is false if nobody knows what prompts share.
 func (j *judge) knownBefore() (hits, of int64, known bool) {
-	if j.Sessions == nil || len(j.Sessions.Rows) == 0 {
+	s := sessions.Of(j.Summary)
+	if s == nil || len(s.Rows) == 0 {
 		return 0, 0, false
 	}
-	cache := j.Sessions.Rows[0].Cache
+	cache := s.Rows[0].Cache
 	tokens := cache.Known()
 	return int64(max(0, tokens.Reused-tokens.Reusable)), int64(tokens.Prompt), cache.Planned > 0 && tokens.Prompt > 0
 }
 
 // reused is how much the server had in its prefix cache of what it could reuse, 0 to 1.
 func (j *judge) reused() (share float64, known bool) {
-	if j.Sessions == nil {
+	s := sessions.Of(j.Summary)
+	if s == nil {
 		return 0, false
 	}
-	share = j.Sessions.Cache.ReusedShare()
+	share = s.Cache.ReusedShare()
 	return share, !math.IsNaN(share)
 }
 
 // waitsForSessionSlots reports that sessions waited for session slots more than turns for slots.
 func (j *judge) waitsForSessionSlots() bool {
-	return j.Sessions != nil && j.Sessions.Parts.SessionSlots > j.Sessions.Parts.Slots
+	s := sessions.Of(j.Summary)
+	return s != nil && s.Parts.SessionSlots > s.Parts.Slots
 }
 
 // noteSessions notes what a reader of the sessions' numbers should know.
 func (j *judge) noteSessions(n *notes) {
-	s := j.Sessions
+	s := sessions.Of(j.Summary)
 	if s == nil {
 		return
 	}

@@ -10,23 +10,24 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // talks gives a run 100 sessions of two turns that there is nothing to say against.
-func talks(s *metrics.Summary) *metrics.Sessions {
-	s.Sessions = &metrics.Sessions{
-		Begun: 100, Completed: 100, Sent: 200, JobTime: alike(1000, 100), Rows: []metrics.TurnRow{{Sent: 100, Completed: 100}, {Sent: 100, Completed: 100}},
-		Parts: metrics.JobParts{Think: 50 * time.Second, Prefill: 10 * time.Second, Decode: 40 * time.Second},
-		Later: metrics.LaterTurns{Turns: 100, Lag: alike(0.1, 100), Gaps: 100},
-	}
-	return s.Sessions
+func talks(s *metrics.Summary) *sessions.Sessions {
+	sessions.Give(s, &sessions.Sessions{
+		Begun: 100, Completed: 100, Sent: 200, JobTime: alike(1000, 100), Rows: []sessions.TurnRow{{Sent: 100, Completed: 100}, {Sent: 100, Completed: 100}},
+		Parts: sessions.JobParts{Think: 50 * time.Second, Prefill: 10 * time.Second, Decode: 40 * time.Second},
+		Later: sessions.LaterTurns{Turns: 100, Lag: alike(0.1, 100), Gaps: 100},
+	})
+	return sessions.Of(s)
 }
 
 // inFirst has the server find that many of the 10,000 prompt tokens of the first turns in its prefix
 // cache, of which earlier prompts had 1000.
 func inFirst(s *metrics.Summary, found float64) {
-	use := metrics.CacheUse{Planned: 10_000, Reusable: 1000, Told: metrics.CacheTokens{Prompt: 10_000, Cached: int(found), Reused: int(found), Reusable: 1000}}
+	use := sessions.CacheUse{Planned: 10_000, Reusable: 1000, Told: sessions.CacheTokens{Prompt: 10_000, Cached: int(found), Reused: int(found), Reusable: 1000}}
 	of := talks(s)
 	of.Rows[0].Cache, of.Cache = use, use
 }
@@ -35,7 +36,7 @@ var sessionFaults = []fault{
 	{"order", 0, 1, func(s *metrics.Summary, v float64) { talks(s).Later.Disordered = int(v) }, "1 turn sent before an answer that it waits for had ended"},
 	{"later turns", 10, 11, func(s *metrics.Summary, v float64) { talks(s).Later.Late = int(v) }, "11.0 % of later turns were sent more than 1 ms late, p99 0.10 ms (limit 10.0 %)"},
 	{"later turns", 2, 3, func(s *metrics.Summary, v float64) { // a few turns
-		talks(s).Later = metrics.LaterTurns{Turns: 10, Late: int(v), Lag: alike(0.1, 10)}
+		talks(s).Later = sessions.LaterTurns{Turns: 10, Late: int(v), Lag: alike(0.1, 10)}
 	}, "30.0 % of later turns"},
 	{"later turns", 4.99, 5.01, func(s *metrics.Summary, v float64) { talks(s).Later.Lag = alike(v, 100) }, "more than 1 ms late, p99 5.01 ms (limit 5.00 ms)"},
 	{"later turns", 4.99, 5.01, func(s *metrics.Summary, v float64) {
@@ -106,7 +107,7 @@ func TestTemplateInTheCacheIsNoWarning(t *testing.T) {
 	for hits, want := range map[int]int{6400: 0, 6401: 1} {
 		s := clean()
 		inFirst(s, 1000)
-		s.Sessions.Rows[0].Cache = metrics.CacheUse{Planned: 200_000, Told: metrics.CacheTokens{Prompt: 200_000, Cached: hits, Reused: hits}}
+		sessions.Of(s).Rows[0].Cache = sessions.CacheUse{Planned: 200_000, Told: sessions.CacheTokens{Prompt: 200_000, Cached: hits, Reused: hits}}
 		s.Header.Config.Traits.Templated = true
 		if Judge(s); len(s.Trust.Warnings) != want {
 			t.Errorf("%d tokens: warnings %q, want %d", hits, s.Trust.Warnings, want)
@@ -116,17 +117,17 @@ func TestTemplateInTheCacheIsNoWarning(t *testing.T) {
 
 func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 	for name, c := range map[string]struct {
-		set  func(of *metrics.Sessions)
+		set  func(of *sessions.Sessions)
 		says string
 	}{
-		"a broken session":          {func(of *metrics.Sessions) { of.Broken = map[record.Class]int{record.Reset: 1} }, "1 of 101 sessions broke"},
-		"a cut session":             {func(of *metrics.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
-		"a vanished gap":            {func(of *metrics.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
-		"sessions from the warm-up": {func(of *metrics.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
-		"places": {func(of *metrics.Sessions) { of.Parts.SessionSlots = 25 * time.Second },
+		"a broken session":          {func(of *sessions.Sessions) { of.Broken = map[record.Class]int{record.Reset: 1} }, "1 of 101 sessions broke"},
+		"a cut session":             {func(of *sessions.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
+		"a vanished gap":            {func(of *sessions.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
+		"sessions from the warm-up": {func(of *sessions.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
+		"places": {func(of *sessions.Sessions) { of.Parts.SessionSlots = 25 * time.Second },
 			"sessions waited for a session slot of --max-sessions, 250 ms on average (20.0 % of the job time): a slow server delays their arrival, so read latencies from when turns were due"},
-		"little reuse": {func(of *metrics.Sessions) {
-			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 39, Reused: 39, Reusable: 80}}
+		"little reuse": {func(of *sessions.Sessions) {
+			of.Cache = sessions.CacheUse{Planned: 100, Reusable: 80, Told: sessions.CacheTokens{Prompt: 100, Cached: 39, Reused: 39, Reusable: 80}}
 		}, "the server had 39.0 % of the prompt tokens in its prefix cache, 48.8 % of what it could reuse: the cache is too small for the sessions in progress, or a router sends their turns to different servers"},
 	} {
 		s := clean()
@@ -137,7 +138,7 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		}
 	}
 	s := clean()
-	talks(s).Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 40, Reused: 40, Reusable: 80}}
+	talks(s).Cache = sessions.CacheUse{Planned: 100, Reusable: 80, Told: sessions.CacheTokens{Prompt: 100, Cached: 40, Reused: 40, Reusable: 80}}
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a half of what can be reused is noted: %q", s.Trust.Notes)
 	}
@@ -145,7 +146,7 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a hundredth of the job time is noted: %q", s.Trust.Notes)
 	}
-	s.Sessions.Parts.SessionSlots += 10 * time.Millisecond
+	sessions.Of(s).Parts.SessionSlots += 10 * time.Millisecond
 	if Judge(s); len(s.Trust.Notes) != 1 {
 		t.Errorf("notes %q", s.Trust.Notes)
 	}
@@ -154,10 +155,10 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 // What sessions find of their own is as it should be. What first turns find that no earlier prompt
 // has was there before the run, whatever else is found.
 func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
-	own := metrics.CacheUse{Planned: 50_000, Reusable: 40_000, Told: metrics.CacheTokens{Prompt: 50_000, Cached: 40_000, Reused: 40_000, Reusable: 40_000}}
+	own := sessions.CacheUse{Planned: 50_000, Reusable: 40_000, Told: sessions.CacheTokens{Prompt: 50_000, Cached: 40_000, Reused: 40_000, Reusable: 40_000}}
 	s := clean()
 	inFirst(s, 1000)
-	s.Sessions.Rows[1].Cache, s.Sessions.Cache = own, own
+	sessions.Of(s).Rows[1].Cache, sessions.Of(s).Cache = own, own
 	s.TotalInput, metrics.View[counts.Counts](s).Cached = 60_000, 41_000
 	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 0 {
 		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
@@ -168,7 +169,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	}
 	// Without a count of what prompts share, sessions are excused.
 	s = clean()
-	talks(s).Rows[0].Cache.Told = metrics.CacheTokens{Prompt: 10_000, Cached: 9000}
+	talks(s).Rows[0].Cache.Told = sessions.CacheTokens{Prompt: 10_000, Cached: 9000}
 	s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Truth.LaterTurns = 60_000, 41_000, true
 	Judge(s)
 	if s.Trust.Verdict != metrics.Valid || slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "prefix cache" }) {
@@ -178,9 +179,9 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 
 // conversed is a run of that many sessions of three turns, a second from one to the next, after
 // each made changes.
-func conversed(sessions int, change func(r *record.Record)) *metrics.Summary {
-	c := aspect.Collector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: sessions, Percentiles: []float64{99}, Dataset: "sessions"}})
-	for i := range sessions {
+func conversed(n int, change func(r *record.Record)) *metrics.Summary {
+	c := aspect.Collector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: n, Percentiles: []float64{99}, Dataset: "sessions"}})
+	for i := range n {
 		ready := time.Duration(i) * time.Second
 		for turn := range 3 {
 			r := &record.Record{Index: i, Turn: turn,
@@ -201,7 +202,7 @@ func conversed(sessions int, change func(r *record.Record)) *metrics.Summary {
 			}
 		}
 	}
-	s := c.Summary(float64(sessions))
+	s := c.Summary(float64(n))
 	s.Evidence = &metrics.Evidence{Cores: 2, Watched: time.Minute, CPU: time.Second, KernelStamps: 6000}
 	Judge(s)
 	return s

@@ -1,6 +1,10 @@
 package trust
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/servebench/servebench/metrics/aspect/sessions"
+)
 
 // sharded is a remedy of more machines, and empty for runs that shards cannot make.
 func (j *judge) sharded(remedy string) string {
@@ -18,7 +22,7 @@ func (j *judge) sessionSlotsFlag() string {
 // shorter says how prompts get shorter.
 func (j *judge) shorter() string {
 	rest := "take shorter prompts"
-	if j.Sessions != nil && j.Truth.LaterTurns {
+	if sessions.Of(j.Summary) != nil && j.Truth.LaterTurns {
 		rest = "take shorter sessions"
 	}
 	return cmp.Or(j.Header.Config.Traits.Shorter, rest)

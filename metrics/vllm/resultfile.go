@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -173,8 +174,11 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	}
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
 	s.StoppedBy = f.text("stopped_by")
-	if s.Sessions = f.readSessions(); s.Sessions != nil && ask.Goodput != nil {
-		s.Sessions.Goodput = math.NaN()
+	if of := f.readSessions(); of != nil {
+		if ask.Goodput != nil {
+			of.Goodput = math.NaN()
+		}
+		sessions.Give(s, of)
 	}
 	s.Adapters = f.readAdapters(ask.Goodput != nil)
 	s.Warnings = append(s.Warnings, s.Incomplete...)

@@ -6,71 +6,72 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // The members of the object "sessions" that servebench adds to a result file, and of the rows in it.
 // Both directions share these tables.
 var (
-	sessionCounts = []count[metrics.Sessions]{
-		{"begun", func(s *metrics.Sessions) *int { return &s.Begun }},
-		{"completed", func(s *metrics.Sessions) *int { return &s.Completed }},
-		{"cut", func(s *metrics.Sessions) *int { return &s.Cut }},
-		{"earlier", func(s *metrics.Sessions) *int { return &s.Earlier }},
-		{"turns_sent", func(s *metrics.Sessions) *int { return &s.Sent }},
-		{"turns_unsent", func(s *metrics.Sessions) *int { return &s.Unsent }},
-		{"good", func(s *metrics.Sessions) *int { return &s.Good }},
-		{"peak_in_flight", func(s *metrics.Sessions) *int { return &s.PeakInFlight }},
-		{"later_turns", func(s *metrics.Sessions) *int { return &s.Later.Turns }},
-		{"late_turns", func(s *metrics.Sessions) *int { return &s.Later.Late }},
-		{"turns_with_gap", func(s *metrics.Sessions) *int { return &s.Later.Gaps }},
-		{"vanished_gaps", func(s *metrics.Sessions) *int { return &s.Later.Vanished }},
-		{"disordered_turns", func(s *metrics.Sessions) *int { return &s.Later.Disordered }},
+	sessionCounts = []count[sessions.Sessions]{
+		{"begun", func(s *sessions.Sessions) *int { return &s.Begun }},
+		{"completed", func(s *sessions.Sessions) *int { return &s.Completed }},
+		{"cut", func(s *sessions.Sessions) *int { return &s.Cut }},
+		{"earlier", func(s *sessions.Sessions) *int { return &s.Earlier }},
+		{"turns_sent", func(s *sessions.Sessions) *int { return &s.Sent }},
+		{"turns_unsent", func(s *sessions.Sessions) *int { return &s.Unsent }},
+		{"good", func(s *sessions.Sessions) *int { return &s.Good }},
+		{"peak_in_flight", func(s *sessions.Sessions) *int { return &s.PeakInFlight }},
+		{"later_turns", func(s *sessions.Sessions) *int { return &s.Later.Turns }},
+		{"late_turns", func(s *sessions.Sessions) *int { return &s.Later.Late }},
+		{"turns_with_gap", func(s *sessions.Sessions) *int { return &s.Later.Gaps }},
+		{"vanished_gaps", func(s *sessions.Sessions) *int { return &s.Later.Vanished }},
+		{"disordered_turns", func(s *sessions.Sessions) *int { return &s.Later.Disordered }},
 	}
-	sessionRates = []rate[metrics.Sessions]{
-		{"session_throughput", func(s *metrics.Sessions) *float64 { return &s.Throughput }},
-		{"session_goodput", func(s *metrics.Sessions) *float64 { return &s.Goodput }},
-		{"mean_in_flight", func(s *metrics.Sessions) *float64 { return &s.MeanInFlight }},
+	sessionRates = []rate[sessions.Sessions]{
+		{"session_throughput", func(s *sessions.Sessions) *float64 { return &s.Throughput }},
+		{"session_goodput", func(s *sessions.Sessions) *float64 { return &s.Goodput }},
+		{"mean_in_flight", func(s *sessions.Sessions) *float64 { return &s.MeanInFlight }},
 	}
 	sessionParts = []jobPart{
-		{"mean_think_ms", func(p *metrics.JobParts) *time.Duration { return &p.Think }},
-		{"mean_tool_ms", func(p *metrics.JobParts) *time.Duration { return &p.Tool }},
-		{"mean_places_ms", func(p *metrics.JobParts) *time.Duration { return &p.SessionSlots }},
-		{"mean_slots_ms", func(p *metrics.JobParts) *time.Duration { return &p.Slots }},
-		{"mean_job_lag_ms", func(p *metrics.JobParts) *time.Duration { return &p.Lag }},
-		{"mean_prefill_ms", func(p *metrics.JobParts) *time.Duration { return &p.Prefill }},
-		{"mean_decode_ms", func(p *metrics.JobParts) *time.Duration { return &p.Decode }},
+		{"mean_think_ms", func(p *sessions.JobParts) *time.Duration { return &p.Think }},
+		{"mean_tool_ms", func(p *sessions.JobParts) *time.Duration { return &p.Tool }},
+		{"mean_places_ms", func(p *sessions.JobParts) *time.Duration { return &p.SessionSlots }},
+		{"mean_slots_ms", func(p *sessions.JobParts) *time.Duration { return &p.Slots }},
+		{"mean_job_lag_ms", func(p *sessions.JobParts) *time.Duration { return &p.Lag }},
+		{"mean_prefill_ms", func(p *sessions.JobParts) *time.Duration { return &p.Prefill }},
+		{"mean_decode_ms", func(p *sessions.JobParts) *time.Duration { return &p.Decode }},
 	}
-	sessionLatencies = []latency[metrics.Sessions]{
-		{"job_ms", func(s *metrics.Sessions) *metrics.Distribution { return &s.JobTime }},
-		{"cut_after_ms", func(s *metrics.Sessions) *metrics.Distribution { return &s.CutAfter }},
-		{"stretch", func(s *metrics.Sessions) *metrics.Distribution { return &s.Stretch }},
-		{"later_lag_ms", func(s *metrics.Sessions) *metrics.Distribution { return &s.Later.Lag }},
-		{"drift_ms", func(s *metrics.Sessions) *metrics.Distribution { return &s.Later.Drift }},
-		{"out_drift_percent", func(s *metrics.Sessions) *metrics.Distribution { return &s.Later.OutDrift }},
-		{"in_drift_percent", func(s *metrics.Sessions) *metrics.Distribution { return &s.Later.InDrift }},
+	sessionLatencies = []latency[sessions.Sessions]{
+		{"job_ms", func(s *sessions.Sessions) *metrics.Distribution { return &s.JobTime }},
+		{"cut_after_ms", func(s *sessions.Sessions) *metrics.Distribution { return &s.CutAfter }},
+		{"stretch", func(s *sessions.Sessions) *metrics.Distribution { return &s.Stretch }},
+		{"later_lag_ms", func(s *sessions.Sessions) *metrics.Distribution { return &s.Later.Lag }},
+		{"drift_ms", func(s *sessions.Sessions) *metrics.Distribution { return &s.Later.Drift }},
+		{"out_drift_percent", func(s *sessions.Sessions) *metrics.Distribution { return &s.Later.OutDrift }},
+		{"in_drift_percent", func(s *sessions.Sessions) *metrics.Distribution { return &s.Later.InDrift }},
 	}
-	rowCounts = []count[metrics.TurnRow]{
-		{"sent", func(r *metrics.TurnRow) *int { return &r.Sent }},
-		{"completed", func(r *metrics.TurnRow) *int { return &r.Completed }},
-		{"prompt_tokens", func(r *metrics.TurnRow) *int { return &r.Prompt }},
+	rowCounts = []count[sessions.TurnRow]{
+		{"sent", func(r *sessions.TurnRow) *int { return &r.Sent }},
+		{"completed", func(r *sessions.TurnRow) *int { return &r.Completed }},
+		{"prompt_tokens", func(r *sessions.TurnRow) *int { return &r.Prompt }},
 	}
-	rowLatencies = []latency[metrics.TurnRow]{
-		{"ttft_ms", func(r *metrics.TurnRow) *metrics.Distribution { return &r.TTFT }},
-		{"tpot_ms", func(r *metrics.TurnRow) *metrics.Distribution { return &r.TPOT }},
-		{"itl_ms", func(r *metrics.TurnRow) *metrics.Distribution { return &r.ITL }},
-		{"e2el_ms", func(r *metrics.TurnRow) *metrics.Distribution { return &r.E2EL }},
-		{"scheduled_e2el_ms", func(r *metrics.TurnRow) *metrics.Distribution { return &r.ScheduledE2EL }},
+	rowLatencies = []latency[sessions.TurnRow]{
+		{"ttft_ms", func(r *sessions.TurnRow) *metrics.Distribution { return &r.TTFT }},
+		{"tpot_ms", func(r *sessions.TurnRow) *metrics.Distribution { return &r.TPOT }},
+		{"itl_ms", func(r *sessions.TurnRow) *metrics.Distribution { return &r.ITL }},
+		{"e2el_ms", func(r *sessions.TurnRow) *metrics.Distribution { return &r.E2EL }},
+		{"scheduled_e2el_ms", func(r *sessions.TurnRow) *metrics.Distribution { return &r.ScheduledE2EL }},
 	}
-	cacheCounts = []count[metrics.CacheUse]{
-		{"planned_tokens", func(u *metrics.CacheUse) *int { return &u.Planned }},
-		{"reusable_tokens", func(u *metrics.CacheUse) *int { return &u.Reusable }},
+	cacheCounts = []count[sessions.CacheUse]{
+		{"planned_tokens", func(u *sessions.CacheUse) *int { return &u.Planned }},
+		{"reusable_tokens", func(u *sessions.CacheUse) *int { return &u.Reusable }},
 	}
-	knownCounts = []count[metrics.CacheTokens]{
-		{"looked_up_tokens", func(t *metrics.CacheTokens) *int { return &t.Prompt }},
-		{"cached_tokens", func(t *metrics.CacheTokens) *int { return &t.Cached }},
-		{"reused_tokens", func(t *metrics.CacheTokens) *int { return &t.Reused }},
-		{"reusable_tokens_looked_up", func(t *metrics.CacheTokens) *int { return &t.Reusable }},
+	knownCounts = []count[sessions.CacheTokens]{
+		{"looked_up_tokens", func(t *sessions.CacheTokens) *int { return &t.Prompt }},
+		{"cached_tokens", func(t *sessions.CacheTokens) *int { return &t.Cached }},
+		{"reused_tokens", func(t *sessions.CacheTokens) *int { return &t.Reused }},
+		{"reusable_tokens_looked_up", func(t *sessions.CacheTokens) *int { return &t.Reusable }},
 	}
 )
 
@@ -86,7 +87,7 @@ type (
 	}
 	jobPart struct {
 		key string
-		at  func(*metrics.JobParts) *time.Duration
+		at  func(*sessions.JobParts) *time.Duration
 	}
 	latency[T any] struct {
 		key string // after the name of the statistic
@@ -99,8 +100,8 @@ var sessionPercentiles = []float64{90, 95, 99}
 
 // Sessions is the object "sessions" of a result file, which vLLM does not write. Unknown numbers are left
 // out. In the keys that end in with_cut_ms, the sessions that were cut count: see
-// metrics.Sessions.JobPercentile.
-func Sessions(s *metrics.Sessions) pyjson.Object {
+// sessions.Sessions.JobPercentile.
+func Sessions(s *sessions.Sessions) pyjson.Object {
 	var d object
 	setCounts(&d, s, sessionCounts)
 	if len(s.Broken) > 0 {
@@ -129,7 +130,7 @@ func Sessions(s *metrics.Sessions) pyjson.Object {
 	rows := make([]pyjson.Object, len(s.Rows))
 	for i := range s.Rows {
 		row := &s.Rows[i]
-		from, to := metrics.RowTurns(i)
+		from, to := sessions.RowTurns(i)
 		o := object{pyjson.Object{{Key: "from", Value: from}, {Key: "to", Value: to}}}
 		setCounts(&o, row, rowCounts)
 		setLatencies(&o, row, rowLatencies)
@@ -179,7 +180,7 @@ func setLatencies[T any](d *object, of *T, latencies []latency[T]) {
 	}
 }
 
-func setCache(d *object, u metrics.CacheUse) {
+func setCache(d *object, u sessions.CacheUse) {
 	setCounts(d, &u, cacheCounts)
 	if known := u.Known(); known.Prompt > 0 {
 		setCounts(d, &known, knownCounts)
@@ -187,12 +188,12 @@ func setCache(d *object, u metrics.CacheUse) {
 }
 
 // readSessions reads what Sessions writes, nil without it.
-func (f *resultFile) readSessions() *metrics.Sessions {
+func (f *resultFile) readSessions() *sessions.Sessions {
 	o := f.object("sessions")
 	if o == nil {
 		return nil
 	}
-	s := &metrics.Sessions{Cache: o.cache()}
+	s := &sessions.Sessions{Cache: o.cache()}
 	readCounts(o, s, sessionCounts)
 	_ = json.Unmarshal(o.value("broken"), &s.Broken) // without it, none broke
 	readRates(o, s, sessionRates)
@@ -209,7 +210,7 @@ func (f *resultFile) readSessions() *metrics.Sessions {
 		if row == nil {
 			break
 		}
-		r := metrics.TurnRow{Cache: row.cache()}
+		r := sessions.TurnRow{Cache: row.cache()}
 		readCounts(row, &r, rowCounts)
 		readLatencies(row, &r, rowLatencies)
 		s.Rows = append(s.Rows, r)
@@ -244,7 +245,7 @@ func readLatencies[T any](o *resultFile, into *T, latencies []latency[T]) {
 }
 
 // cache reads what setCache writes.
-func (f *resultFile) cache() (u metrics.CacheUse) {
+func (f *resultFile) cache() (u sessions.CacheUse) {
 	readCounts(f, &u, cacheCounts)
 	readCounts(f, &u.Told, knownCounts)
 	if u.Told.Prompt > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -52,7 +53,7 @@ const chatSessions = `{"begun": 3, "completed": 1, "cut": 1, "earlier": 0, "turn
 	`"n_cut_after_ms": 1, "mean_cut_after_ms": 300.0, "median_cut_after_ms": 300.0, "p90_cut_after_ms": 300.0, "p95_cut_after_ms": 300.0, "p99_cut_after_ms": 300.0, `
 
 func TestResultFilesHaveTheSessions(t *testing.T) {
-	want := chat().Sessions
+	want := sessions.Of(chat())
 	text := string(pyjson.Append(nil, vllm.Sessions(want)))
 	if !strings.HasPrefix(text, chatSessions) || !strings.Contains(text, `"median_job_with_cut_ms": 900.0, `) || !strings.Contains(text,
 		`"mean_think_ms": 300.0, "mean_tool_ms": 0.0, "mean_places_ms": 0.0, "mean_slots_ms": 0.0, "mean_job_lag_ms": 0.0, "mean_prefill_ms": 200.0, "mean_decode_ms": 400.0, `) {
@@ -63,7 +64,7 @@ func TestResultFilesHaveTheSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := sums[0].Sessions
+	got := sessions.Of(sums[0])
 	var first, second map[string]any
 	if err := json.Unmarshal([]byte(text), &first); err != nil {
 		t.Fatal(err)
@@ -81,8 +82,8 @@ func TestResultFilesHaveTheSessions(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	asked, err := vllm.ReadResults(strings.NewReader(file), metrics.Ask{Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 1}}})
-	if err != nil || !math.IsNaN(asked[0].Sessions.Goodput) {
-		t.Errorf("goodput by other limits: %v, %v", asked[0].Sessions.Goodput, err)
+	if err != nil || !math.IsNaN(sessions.Of(asked[0]).Goodput) {
+		t.Errorf("goodput by other limits: %v, %v", sessions.Of(asked[0]).Goodput, err)
 	}
 	for _, odd := range []string{`null`, `7`, `{"turns": 3}`, `{"turns": [3]}`, `{"begun": "x", "broken": []}`} {
 		if _, err := vllm.ReadResults(strings.NewReader(strings.Replace(file, text, odd, 1)), metrics.Ask{}); err != nil {

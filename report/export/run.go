@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report/save"
 )
@@ -25,11 +26,11 @@ type runRow struct {
 	metrics []metrics.Number // of its latencies
 	chosen  []metrics.Number // the numbers of its row; nil for the usual ones
 	// sessions are its sessions; nil if it has none of several turns.
-	sessions *metrics.Sessions
+	sessions *sessions.Sessions
 }
 
 func newRun(s *metrics.Summary) *runRow {
-	r := &runRow{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: s.Sessions, metrics: latencies(s)}
+	r := &runRow{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: sessions.Of(s), metrics: latencies(s)}
 	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
@@ -52,7 +53,7 @@ func latencies(s *metrics.Summary) []metrics.Number {
 	}
 	var all []metrics.Number
 	of := []string{"ttft", "tpot", "itl", "e2el"}
-	if s.Sessions != nil {
+	if sessions.Of(s) != nil {
 		of = append(of, "job")
 	}
 	for _, latency := range of {
@@ -107,34 +108,34 @@ var measured = []column{
 // ofSessions are the columns about sessions, for tables in which a run has some.
 var ofSessions = []column{
 	{"sessions", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Begun) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return count(s.Begun) })
 	}}, // sessions that began
 	{"sessions_completed", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Completed) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return count(s.Completed) })
 	}}, // of these
 	{"sessions_broken", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return count(s.BrokenAll()) })
 	}},
 	{"sessions_cut", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return count(s.Cut) })
 	}},
 	{"turns_unsent", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return count(s.Unsent) })
 	}}, // turns that were never sent
 	// completed sessions per second
 	{"sessions_per_s", func(r *runRow) string { return r.number("session_throughput") }},
 	// sessions per second that kept all limits of `--goodput`
 	{"good_sessions_per_s", func(r *runRow) string { return r.number("session_goodput") }},
 	{"cached_share", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.CachedShare()) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return known(s.Cache.CachedShare()) })
 	}}, // cached / prompt tokens
 	{"reused_share", func(r *runRow) string {
-		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.ReusedShare()) })
+		return r.ofSessions(func(s *sessions.Sessions) string { return known(s.Cache.ReusedShare()) })
 	}}, // cached / reusable tokens
 }
 
 // ofSessions is a number of the run's sessions, empty without sessions.
-func (r *runRow) ofSessions(number func(*metrics.Sessions) string) string {
+func (r *runRow) ofSessions(number func(*sessions.Sessions) string) string {
 	if r.sessions == nil {
 		return ""
 	}

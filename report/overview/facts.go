@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/report"
 )
@@ -38,7 +39,7 @@ func Facts(s *metrics.Summary) (all []Fact) {
 	say("Energy", fmt.Sprintf("%.4g J per output token", energy.Of(s)), energy.Of(s), "")
 	price, _ := catalogue.Find("usd_per_million_output_tokens")
 	say("Price", fmt.Sprintf("$%.4g per million output tokens", price.Of(s)), price.Of(s), "")
-	if of := s.Sessions; of != nil {
+	if of := sessions.Of(s); of != nil {
 		all = append(all, Fact{Name: "Sessions completed", Value: fmt.Sprintf("%d of %d", of.Completed, of.Begun)})
 		add("median_job_s", 2)
 		add("cached_percent", 1)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -124,7 +125,7 @@ func essentials(runs []plot.Run) string {
 	if n := cmp.Or(max(c.NumPrompts, 0), max(runs[0].Completed, 0)+max(runs[0].Failed, 0)); n > 0 {
 		text = metrics.Counted(n, "request")
 	}
-	if of := runs[0].Sessions; of != nil {
+	if of := sessions.Of(runs[0].Summary); of != nil {
 		text = metrics.Counted(cmp.Or(max(c.NumPrompts, 0), of.Begun), "session")
 	}
 	switch rate := c.RequestRate; {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -117,7 +118,8 @@ func TestTitleIsTheExperiments(t *testing.T) {
 	if f := front(one, ""); f.Title != "40 requests at 10 a second" {
 		t.Errorf("of a run: %q", f.Title)
 	}
-	one[0].Sessions, one[0].Header.Config.MaxSessions = &metrics.Sessions{Begun: 40}, 3
+	sessions.Give(one[0].Summary, &sessions.Sessions{Begun: 40})
+	one[0].Header.Config.MaxSessions = 3
 	if f := front(one, ""); f.Title != "40 sessions at 10 a second, at most 3 in progress" {
 		t.Errorf("of sessions: %q", f.Title)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
 // sessionCharts are the charts of sessions: TTFT and cached prompt tokens by turn, what job times are
@@ -14,15 +15,15 @@ import (
 func sessionCharts(runs []Run) (charts []Chart) {
 	charts = append(charts, byTurn(runs, Chart{Name: "turns-ttft", Title: "TTFT by turn", Y: Axis{Title: "TTFT (ms)"}},
 		[]turnLine{
-			{"median", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 50) }},
-			{"P99", func(r *metrics.TurnRow) float64 { return middle(&r.TTFT, 99) }},
+			{"median", func(r *sessions.TurnRow) float64 { return middle(&r.TTFT, 50) }},
+			{"P99", func(r *sessions.TurnRow) float64 { return middle(&r.TTFT, 99) }},
 		}), byTurn(runs, Chart{Name: "turns-cached", Title: "Prompt tokens in the prefix cache by turn",
 		Y: Axis{Title: "Share of the prompt tokens (%)", Max: 100}}, []turnLine{
-		{"cached", func(r *metrics.TurnRow) float64 { return 100 * r.Cache.CachedShare() }},
-		{"reusable", func(r *metrics.TurnRow) float64 { return 100 * r.Cache.ReusableShare() }},
+		{"cached", func(r *sessions.TurnRow) float64 { return 100 * r.Cache.CachedShare() }},
+		{"reusable", func(r *sessions.TurnRow) float64 { return 100 * r.Cache.ReusableShare() }},
 	}))
-	if len(runs) == 1 && runs[0].Sessions != nil {
-		all := sessions(runs[0])
+	if len(runs) == 1 && sessions.Of(runs[0].Summary) != nil {
+		all := barsOf(runs[0])
 		charts = append(charts, jobParts(runs[0], all), sessionTimeline(runs[0], all))
 	}
 	return slices.DeleteFunc(charts, func(c Chart) bool { return c.Series == nil })
@@ -31,7 +32,7 @@ func sessionCharts(runs []Run) (charts []Chart) {
 // A turnLine is one number of the turns of a row, NaN where it is unknown.
 type turnLine struct {
 	name string
-	of   func(*metrics.TurnRow) float64
+	of   func(*sessions.TurnRow) float64
 }
 
 // byTurn has a line for each number of one run, or a line for each run of the first number.
@@ -43,17 +44,18 @@ func byTurn(runs []Run, c Chart, lines []turnLine) Chart {
 	}
 	rows := 0
 	for i, run := range runs {
-		if run.Sessions == nil {
+		of := sessions.Of(run.Summary)
+		if of == nil {
 			continue
 		}
-		rows = max(rows, len(run.Sessions.Rows))
+		rows = max(rows, len(of.Rows))
 		for k, line := range lines {
 			s := Series{Name: line.name, Style: Path, Color: k}
 			if len(runs) > 1 {
 				s.Name, s.Color = seriesName(runs, i), colors[i]
 			}
-			for row := range run.Sessions.Rows {
-				s.add(float64(row), line.of(&run.Sessions.Rows[row]))
+			for row := range of.Rows {
+				s.add(float64(row), line.of(&of.Rows[row]))
 			}
 			if s.known() && (k == 0 || len(runs) == 1) {
 				c.Series = append(c.Series, s)
@@ -61,7 +63,7 @@ func byTurn(runs []Run, c Chart, lines []turnLine) Chart {
 		}
 	}
 	for row := range rows {
-		c.X.Names = append(c.X.Names, metrics.TurnNumbers(row))
+		c.X.Names = append(c.X.Names, sessions.TurnNumbers(row))
 	}
 	c.fit(true)
 	return c
@@ -96,7 +98,7 @@ func jobParts(r Run, all []sessionBar) Chart {
 		group[s.key] = i * n / len(all)
 	}
 	for i := range collectors {
-		collectors[i] = metrics.NewCollector(&metrics.Header{})
+		collectors[i] = metrics.NewCollector(&metrics.Header{}, sessions.Kind)
 		name := fmt.Sprintf("session %d of %d", i+1, n)
 		if n < len(all) {
 			name = fmt.Sprintf("sessions from %d to %d of %d", (i*len(all)+n-1)/n+1, ((i+1)*len(all)+n-1)/n, len(all))
@@ -114,7 +116,7 @@ func jobParts(r Run, all []sessionBar) Chart {
 	thick := 100 / float64(n)
 	g := newGantt(thick)
 	for i, collector := range collectors {
-		if of := collector.Summary(1).Sessions; of != nil {
+		if of := sessions.Of(collector.Summary(1)); of != nil {
 			g.stack((float64(i)+0.5)*thick, of.MeanParts())
 		}
 	}

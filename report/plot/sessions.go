@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -42,8 +43,8 @@ type sessionKey struct {
 
 func keyOf(r *record.Record) sessionKey { return sessionKey{r.Index, r.Session.Early} }
 
-// sessions are the measured sessions of several turns, the shortest first.
-func sessions(r Run) (all []sessionBar) {
+// barsOf are the measured sessions of several turns, the shortest first.
+func barsOf(r Run) (all []sessionBar) {
 	at := map[sessionKey]int{}
 	for rec := range r.Measured() {
 		if rec.Session == nil {
@@ -180,7 +181,7 @@ func (g gantt) put(c *Chart) {
 }
 
 // stack adds the parts of a job time, one after the other.
-func (g gantt) stack(row float64, p metrics.JobParts) {
+func (g gantt) stack(row float64, p sessions.JobParts) {
 	at := time.Duration(0)
 	for _, part := range []struct {
 		bars *Series

@@ -66,7 +66,7 @@ func (k talk) run() Run {
 	return Run{Summary: c.Summary(end.Seconds())}
 }
 
-func timelineOf(r Run) Chart { return sessionTimeline(r, sessions(r)) }
+func timelineOf(r Run) Chart { return sessionTimeline(r, barsOf(r)) }
 
 // bars are the bars of a series as row, from and to in milliseconds.
 func bars(c *Chart, name string) (all []string) {

@@ -14,13 +14,16 @@ import (
 
 // A Backlog is of all requests of a run, also of its warm-up.
 type Backlog struct {
-	Trend // of the requests so far
-	bins  bins
-	due   tally.Extent // when the measured requests that open a conversation were due
+	Trend  // of the requests so far
+	config *metrics.Config
+	bins   bins
+	due    tally.Extent // when the measured requests that open a conversation were due
 }
 
 // Kind is the aspect as the list has it.
-var Kind = &metrics.Kind{Name: "backlog", New: func(*metrics.Header) metrics.Aspect { return new(Backlog) }}
+var Kind = &metrics.Kind{
+	Name: "backlog", New: func(h *metrics.Header) metrics.Aspect { return &Backlog{config: &h.Config} },
+}
 
 // Of is the aspect of a run.
 func Of(s *metrics.Summary) *Backlog { return metrics.View[Backlog](s) }
@@ -41,7 +44,7 @@ func (b *Backlog) Shift(later time.Duration) {
 	if later == 0 {
 		return
 	}
-	var moved Backlog
+	moved := Backlog{config: b.config}
 	moved.bins.merge(&b.bins, later)
 	moved.due.Merge(b.due, later)
 	*b = moved
@@ -54,12 +57,13 @@ func (b *Backlog) Merge(o metrics.Aspect) {
 	b.due.Merge(other.due, 0)
 }
 
-// Finish finds the Trend, if requests were due at an even rate.
-func (b *Backlog) Finish(h *metrics.Header, _ float64) {
-	b.Trend = Trend{}
-	if h.Config.Even() && b.due.Any {
-		b.Trend = b.bins.growth(b.due.First)
+// Sum has the Trend, if requests were due at an even rate.
+func (b *Backlog) Sum(float64) metrics.Aspect {
+	sum := new(Backlog)
+	if b.config.Even() && b.due.Any {
+		sum.Trend = b.bins.growth(b.due.First)
 	}
+	return sum
 }
 
 // The bins of a backlog. A run of 20 s has bins of 10 ms, a run of a day bins of at most 82 s: a

@@ -16,6 +16,7 @@ type Burst struct {
 	Requests int           // that waited for no slot
 	Took     time.Duration // until the last of them was sent
 
+	config   *metrics.Config
 	requests int // so far
 	took     time.Duration
 	due      tally.Extent
@@ -24,7 +25,8 @@ type Burst struct {
 
 // Kind is the aspect as the list has it.
 var Kind = &metrics.Kind{
-	Name: "burst", New: func(*metrics.Header) metrics.Aspect { return new(Burst) }, Facts: facts, Text: text,
+	Name: "burst", New: func(h *metrics.Header) metrics.Aspect { return &Burst{config: &h.Config} },
+	Facts: facts, Text: text,
 }
 
 // Of is the aspect of a run. A part of a run has no burst: it opens the whole run.
@@ -84,10 +86,10 @@ func (b *Burst) Merge(o metrics.Aspect) {
 	b.spaced = b.spaced || other.spaced
 }
 
-// Finish sets what is exported.
-func (b *Burst) Finish(h *metrics.Header, _ float64) {
-	b.Requests, b.Took = 0, 0
-	if !h.Config.Paced() && math.IsInf(h.Config.RequestRate, 1) && !b.spaced {
-		b.Requests, b.Took = b.requests, b.took
+// Sum is the burst, if there was one.
+func (b *Burst) Sum(float64) metrics.Aspect {
+	if b.config.Paced() || !math.IsInf(b.config.RequestRate, 1) || b.spaced {
+		return new(Burst)
 	}
+	return &Burst{Requests: b.requests, Took: b.took}
 }

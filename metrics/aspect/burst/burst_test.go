@@ -51,12 +51,12 @@ func TestABurstIsOfRequestsWithoutAQueue(t *testing.T) {
 // Shards do not begin at the same instant.
 func TestShardsMakeOneBurst(t *testing.T) {
 	h := &metrics.Header{Config: metrics.Config{RequestRate: math.Inf(1)}}
-	a, b := new(Burst), new(Burst)
+	a, b := Kind.New(h).(*Burst), Kind.New(h).(*Burst)
 	a.Add(&record.Record{Times: record.Times{Sent: 3 * msec}})
 	b.Add(&record.Record{Times: record.Times{Sent: 2 * msec}})
 	b.Shift(4 * msec)
 	a.Merge(b)
-	if a.Finish(h, 1); a.Requests != 2 || a.Took != 6*msec {
-		t.Errorf("%d requests took %v, want 2 and 6 ms", a.Requests, a.Took)
+	if sum := a.Sum(1).(*Burst); sum.Requests != 2 || sum.Took != 6*msec {
+		t.Errorf("%d requests took %v, want 2 and 6 ms", sum.Requests, sum.Took)
 	}
 }

@@ -69,10 +69,11 @@ func (h *Holding) Merge(o metrics.Aspect) {
 	h.held, h.e2el, h.unread = h.held+other.held, h.e2el+other.e2el, h.unread+other.unread
 }
 
-// Finish computes the means.
-func (h *Holding) Finish(*metrics.Header, float64) {
-	h.Held = Held{Mean: metrics.Share(h.held, h.answered), Unread: metrics.Share(h.unread, h.answered)}
+// Sum has the means.
+func (h *Holding) Sum(float64) metrics.Aspect {
+	sum := &Holding{Held: Held{Mean: metrics.Share(h.held, h.answered), Unread: metrics.Share(h.unread, h.answered)}}
 	if h.e2el > 0 {
-		h.Held.Share = float64(h.held) / float64(h.e2el)
+		sum.Share = float64(h.held) / float64(h.e2el)
 	}
+	return sum
 }

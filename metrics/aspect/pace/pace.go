@@ -14,13 +14,15 @@ import (
 type Sending struct {
 	Pace // zero if the requests were not due one after the other
 
+	config    *metrics.Config
 	pace      Pace // of all requests so far
 	due, sent tally.Extent
 }
 
 // Kind is the aspect as the list has it.
 var Kind = &metrics.Kind{
-	Name: "pace", New: func(*metrics.Header) metrics.Aspect { return new(Sending) }, Facts: facts, Text: text,
+	Name: "pace", New: func(h *metrics.Header) metrics.Aspect { return &Sending{config: &h.Config} },
+	Facts: facts, Text: text,
 }
 
 // Of is the aspect of a run.
@@ -42,8 +44,8 @@ func facts(s *metrics.Summary) (all []metrics.Fact) {
 	return all
 }
 
-const text = `{{if .run.Sessions}}Session{{else}}Request{{end}} rate
-	{{with .achieved_rate_per_s}}{{$unit := "req/s"}}{{if $.run.Sessions}}{{$unit = "sessions/s"}}{{end}}
+const text = `{{if sessions .run}}Session{{else}}Request{{end}} rate
+	{{with .achieved_rate_per_s}}{{$unit := "req/s"}}{{if sessions $.run}}{{$unit = "sessions/s"}}{{end}}
 	{{- printf "%.2f %s, scheduled %.2f %s" . $unit $.asked_rate_per_s $unit}}{{end}}`
 
 // Add adds a request.
@@ -80,13 +82,14 @@ func (s *Sending) Merge(o metrics.Aspect) {
 	s.sent.Merge(other.sent, 0)
 }
 
-// Finish sets the Pace.
-func (s *Sending) Finish(h *metrics.Header, _ float64) {
-	s.Pace = Pace{}
-	if h.Config.Paced() {
-		s.Pace = s.pace
-		s.Due, s.Sent = s.due.Last-s.due.First, s.sent.Last-s.sent.First
+// Sum has the Pace, if requests were due one after the other.
+func (s *Sending) Sum(float64) metrics.Aspect {
+	sum := new(Sending)
+	if s.config.Paced() {
+		sum.Pace = s.pace
+		sum.Due, sum.Sent = s.due.Last-s.due.First, s.sent.Last-s.sent.First
 	}
+	return sum
 }
 
 // Pace compares the time over which requests were sent with the time over which they were due.

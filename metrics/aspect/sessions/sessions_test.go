@@ -1,4 +1,4 @@
-package metrics
+package sessions
 
 import (
 	"math"
@@ -10,8 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
+
+const msec = time.Millisecond
 
 // turn is a turn of a session with these times in milliseconds; its first chunk came at first, and
 // its last at the end of the answer.
@@ -45,13 +48,13 @@ func tree() []*record.Record {
 	return records
 }
 
-func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*record.Record) *Sessions {
+func sessionsOf(t *testing.T, h *metrics.Header, seconds float64, records ...*record.Record) *Sessions {
 	t.Helper()
-	c := NewCollector(h)
+	c := metrics.NewCollector(h, Kind)
 	for _, r := range records {
 		c.Add(r)
 	}
-	s := c.Summary(seconds).Sessions
+	s := Of(c.Summary(seconds))
 	if s == nil {
 		t.Fatal("no sessions")
 	}
@@ -60,14 +63,14 @@ func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*record.Rec
 
 // Between the end of an answer and ready, only we are late.
 func TestALateReadyIsLag(t *testing.T) {
-	s := sessionsOf(t, &Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 10, 100), turn(0, 1, 2, 105, 0, 105, 106, 116, 126, 0))
+	s := sessionsOf(t, &metrics.Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 10, 100), turn(0, 1, 2, 105, 0, 105, 106, 116, 126, 0))
 	if want := (JobParts{Lag: 6 * msec, Prefill: 20 * msec, Decode: 100 * msec}); s.Parts != want {
 		t.Errorf("parts %+v, want %+v", s.Parts, want)
 	}
 }
 
 func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
-	h := &Header{Config: Config{Goodput: []SLO{{JobSLO, 1201}, {"e2el", 1000}}}}
+	h := &metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 1201}, {Metric: "e2el", Limit: 1000}}}}
 	s := sessionsOf(t, h, 2, tree()...)
 	want := JobParts{Think: 100 * msec, SessionSlots: 4 * msec, Slots: 15 * msec, Lag: 2 * msec, Prefill: 220 * msec, Decode: 860 * msec}
 	if s.Parts != want || s.Parts.Total() != 1201*msec || s.JobTime.Mean() != 1201 || s.MeanParts() != want {
@@ -96,7 +99,7 @@ func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
 	if s := sessionsOf(t, h, 2, tree()...); s.Good != 0 {
 		t.Error("a job that took longer than its limit is good")
 	}
-	h.Config.Goodput = []SLO{{"e2el", 669}}
+	h.Config.Goodput = []metrics.SLO{{Metric: "e2el", Limit: 669}}
 	if s := sessionsOf(t, h, 2, tree()...); s.Good != 0 {
 		t.Error("a session with a slow turn is good")
 	}
@@ -114,7 +117,7 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 		records = append(records, r)
 	}
 	records[9].Result.Class = record.Reset
-	s := sessionsOf(t, &Header{}, 10, records...)
+	s := sessionsOf(t, &metrics.Header{}, 10, records...)
 	if s.Broken[record.Reset] != 1 || s.Unsent != 0 || s.Completed != 0 || s.JobTime.Len() != 0 || s.BrokenAll() != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -189,8 +192,8 @@ func TestSessionsThatWereCutAreCensored(t *testing.T) {
 		}
 	}
 	over := s
-	over.JobTime.drop() // the histogram remains
-	over.CutAfter.drop()
+	over.JobTime = metrics.FromHistogram(s.JobTime.Histogram()) // only the histogram remains
+	over.CutAfter = metrics.FromHistogram(s.CutAfter.Histogram())
 	if got := over.JobPercentile(50); math.Abs(got-23) > 0.03 {
 		t.Errorf("the median is %v by the histogram", got)
 	}
@@ -204,7 +207,7 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 	cut := turn(1, 0, 2, 0, 0, 0, 0, 100, 200)
 	inFlight := turn(2, 1, 2, 0, 0, 0, 0, 100, 4000, 0)
 	inFlight.Result.Class, inFlight.Phase = record.Cancelled, record.Drain
-	h := &Header{Config: Config{Duration: 3}}
+	h := &metrics.Header{Config: metrics.Config{Duration: 3}}
 	for seconds, want := range map[float64]float64{4: 3000, 2.5: 2500, 0.1: 200} {
 		if s := sessionsOf(t, h, seconds, cut); s.Cut != 1 || s.Unsent != 1 || s.CutAfter.Mean() != want {
 			t.Errorf("%d cut, after %v ms, want %v", s.Cut, s.CutAfter.Mean(), want)
@@ -213,7 +216,7 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 	if s := sessionsOf(t, h, 4, inFlight, turn(2, 0, 2, 0, 0, 0, 0, 100, 200)); s.Cut != 1 || s.Unsent != 0 || s.CutAfter.Mean() != 4000 {
 		t.Errorf("%d cut, after %v ms", s.Cut, s.CutAfter.Mean())
 	}
-	if s := sessionsOf(t, &Header{}, 4, cut); s.CutAfter.Mean() != 200 {
+	if s := sessionsOf(t, &metrics.Header{}, 4, cut); s.CutAfter.Mean() != 200 {
 		t.Errorf("cut after %v ms", s.CutAfter.Mean())
 	}
 }
@@ -221,7 +224,7 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	first, second := turn(0, 0, 2, 0, 0, 0, 0, 100, 200), turn(0, 1, 2, 200, 1800, 2000, 2000, 2100, 2200, 0)
 	first.Phase, first.Session.Early, second.Session.Early = record.WarmUp, true, true
-	h := &Header{WarmUp: time.Second}
+	h := &metrics.Header{WarmUp: time.Second}
 	single := turn(0, 0, 1, 1500, 0, 1510, 1511, 1600, 1700) // the same index, in the measured part
 	s := sessionsOf(t, h, 2, first, single, second)
 	if s.Earlier != 1 || s.Begun != 1 || s.Completed != 1 || s.JobTime.Mean() != 200 || s.Rows[0].Sent != 1 || s.Rows[1].Sent != 1 {
@@ -232,7 +235,7 @@ func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
 	}
 	single.Session = nil
-	if collected(h, []*record.Record{single}).Summary(2).Sessions != nil {
+	if Of(collected(h, []*record.Record{single}).Summary(2)) != nil {
 		t.Error("sessions without steps")
 	}
 }
@@ -240,7 +243,7 @@ func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 func TestTurnsOutOfOrderAreFound(t *testing.T) {
 	early := turn(0, 1, 2, 500, 0, 500, 400, 600, 700, 0)  // before ready
 	hidden := turn(1, 1, 2, 100, 0, 100, 100, 600, 700, 0) // after ready, and before the end of turn 0
-	s := sessionsOf(t, &Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 100, 500), early, turn(1, 0, 2, 0, 0, 0, 0, 100, 500), hidden)
+	s := sessionsOf(t, &metrics.Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 100, 500), early, turn(1, 0, 2, 0, 0, 0, 0, 100, 500), hidden)
 	if s.Later.Disordered != 2 || s.Later.Turns != 2 {
 		t.Errorf("%+v", s.Later)
 	}
@@ -301,15 +304,24 @@ func job(random *rand.Rand, index int, from time.Duration) (records []*record.Re
 
 // sameSessions compares figures up to the order of values.
 var sameSessions = cmp.Options{
-	cmp.Comparer(func(a, b Distribution) bool {
-		same := a.hist == b.hist || a.hist != nil && b.hist != nil && a.hist.Equals(b.hist)
-		return same && a.over == b.over && slices.Equal(a.ascending(), b.ascending())
+	cmp.Comparer(func(a, b metrics.Distribution) bool {
+		x, y := a.Histogram(), b.Histogram()
+		same := x == y || x != nil && y != nil && x.Equals(y)
+		return same && a.Approximate() == b.Approximate() && slices.Equal(ascending(&a), ascending(&b))
 	}),
 	cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 }
 
-func collected(h *Header, records []*record.Record) *Collector {
-	c := NewCollector(h)
+// ascending are the values of d, each as often as it is there.
+func ascending(d *metrics.Distribution) (all []float64) {
+	for v, n := range d.Values() {
+		all = append(all, slices.Repeat([]float64{v}, n)...)
+	}
+	return all
+}
+
+func collected(h *metrics.Header, records []*record.Record) *metrics.Collector {
+	c := metrics.NewCollector(h, Kind)
 	for _, r := range records {
 		c.Add(r)
 	}
@@ -323,7 +335,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 		t.Skip("takes a second: in go test without -short")
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	h := &Header{WarmUp: time.Second, Config: Config{Duration: 8, Goodput: []SLO{{JobSLO, 2000}, {"ttft", 290}}}}
+	h := &metrics.Header{WarmUp: time.Second, Config: metrics.Config{Duration: 8, Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 2000}, {Metric: "ttft", Limit: 290}}}}
 	for range 50 {
 		var records []*record.Record
 		var jobs time.Duration // times of completed measured sessions
@@ -339,7 +351,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 			}
 			jobs += to - from
 		}
-		want := collected(h, records).Summary(10).Sessions
+		want := Of(collected(h, records).Summary(10))
 		if got := want.Parts.Total(); got != jobs || want.Later.Disordered != 0 {
 			t.Fatalf("parts of %v, jobs of %v, %d turns out of order", got, jobs, want.Later.Disordered)
 		}
@@ -347,9 +359,9 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 			t.Fatalf("%+v", want)
 		}
 		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-		whole, parts := NewCollector(h), make([]*Collector, 3)
+		whole, parts := metrics.NewCollector(h, Kind), make([]*metrics.Collector, 3)
 		for i := range parts {
-			parts[i] = NewCollector(h)
+			parts[i] = metrics.NewCollector(h, Kind)
 		}
 		for _, r := range records {
 			parts[random.IntN(len(parts))].Add(r)
@@ -359,7 +371,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 			whole.Merge(c, 0)
 		}
 		for range 2 {
-			if diff := cmp.Diff(want, whole.Summary(10).Sessions, sameSessions); diff != "" {
+			if diff := cmp.Diff(want, Of(whole.Summary(10)), sameSessions); diff != "" {
 				t.Fatal(diff)
 			}
 		}
@@ -369,12 +381,12 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 // Shards have their own clocks, and keep their sessions.
 func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	h := &Header{}
+	h := &metrics.Header{}
 	var whole []*record.Record
-	merged := NewCollector(h)
+	merged := metrics.NewCollector(h, Kind)
 	for shard := range 3 {
 		later := time.Duration(shard) * 700 * msec
-		c := NewCollector(h)
+		c := metrics.NewCollector(h, Kind)
 		for i := range 20 {
 			for _, r := range job(random, 3*i+shard, 2*time.Second+time.Duration(random.Int64N(9e9))) {
 				whole = append(whole, r)
@@ -385,7 +397,7 @@ func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 		}
 		merged.Merge(c, later)
 	}
-	if diff := cmp.Diff(collected(h, whole).Summary(12).Sessions, merged.Summary(12).Sessions, sameSessions); diff != "" {
+	if diff := cmp.Diff(Of(collected(h, whole).Summary(12)), Of(merged.Summary(12)), sameSessions); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -395,7 +407,7 @@ func TestTurnsWithWholeAnswersHaveNoTTFT(t *testing.T) {
 	whole := turn(0, 0, 1, 0, 0, 0, 0, 100, 200)
 	whole.Answer.Unstreamed, whole.Answer.Chunks, whole.Times.FirstContent = true, record.Stamps{}, whole.Times.End
 	whole.Answer.Chunks.Append(whole.Times.End)
-	rows := sessionsOf(t, &Header{}, 1, whole, turn(1, 0, 1, 0, 0, 0, 0, 100, 200)).Rows
+	rows := sessionsOf(t, &metrics.Header{}, 1, whole, turn(1, 0, 1, 0, 0, 0, 0, 100, 200)).Rows
 	if row := &rows[0]; row.Completed != 2 || row.TTFT.Len() != 1 || row.TTFT.Mean() != 100 || row.TPOT.Len() != 1 || row.E2EL.Len() != 2 {
 		t.Errorf("%d completed, %d TTFTs, %d TPOTs, %d E2ELs", row.Completed, row.TTFT.Len(), row.TPOT.Len(), row.E2EL.Len())
 	}

@@ -1,10 +1,13 @@
-package metrics
+package sessions
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/tally"
 )
@@ -15,14 +18,17 @@ type sessionKey struct {
 	early bool // it began in the warm-up
 }
 
-// A sessionCollector gathers the Sessions of a run from its Records, in any order. Each session that
+// A collector gathers the Sessions of a run from its Records, in any order. Each session that
 // may have more turns takes some 200 bytes, and 30 for each of its turns so far; one that had all of
 // them takes a few bytes in Distributions.
-type sessionCollector struct {
+type collector struct {
+	header   *metrics.Header
 	sums     Sessions // of the sessions that had all their turns, and of all turns
 	open     map[sessionKey]*session
 	inFlight tally.InFlight // of the sessions that had all their turns
 	any      bool           // a request was added
+
+	figures *Sessions // of a Summary; nil while requests are added, and for no sessions
 }
 
 // A session is one session as far as its records were there.
@@ -46,17 +52,36 @@ type session struct {
 type asked struct {
 	began time.Duration // the measured part
 	lasts time.Duration // until no more turns are sent; 0 if that is unknown
-	slos  []SLO
-	most  int // values of a kind that are kept exactly
+	slos  []metrics.SLO
 }
 
-// add adds a record with a Session. good says that it kept all SLOs.
-func (c *sessionCollector) add(r *record.Record, good bool, a *asked) {
+func (c *collector) asked() *asked {
+	h := c.header
+	return &asked{h.Began(), seconds(h.Config.Duration), h.Config.Goodput}
+}
+
+// seconds is so many seconds.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Add adds a request, if it has a Session.
+func (c *collector) Add(r *record.Record) {
+	if r.Session != nil {
+		c.addTurn(r)
+		c.add(r, metrics.Good(r, c.header.Config.Goodput))
+	}
+}
+
+// AddWarmUp adds a request of the warm-up, whose session may go on in the measured part.
+func (c *collector) AddWarmUp(r *record.Record) {
+	if r.Session != nil {
+		c.add(r, true)
+	}
+}
+
+// add adds a record with a Session to the session. good says that it kept all SLOs.
+func (c *collector) add(r *record.Record, good bool) {
 	step := r.Session
 	c.any = true
-	if r.Phase != record.WarmUp {
-		c.addTurn(r, a)
-	}
 	one := session{
 		turns: max(step.Turns, 1), seen: 1, due: r.Times.Due, begun: r.Times.Sent, ended: r.Times.End,
 		cut: r.Result.Class.Cut(), bad: !good,
@@ -75,13 +100,13 @@ func (c *sessionCollector) add(r *record.Record, good bool, a *asked) {
 		s.legs = l.pack(s.legs)
 		if s.seen >= s.turns {
 			delete(c.open, key)
-			c.sums.close(s, &c.inFlight, a)
+			c.sums.close(s, &c.inFlight, c.asked())
 		}
 		return
 	}
 	one.legs = l.pack(nil)
 	if one.seen >= one.turns {
-		c.sums.close(&one, &c.inFlight, a)
+		c.sums.close(&one, &c.inFlight, c.asked())
 		return
 	}
 	if c.open == nil {
@@ -91,11 +116,7 @@ func (c *sessionCollector) add(r *record.Record, good bool, a *asked) {
 }
 
 // addTurn adds a measured turn.
-func (c *sessionCollector) addTurn(r *record.Record, a *asked) {
-	put := func(d *Distribution, seconds float64) {
-		d.limit = a.most
-		d.Add(seconds)
-	}
+func (c *collector) addTurn(r *record.Record) {
 	row := c.sums.row(rowOf(r.Turn))
 	row.Sent++
 	if r.Result.Class == record.OK && r.Answer.Chunks.Len() > 0 {
@@ -104,15 +125,15 @@ func (c *sessionCollector) addTurn(r *record.Record, a *asked) {
 		row.Cache.add(r)
 		c.sums.Cache.add(r)
 		if !r.Answer.Unstreamed {
-			put(&row.TTFT, r.TTFT().Seconds())
+			row.TTFT.Add(r.TTFT().Seconds())
 		}
-		put(&row.E2EL, r.E2EL().Seconds())
-		put(&row.ScheduledE2EL, (r.Times.Sent + r.E2EL() - r.Times.Due).Seconds())
+		row.E2EL.Add(r.E2EL().Seconds())
+		row.ScheduledE2EL.Add((r.Times.Sent + r.E2EL() - r.Times.Due).Seconds())
 		if r.Tokens.Out > 1 && !r.Answer.Unstreamed {
-			put(&row.TPOT, r.TPOT().Seconds())
+			row.TPOT.Add(r.TPOT().Seconds())
 		}
 		for gap := range r.Answer.Chunks.Gaps() {
-			row.ITL.addRepeated(gap, 1)
+			row.ITL.AddRepeated(gap, 1)
 		}
 	}
 	step, later := r.Session, &c.sums.Later
@@ -120,7 +141,7 @@ func (c *sessionCollector) addTurn(r *record.Record, a *asked) {
 		return
 	}
 	later.Turns++
-	put(&later.Lag, r.Lag().Seconds())
+	later.Lag.Add(r.Lag().Seconds())
 	if r.Lag() > LateTurn {
 		later.Late++
 	}
@@ -134,16 +155,16 @@ func (c *sessionCollector) addTurn(r *record.Record, a *asked) {
 		later.Disordered++
 	}
 	if step.At != nil {
-		put(&later.Drift, (r.Times.Due - *step.At).Seconds())
+		later.Drift.Add((r.Times.Due - *step.At).Seconds())
 	}
 	if r.Result.Class != record.OK || r.Tokens.Uncounted {
 		return
 	}
 	if r.Tokens.OutAsked > 0 {
-		put(&later.OutDrift, apart(r.Tokens.Out, r.Tokens.OutAsked))
+		later.OutDrift.Add(apart(r.Tokens.Out, r.Tokens.OutAsked))
 	}
 	if r.Tokens.InAsked > 0 {
-		put(&later.InDrift, apart(r.Tokens.In, r.Tokens.InAsked))
+		later.InDrift.Add(apart(r.Tokens.In, r.Tokens.InAsked))
 	}
 }
 
@@ -172,7 +193,7 @@ func (all *Sessions) close(s *session, flights *tally.InFlight, a *asked) {
 	if !s.measured {
 		return
 	}
-	flights.Add(max(s.begun, a.began), max(s.ended, a.began), a.most)
+	flights.Add(max(s.begun, a.began), max(s.ended, a.began), metrics.RequestCap)
 	if s.early {
 		all.Earlier++
 		return
@@ -195,7 +216,6 @@ func (all *Sessions) close(s *session, flights *tally.InFlight, a *asked) {
 // cutOff counts a session that was cut when it had taken that long.
 func (all *Sessions) cutOff(took time.Duration, a *asked) {
 	all.Cut++
-	all.CutAfter.limit = a.most
 	all.CutAfter.Add(took.Seconds())
 }
 
@@ -211,7 +231,6 @@ func (a *asked) over() time.Duration {
 func (all *Sessions) complete(s *session, a *asked) {
 	took := s.ended - s.due
 	all.Completed++
-	all.JobTime.limit, all.Stretch.limit = a.most, a.most
 	all.JobTime.Add(took.Seconds())
 	if !s.bad && kept(took, a.slos) {
 		all.Good++
@@ -224,13 +243,30 @@ func (all *Sessions) complete(s *session, a *asked) {
 	all.Later.Disordered += disordered
 }
 
-// merge adds the sessions of another, whose clock began that much later.
-func (c *sessionCollector) merge(other *sessionCollector, later time.Duration, a *asked) {
+// kept reports whether a session kept the SLOs on its job time.
+func kept(job time.Duration, slos []metrics.SLO) bool {
+	return !slices.ContainsFunc(slos, func(s metrics.SLO) bool {
+		return s.Metric == metrics.JobSLO && s.Limit < metrics.Milliseconds(job)
+	})
+}
+
+// Shift moves all times of the sessions, whose clock began that much later.
+func (c *collector) Shift(later time.Duration) {
+	var moved tally.InFlight
+	moved.Merge(&c.inFlight, later, metrics.RequestCap)
+	c.inFlight = moved
+	for _, s := range c.open {
+		s.shift(later)
+	}
+}
+
+// Merge adds the sessions of another shard.
+func (c *collector) Merge(o metrics.Aspect) {
+	other := o.(*collector)
 	c.any = c.any || other.any
 	c.sums.merge(&other.sums)
-	c.inFlight.Merge(&other.inFlight, later, a.most)
+	c.inFlight.Merge(&other.inFlight, 0, metrics.RequestCap)
 	for key, s := range other.open {
-		s.shift(later)
 		mine := c.open[key]
 		if mine == nil {
 			if c.open == nil {
@@ -242,7 +278,7 @@ func (c *sessionCollector) merge(other *sessionCollector, later time.Duration, a
 		mine.merge(s)
 		if mine.legs = append(mine.legs, s.legs...); mine.seen >= mine.turns {
 			delete(c.open, key)
-			c.sums.close(mine, &c.inFlight, a)
+			c.sums.close(mine, &c.inFlight, c.asked())
 		}
 	}
 }
@@ -261,25 +297,50 @@ func (s *session) shift(d time.Duration) {
 	s.legs = moved
 }
 
-// result are the figures of what was added, for a run that took so many seconds. They are valid
-// until the next add; nil if no request had a Session.
-func (c *sessionCollector) result(seconds float64, a asked) *Sessions {
-	if !c.any {
+// Distributions are settled and condensed with the Summary's.
+func (c *collector) Distributions() []*metrics.Distribution {
+	if c.figures == nil {
 		return nil
 	}
-	a.lasts = min(a.lasts, time.Duration(seconds*float64(time.Second)))
+	return slices.Collect(maps.Values(c.figures.latencies()))
+}
+
+// Latency is the job time of a run with sessions.
+func (c *collector) Latency(name string) *metrics.Distribution {
+	if name != "job" || c.figures == nil {
+		return nil
+	}
+	return &c.figures.JobTime
+}
+
+// Sum is the aspect with the figures of what was added, for a run that took so many seconds. They are valid until
+// the next request.
+func (c *collector) Sum(took float64) metrics.Aspect {
+	if !c.any {
+		return new(collector)
+	}
+	a := c.asked()
+	a.lasts = min(a.lasts, seconds(took))
 	all := c.sums.copied()
-	all.CutAfter = Distribution{}
+	all.CutAfter = metrics.PerRequest()
 	all.CutAfter.Merge(&c.sums.CutAfter)
 	flights := new(tally.InFlight)
-	flights.Merge(&c.inFlight, 0, a.most)
+	flights.Merge(&c.inFlight, 0, metrics.RequestCap)
 	for _, s := range c.open {
-		all.close(s, flights, &a)
+		all.close(s, flights, a)
 	}
-	all.Throughput, all.Goodput = rate(float64(all.Completed), seconds), math.NaN()
+	all.Throughput, all.Goodput = rate(float64(all.Completed), took), math.NaN()
 	if len(a.slos) > 0 {
-		all.Goodput = rate(float64(all.Good), seconds)
+		all.Goodput = rate(float64(all.Good), took)
 	}
-	all.MeanInFlight, all.PeakInFlight = rate(flights.Busy.Seconds(), seconds), flights.Peak()
-	return all
+	all.MeanInFlight, all.PeakInFlight = rate(flights.Busy.Seconds(), took), flights.Peak()
+	return &collector{figures: all}
+}
+
+// rate is n a second; NaN for a run that took no time.
+func rate(n, seconds float64) float64 {
+	if seconds <= 0 {
+		return math.NaN()
+	}
+	return n / seconds
 }

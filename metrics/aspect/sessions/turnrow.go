@@ -1,10 +1,12 @@
-package metrics
+package sessions
 
 import (
 	"fmt"
 	"math/bits"
 	"strconv"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A TurnRow has the figures of the measured turns with some numbers. Its latencies are of completed
@@ -15,11 +17,19 @@ type TurnRow struct {
 	Prompt    int // prompt tokens of the completed turns
 	Cache     CacheUse
 
-	TTFT          Distribution
-	TPOT          Distribution
-	ITL           Distribution // it only has a histogram
-	E2EL          Distribution
-	ScheduledE2EL Distribution // from Due to the last chunk
+	TTFT          metrics.Distribution
+	TPOT          metrics.Distribution
+	ITL           metrics.Distribution // it only has a histogram
+	E2EL          metrics.Distribution
+	ScheduledE2EL metrics.Distribution // from Due to the last chunk
+}
+
+// emptyRow is a row before its first turn.
+func emptyRow() TurnRow {
+	return TurnRow{
+		TTFT: metrics.PerRequest(), TPOT: metrics.PerRequest(), E2EL: metrics.PerRequest(),
+		ScheduledE2EL: metrics.PerRequest(),
+	}
 }
 
 // rowOf is the row of the turn at that position in its session, from 0.
@@ -46,8 +56,8 @@ func TurnNumbers(i int) string {
 func (r *TurnRow) MeanPrompt() float64 { return float64(r.Prompt) / float64(max(r.Completed, 1)) }
 
 // latencies are the Distributions of the row by their names.
-func (r *TurnRow) latencies() map[string]*Distribution {
-	return map[string]*Distribution{"ttft": &r.TTFT, "tpot": &r.TPOT, "itl": &r.ITL, "e2el": &r.E2EL,
+func (r *TurnRow) latencies() map[string]*metrics.Distribution {
+	return map[string]*metrics.Distribution{"ttft": &r.TTFT, "tpot": &r.TPOT, "itl": &r.ITL, "e2el": &r.E2EL,
 		"scheduled_e2el": &r.ScheduledE2EL}
 }
 
@@ -63,8 +73,8 @@ func (r *TurnRow) merge(other *TurnRow) {
 // sent as they should be.
 type LaterTurns struct {
 	Turns int
-	Late  int          // with a lag above LateTurn
-	Lag   Distribution // of all of them
+	Late  int                  // with a lag above LateTurn
+	Lag   metrics.Distribution // of all of them
 
 	// Gaps are the turns with a gap, and Vanished those that were due at once after all, because the
 	// answer came later than the recording had the turn sent.
@@ -75,12 +85,12 @@ type LaterTurns struct {
 
 	// Drift is Due less At: how far behind its recording a turn was due. A turn that was early has a
 	// negative value.
-	Drift Distribution
+	Drift metrics.Distribution
 	// OutDrift is how far the number of output tokens is from the requested number, and InDrift how
 	// far the server's number of prompt tokens is from the dataset's. Their statistics are percentages
 	// of the requested number, not milliseconds. Both have the completed turns of which both numbers
 	// are known.
-	OutDrift, InDrift Distribution
+	OutDrift, InDrift metrics.Distribution
 }
 
 // LateTurn is the lag from which on a later turn counts as late.

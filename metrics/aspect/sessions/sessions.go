@@ -1,4 +1,6 @@
-package metrics
+// Package sessions is the sessions of a run: how many completed, how long their jobs took and of what parts those
+// are made, and what their turns found in the server's prefix cache.
+package sessions
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -36,13 +39,13 @@ type Sessions struct {
 	// JobTime is from when a completed session was first due until the last of its answers had
 	// ended. CutAfter is the same for sessions that were cut, up to when they were last known to go
 	// on.
-	JobTime  Distribution
-	CutAfter Distribution
+	JobTime  metrics.Distribution
+	CutAfter metrics.Distribution
 	// Parts are what the job times of all completed sessions are made of, added up.
 	Parts JobParts
 	// Stretch is JobTime divided by the time that the recording took for the same session. Its
 	// statistics are ratios, not milliseconds. It has the sessions with At and Took in all turns.
-	Stretch Distribution
+	Stretch metrics.Distribution
 
 	Throughput float64 // completed sessions a second
 	Goodput    float64 // good sessions a second; NaN without an SLO
@@ -57,12 +60,46 @@ type Sessions struct {
 	Later LaterTurns
 }
 
+// Kind is the aspect as the list has it. Most sessions are not wholly inside a part of a run.
+var Kind = &metrics.Kind{
+	Name: "sessions", Whole: true,
+	New: func(h *metrics.Header) metrics.Aspect { return &collector{header: h, sums: empty()} },
+}
+
+// Of are the figures of a run's sessions; nil if no request has a Session, for a part of a run, and unless they come
+// from Records or from a reader that gives them. The Summary owns them.
+func Of(s *metrics.Summary) *Sessions { return metrics.View[collector](s).figures }
+
+// Give gives a run the figures of its sessions, which a file has. The Summary owns them then; nil is none.
+func Give(s *metrics.Summary, of *Sessions) { s.Give(Kind, &collector{figures: of}) }
+
+// Scheduled are the sessions that a run was to send; 0 if that is unknown, or if its duration decides.
+func Scheduled(s *metrics.Summary) int {
+	c := &s.Header.Config
+	if Of(s) == nil || c.Duration > 0 || s.Header.Shards > 1 && s.Shards == nil {
+		return 0
+	}
+	return max(c.NumPrompts, 0)
+}
+
+// empty are the figures before the first request.
+func empty() Sessions {
+	return Sessions{
+		JobTime: metrics.PerRequest(), CutAfter: metrics.PerRequest(), Stretch: metrics.PerRequest(),
+		Later: LaterTurns{
+			Lag: metrics.PerRequest(), Drift: metrics.PerRequest(),
+			OutDrift: metrics.PerRequest(), InDrift: metrics.PerRequest(),
+		},
+	}
+}
+
 // MeanParts are the Parts of one completed session, on average.
 func (s *Sessions) MeanParts() JobParts {
 	p, n := s.Parts, s.Completed
 	return JobParts{
-		Think: Share(p.Think, n), Tool: Share(p.Tool, n), SessionSlots: Share(p.SessionSlots, n), Slots: Share(p.Slots, n),
-		Lag: Share(p.Lag, n), Prefill: Share(p.Prefill, n), Decode: Share(p.Decode, n),
+		Think: metrics.Share(p.Think, n), Tool: metrics.Share(p.Tool, n),
+		SessionSlots: metrics.Share(p.SessionSlots, n), Slots: metrics.Share(p.Slots, n),
+		Lag: metrics.Share(p.Lag, n), Prefill: metrics.Share(p.Prefill, n), Decode: metrics.Share(p.Decode, n),
 	}
 }
 
@@ -88,12 +125,12 @@ func (s *Sessions) JobPercentile(p float64) float64 {
 	if left == 0 {
 		return math.NaN()
 	}
-	next, stop := iter.Pull2(s.CutAfter.values())
+	next, stop := iter.Pull2(s.CutAfter.Values())
 	defer stop()
 	cut, n, more := next()
 	const rounding = 1e-12
 	longer := 1.0
-	for took, completed := range s.JobTime.values() {
+	for took, completed := range s.JobTime.Values() {
 		for more && cut < took {
 			left -= n
 			cut, n, more = next()
@@ -107,9 +144,9 @@ func (s *Sessions) JobPercentile(p float64) float64 {
 	return math.Inf(1)
 }
 
-// latencies are all Distributions of s by their names, which also name histograms.
-func (s *Sessions) latencies() map[string]*Distribution {
-	all := map[string]*Distribution{
+// latencies are all Distributions of s by their names.
+func (s *Sessions) latencies() map[string]*metrics.Distribution {
+	all := map[string]*metrics.Distribution{
 		"job": &s.JobTime, "job_cut": &s.CutAfter, "job_stretch": &s.Stretch, "later_lag": &s.Later.Lag,
 		"drift":     &s.Later.Drift,
 		"out_drift": &s.Later.OutDrift, "in_drift": &s.Later.InDrift,
@@ -133,7 +170,7 @@ func (s *Sessions) broke(class record.Class, n int) {
 // row is row i, made if it is missing.
 func (s *Sessions) row(i int) *TurnRow {
 	for len(s.Rows) <= i {
-		s.Rows = append(s.Rows, TurnRow{})
+		s.Rows = append(s.Rows, emptyRow())
 	}
 	return &s.Rows[i]
 }
