@@ -1,12 +1,6 @@
 package metrics
 
-import (
-	"iter"
-	"slices"
-	"time"
-
-	"github.com/servebench/servebench/metrics/record"
-)
+import "github.com/servebench/servebench/metrics/record"
 
 // ChunkTokens says how the output tokens of completed requests came in chunks. The tokens of each
 // chunk are known if the server counted them with every chunk, or if the request has as many tokens
@@ -46,132 +40,15 @@ func (c ChunkTokens) plus(other ChunkTokens) ChunkTokens {
 	}
 }
 
-// counts are the ChunkTokens of this request.
-func (a *attribution) counts() ChunkTokens {
-	switch a.kind {
-	case fewer:
+// chunkTokensOf are the ChunkTokens of one request.
+func chunkTokensOf(a *record.Attribution) ChunkTokens {
+	switch a.Kind {
+	case record.FewerTokens:
 		return ChunkTokens{Fewer: 1}
-	case bundled:
-		return ChunkTokens{Bundled: 1, Chunks: int64(a.chunks), Tokens: int64(a.tokens)}
+	case record.MoreTokens:
+		return ChunkTokens{Bundled: 1, Chunks: int64(a.Chunks), Tokens: int64(a.Tokens)}
 	}
-	c := ChunkTokens{Known: 1, Chunks: int64(a.full), Tokens: int64(a.tokens), Largest: 1}
-	if a.each != nil {
-		c.Largest = slices.Max(a.each)
+	return ChunkTokens{
+		Known: 1, Chunks: int64(a.Full), Blank: int64(a.Chunks - a.Full), Tokens: int64(a.Tokens), Largest: a.Largest(),
 	}
-	c.Blank = int64(a.chunks) - c.Chunks
-	return c
-}
-
-// An attribution says how many tokens each chunk of a request carried. Unless its kind is known, it
-// is a guess with the right sum.
-type attribution struct {
-	kind           int
-	chunks, tokens int
-	full           int   // chunks with tokens
-	each           []int // tokens of each; nil for one in each, except blanks at both ends
-	lead           int   // blank chunks before the first token
-}
-
-const (
-	known   = iota
-	bundled // more tokens than chunks
-	fewer   // fewer tokens than chunks that could carry them
-)
-
-// attribute computes what r's chunks carried. r completed and has chunks.
-func attribute(r *record.Record) attribution {
-	a := attribution{chunks: r.Answer.Chunks.Len(), tokens: min(max(r.Tokens.Out, 0), record.MaxChunks)}
-	if a.count(r.Tokens.PerChunk) {
-		return a
-	}
-	blank := a.chunks - a.tokens
-	if blank < 0 {
-		a.kind = bundled
-		return a
-	}
-	// A role chunk precedes the content, often in one packet with its beginning; a finish chunk may
-	// follow.
-	a.lead = min(blank, blanksBefore(r))
-	a.full = a.tokens
-	if blank-a.lead > 1 || a.tokens == 0 {
-		a.kind = fewer
-	}
-	return a
-}
-
-// arrivals yields when each chunk came, and its tokens. If single chunk times are unknown, they are
-// spread evenly.
-func arrivals(r *record.Record, a *attribution) iter.Seq2[time.Duration, int] {
-	return func(yield func(time.Duration, int) bool) {
-		if !r.Answer.Chunks.Gapless() {
-			i := 0
-			for at := range r.Answer.Chunks.All() {
-				if !yield(at, a.at(i)) {
-					return
-				}
-				i++
-			}
-			return
-		}
-		first, whole := r.Answer.Chunks.First(), float64(r.Answer.Chunks.Last()-r.Answer.Chunks.First())
-		for i := range a.chunks {
-			if !yield(first+time.Duration(whole*float64(i)/float64(a.chunks-1)), a.at(i)) {
-				return
-			}
-		}
-	}
-}
-
-// count uses the server's counts, if they are complete.
-func (a *attribution) count(each []int) bool {
-	sum := 0
-	a.full = 0
-	for _, n := range each {
-		if n < 0 || n > a.tokens {
-			return false
-		}
-		sum += n
-		if n > 0 {
-			a.full++
-		}
-	}
-	if len(each) != a.chunks || sum != a.tokens || sum == 0 {
-		return false
-	}
-	a.each = each
-	return true
-}
-
-// before is how many chunks came before the first with content.
-func blanksBefore(r *record.Record) int {
-	n, first := 0, r.Answer.Chunks.First()
-	if r.Times.FirstContent > first {
-		for at := range r.Answer.Chunks.All() {
-			if at >= r.Times.FirstContent {
-				break
-			}
-			n++
-		}
-		return n
-	}
-	for gap := range r.Answer.Chunks.Gaps() {
-		if gap == 0 {
-			n = 1
-		}
-		break
-	}
-	return n
-}
-
-// at is how many tokens chunk i carried.
-func (a *attribution) at(i int) int {
-	switch {
-	case a.each != nil:
-		return a.each[i]
-	case a.kind != known:
-		return (i+1)*a.tokens/a.chunks - i*a.tokens/a.chunks
-	case i < a.lead || i >= a.lead+a.full:
-		return 0
-	}
-	return 1
 }

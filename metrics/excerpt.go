@@ -105,8 +105,8 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 // arrivals counts what came inside for a completed request.
 func (e *excerpt) arrivals(r *record.Record) {
 	w := e.part.Window
-	a, row := attribute(r), e.adapters.of(r.Adapter)
-	for at, tokens := range arrivals(r, &a) {
+	a, row := record.Attribute(r), e.adapters.of(r.Adapter)
+	for at, tokens := range a.Arrivals(r) {
 		if !w.holds(at) {
 			continue
 		}

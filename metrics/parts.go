@@ -116,8 +116,8 @@ func (c *slicer) take(r *record.Record) {
 	}
 	c.slices[done].Completed++
 	c.slices[done].Input += r.Tokens.In
-	a := attribute(r)
-	for at, tokens := range arrivals(r, &a) {
+	a := record.Attribute(r)
+	for at, tokens := range a.Arrivals(r) {
 		c.slices[c.at(at)].Output += tokens
 	}
 	c.put(3, doneAt(r), r.E2EL())

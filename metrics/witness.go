@@ -53,15 +53,15 @@ func (w *witness) addLatencies(r *record.Record, most int) {
 // addTokens counts the tokens of a completed request by their chunks. It spreads them evenly if
 // single chunk times are unknown.
 func (w *witness) addTokens(r *record.Record) {
-	a := attribute(r)
-	w.truth.Tokens = w.truth.Tokens.plus(a.counts())
-	if a.kind != fewer && a.tokens > 1 {
+	a := record.Attribute(r)
+	w.truth.Tokens = w.truth.Tokens.plus(chunkTokensOf(&a))
+	if a.Kind != record.FewerTokens && a.Tokens > 1 {
 		w.afterFirst += r.Answer.Chunks.Last() - r.Answer.Chunks.First()
-		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
+		w.afterTokens += float64(a.Tokens) * (1 - 1/float64(a.Chunks))
 	}
-	single := a.kind == known && !r.Answer.Chunks.Gapless()
+	single := a.Kind == record.KnownTokens && !r.Answer.Chunks.Gapless()
 	last, begun := time.Duration(0), false
-	for at, n := range arrivals(r, &a) {
+	for at, n := range a.Arrivals(r) {
 		if n == 0 {
 			continue
 		}
