@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/slicing"
 )
 
 // powered is a plan of six requests, one each 700 ms, on a server in memory that takes 100 ms for each
@@ -61,7 +62,7 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 			t.Errorf("$%v for %v s", got, s.Seconds)
 		}
 		// Slices of a second begin and end at readings.
-		parts, err := s.Slice(time.Second)
+		parts, err := slicing.Slice(s, time.Second)
 		if err != nil || len(parts) != 5 {
 			t.Fatal(len(parts), err)
 		}

@@ -61,7 +61,7 @@ func (tr trial) sharded(t *testing.T, shards int) (records []*record.Record) {
 func story(records []*record.Record) (lines []string) {
 	for _, rec := range records {
 		lines = append(lines, fmt.Sprint(rec.Phase, rec.Index, rec.ID, rec.Times.Due, rec.Times.Slot, rec.Times.Sent, rec.Times.Wrote, rec.Times.FirstByte,
-			slices.Collect(rec.Answer.Chunks.All()), rec.Times.End, rec.Tokens.In, rec.Tokens.Out, rec.Result.Class, rec.Result.Error))
+			cameAt(rec), rec.Times.End, rec.Tokens.In, rec.Tokens.Out, rec.Result.Class, rec.Result.Error))
 	}
 	slices.Sort(lines)
 	return lines

@@ -37,7 +37,7 @@ type Collector struct {
 	witness      witness
 	views        views // see View
 	adapters     adapters
-	processes    processes // that were sampled
+	processes    Processes // that were sampled
 	meter        cost.Meter
 	noTruth      bool // AddOutcome was called: the Truth is unknown
 	gapsLost     int  // completed requests with unknown single chunk times
@@ -109,7 +109,7 @@ func (c *Collector) AddSample(s *Sample) {
 	for _, g := range s.GPUs {
 		c.meter.Add(g.Index, s.At, g.Power, g.Energy)
 	}
-	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.add(s))
+	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.Add(s))
 	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}

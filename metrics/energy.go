@@ -66,6 +66,9 @@ func (s *Summary) Energy() *cost.Energy {
 	return &e
 }
 
+// Power is what the GPUs took over time; empty if they were not sampled.
+func (s *Summary) Power() cost.Curve { return s.power }
+
 // Tokens are the prompt and output tokens of completed requests together.
 func (s *Summary) Tokens() int { return max(s.TotalInput, 0) + max(s.TotalOutput, 0) }
 

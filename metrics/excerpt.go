@@ -47,18 +47,18 @@ type excerpt struct {
 }
 
 func (e *excerpt) take(r *record.Record) {
-	w, done := e.part.Window, doneAt(r)
+	w, done := e.part.Window, r.Done()
 	e.part.Requests++
 	if here := w.Meet(Window{r.Times.Sent, r.Times.End}); here.From <= here.To {
 		e.inFlight.Add(here.From, here.To, DefaultCap)
 	}
 	switch {
-	case w.holds(r.Times.Sent) && w.holds(done):
+	case w.Holds(r.Times.Sent) && w.Holds(done):
 		e.part.Inside++
 		e.Add(r)
 	case r.Times.Sent <= w.To && done >= w.From:
 		e.part.Crossing++
-		e.cross(r, w.holds(done))
+		e.cross(r, w.Holds(done))
 	default:
 		return
 	}
@@ -69,12 +69,12 @@ func (e *excerpt) take(r *record.Record) {
 
 // cross counts a request that was in progress at an edge; ended says whether it ended inside.
 func (e *excerpt) cross(r *record.Record, ended bool) {
-	if r.Phase == record.Main && r.Turn == 0 && e.part.holds(r.Times.Sent) {
+	if r.Phase == record.Main && r.Turn == 0 && e.part.Holds(r.Times.Sent) {
 		e.views.addSent(r)
 	}
 	chunks := &r.Answer.Chunks
-	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.holds(r.Times.Sent) &&
-		e.part.holds(chunks.First()) {
+	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.Holds(r.Times.Sent) &&
+		e.part.Holds(chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
 		if row := e.adapters.of(r.Adapter); row != nil {
 			row.TTFT.Add(r.TTFT().Seconds())
@@ -107,7 +107,7 @@ func (e *excerpt) arrivals(r *record.Record) {
 	w := e.part.Window
 	a, row := record.Attribute(r), e.adapters.of(r.Adapter)
 	for at, tokens := range a.Arrivals(r) {
-		if !w.holds(at) {
+		if !w.Holds(at) {
 			continue
 		}
 		e.output += tokens
@@ -115,7 +115,7 @@ func (e *excerpt) arrivals(r *record.Record) {
 		e.tokens.Add(at, tokens)
 		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
-	touched := w.Meet(Window{r.Times.Sent, doneAt(r)}).Shift(-w.From)
+	touched := w.Meet(Window{r.Times.Sent, r.Done()}).Shift(-w.From)
 	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
 		count(&e.busy.requests, second)
 	}

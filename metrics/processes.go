@@ -34,15 +34,21 @@ func instant(seconds float64) string {
 	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// processes checks the samples of each URL. The zero value is ready.
-type processes struct {
+// Processes checks the samples of each URL. The zero value is ready.
+type Processes struct {
 	// last is by Sample.From: the last known value of each counter, nil if there was none.
 	last map[string]*ServerSample
 }
 
-// add takes a sample, in order for each URL, and says why it cannot be from the same process as the
+// Last is the last known value of each counter of a URL; nil if there was no sample.
+func (p *Processes) Last(from string) *ServerSample { return p.last[from] }
+
+// Len is the number of URLs.
+func (p *Processes) Len() int { return len(p.last) }
+
+// Add takes a sample, in order for each URL, and says why it cannot be from the same process as the
 // previous one; "" if it can.
-func (p *processes) add(s *Sample) string {
+func (p *Processes) Add(s *Sample) string {
 	if s.Server == nil && s.From == "" {
 		return "" // it is about GPUs or a pool, or empty
 	}

@@ -90,10 +90,6 @@ func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
 	if part := s.Within(Window{0, time.Second}); part.TTFT.Len() != 0 || part.E2EL.Len() != 1 || part.TotalOutput != 40 {
 		t.Errorf("a window has %d TTFTs, %d E2ELs, %d tokens", part.TTFT.Len(), part.E2EL.Len(), part.TotalOutput)
 	}
-	slices, err := s.Slice(2 * time.Second)
-	if err != nil || slices[0].TTFT.N != 1 || slices[0].TPOT.N != 1 || slices[0].E2EL.N != 2 || slices[0].Output != 40+streamed.Tokens.Out {
-		t.Errorf("slices %+v, %v", slices, err)
-	}
 }
 
 func TestNoLatencyOfATokenIsSelectedWithoutStreams(t *testing.T) {

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"time"
@@ -24,7 +23,8 @@ func (w Window) Meet(other Window) Window {
 	return Window{max(w.From, other.From), min(w.To, other.To)}
 }
 
-func (w Window) holds(at time.Duration) bool { return w.From <= at && at <= w.To }
+// Holds reports whether a time is in the window.
+func (w Window) Holds(at time.Duration) bool { return w.From <= at && at <= w.To }
 
 func (w Window) Shift(d time.Duration) Window { return Window{w.From + d, w.To + d} }
 
@@ -66,14 +66,6 @@ func (s *Summary) Measured() iter.Seq[*record.Record] {
 			}
 		}
 	}
-}
-
-// doneAt is when r's last chunk came, or when it failed.
-func doneAt(r *record.Record) time.Duration {
-	if r.Result.Class != record.OK {
-		return r.Times.End
-	}
-	return cmp.Or(r.Times.Last, r.Times.End)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -64,7 +65,7 @@ func queueing(s *metrics.Summary) (rows []vllm.Row) {
 func course(b *bytes.Buffer, s *metrics.Summary) error {
 	whole := s.Whole()
 	width := sliceWidth(whole.To - whole.From)
-	slices, err := s.Slice(width)
+	slices, err := slicing.Slice(s, width)
 	if err != nil || len(slices) == 0 {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -78,11 +79,11 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	}
 	if p.Slice > 0 {
 		var err error
-		if s.Slices, err = s.Slice(p.Slice); err != nil {
+		if s.Slices, err = slicing.Slice(s, p.Slice); err != nil {
 			fmt.Fprintf(talk, "WARNING: --slice: %v\n", err)
 		}
 	} else if len(s.Trace.Samples) > 0 {
-		if all, err := s.Slice(math.MaxInt64); err == nil && len(all) > 0 {
+		if all, err := slicing.Slice(s, math.MaxInt64); err == nil && len(all) > 0 {
 			s.Watched = &all[0]
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
@@ -141,7 +142,7 @@ func parted(t *testing.T) *metrics.Summary {
 			GPUs: []metrics.GPUSample{{MemoryUsed: known(40000), Utilization: known(0.97), Power: known(312.5)}}},
 	}
 	var err error
-	if s.Slices, err = s.Slice(2 * time.Second); err != nil {
+	if s.Slices, err = slicing.Slice(s, 2*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	return s

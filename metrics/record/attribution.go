@@ -30,7 +30,7 @@ const (
 
 // Attribute computes what r's chunks carried. r completed and has chunks.
 func Attribute(r *Record) Attribution {
-	a := Attribution{Chunks: r.Answer.Chunks.Len(), Tokens: min(max(r.Tokens.Out, 0), MaxChunks)}
+	a := Attribution{Chunks: r.Answer.Chunks.Len(), Tokens: min(max(r.Tokens.Out, 0), maxChunks)}
 	if a.count(r.Tokens.PerChunk) {
 		return a
 	}
@@ -63,7 +63,7 @@ func (a *Attribution) Arrivals(r *Record) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
 		if !r.Answer.Chunks.Gapless() {
 			i := 0
-			for at := range r.Answer.Chunks.All() {
+			for at := range r.Answer.Chunks.all() {
 				if !yield(at, a.at(i)) {
 					return
 				}
@@ -104,7 +104,7 @@ func (a *Attribution) count(each []int) bool {
 func blanksBefore(r *Record) int {
 	n, first := 0, r.Answer.Chunks.First()
 	if r.Times.FirstContent > first {
-		for at := range r.Answer.Chunks.All() {
+		for at := range r.Answer.Chunks.all() {
 			if at >= r.Times.FirstContent {
 				break
 			}

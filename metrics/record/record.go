@@ -7,6 +7,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"time"
@@ -283,6 +284,14 @@ const BlankChunks = 2
 // TokenTolerance is by how many percent the counts of a text's tokens may differ and still be called the same.
 const TokenTolerance = 10
 
+// Done is when the last chunk came, or when the request failed.
+func (r *Record) Done() time.Duration {
+	if r.Result.Class != OK {
+		return r.Times.End
+	}
+	return cmp.Or(r.Times.Last, r.Times.End)
+}
+
 // Answered reports that the request completed with a chunk.
 func (r *Record) Answered() bool { return r.Result.Class == OK && r.Answer.Chunks.Len() > 0 }
 
@@ -356,7 +365,7 @@ func (r *Record) TakeBlank() {
 		return
 	}
 	var lead Stamps
-	for at := range r.Answer.Blank.All() {
+	for at := range r.Answer.Blank.all() {
 		if at < r.Times.FirstContent {
 			lead.Append(at)
 		} else {

@@ -39,8 +39,8 @@ func (s *Stamps) First() time.Duration { return s.first }
 // Last is the last stamp, 0 without stamps.
 func (s *Stamps) Last() time.Duration { return s.last }
 
-// All yields the stamps in order.
-func (s *Stamps) All() iter.Seq[time.Duration] {
+// all yields the stamps in order.
+func (s *Stamps) all() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		if s.n == 0 || !yield(s.first) {
 			return
@@ -95,10 +95,10 @@ func together(a, b Stamps) Stamps {
 		return Stamps{first: min(a.first, b.first), last: max(a.last, b.last), n: a.n + b.n}
 	}
 	var all Stamps
-	next, stop := iter.Pull(b.All())
+	next, stop := iter.Pull(b.all())
 	defer stop()
 	at, more := next()
-	for early := range a.All() {
+	for early := range a.all() {
 		for ; more && at < early; at, more = next() {
 			all.Append(at)
 		}
@@ -119,14 +119,14 @@ func (m *Marks) Add(index int, by time.Duration) {
 	*m = binary.AppendUvarint(binary.AppendUvarint(*m, uint64(index)), uint64(by))
 }
 
-// All yields the indices of the marked stamps, and how late each may be. It stops at a malformed
+// all yields the indices of the marked stamps, and how late each may be. It stops at a malformed
 // mark.
 func (m Marks) All() iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
 		for b := m; len(b) > 0; {
 			index, n := binary.Uvarint(b)
 			by, k := binary.Uvarint(b[max(n, 0):])
-			if n <= 0 || k <= 0 || index > MaxChunks || by > math.MaxInt64 {
+			if n <= 0 || k <= 0 || index > maxChunks || by > math.MaxInt64 {
 				return
 			}
 			if b = b[n+k:]; !yield(int(index), time.Duration(by)) {
@@ -141,8 +141,8 @@ func (m Marks) among(a, b Stamps) Marks {
 	if len(m) == 0 || b.Gapless() {
 		return nil
 	}
-	before := slices.Collect(a.All())
-	at := slices.Collect(b.All())
+	before := slices.Collect(a.all())
+	at := slices.Collect(b.all())
 	var moved Marks
 	for i, by := range m.All() {
 		if i < len(at) {
@@ -153,13 +153,13 @@ func (m Marks) among(a, b Stamps) Marks {
 	return moved
 }
 
-// MaxChunks bounds the chunks that a line can claim without listing them.
-const MaxChunks = 1 << 24
+// maxChunks bounds the chunks that a line can claim without listing them.
+const maxChunks = 1 << 24
 
 // settle computes the last stamp, if there are gaps. It is an error for stamps that cannot be.
 func (s *Stamps) settle() error {
 	switch {
-	case s.n < 0 || s.n > MaxChunks:
+	case s.n < 0 || s.n > maxChunks:
 		return fmt.Errorf("%d stamps", s.n)
 	case s.n == 0:
 		*s = Stamps{}

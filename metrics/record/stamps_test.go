@@ -20,7 +20,7 @@ func TestStampsTogether(t *testing.T) {
 	} {
 		got := together(stamps(test.a...), stamps(test.b...))
 		if want := stamps(test.want...); !reflect.DeepEqual(want, got) {
-			t.Errorf("%v and %v: %v", test.a, test.b, slices.Collect(got.All()))
+			t.Errorf("%v and %v: %v", test.a, test.b, slices.Collect(got.all()))
 		}
 	}
 	got := together(stamps(1, 1, 1, 1, 9).Ends(), stamps(3, 12))

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/slicing"
 )
 
 // interleave takes lines in turn from each stream.
@@ -427,7 +428,7 @@ func TestMergedShardsBeginWithTheFirst(t *testing.T) {
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
-	parts, err := sums[0].Slice(time.Second)
+	parts, err := slicing.Slice(sums[0], time.Second)
 	if err != nil || sums[0].Began != -900*msec || sums[0].Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
 		t.Errorf("from %v, %v s, %+v, %v", sums[0].Began, sums[0].Seconds, parts, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/slicing"
 )
 
 // How many Slices a chart shows, and how short they are unless the user chooses.
@@ -83,7 +84,7 @@ type course struct {
 	name    string
 	color   int // among several runs
 	slices  []metrics.Slice
-	moments []metrics.Moment
+	moments []slicing.Moment
 }
 
 // overTime makes charts of the runs over time. A single run has a line for each quantity.
@@ -96,7 +97,7 @@ func overTime(runs []Run) (charts []Chart) {
 	colors := colors(runs)
 	courses := make([]course, len(runs))
 	for i, r := range runs {
-		courses[i] = course{seriesName(runs, i), colors[i], parts(r.Summary, longest), r.Moments()}
+		courses[i] = course{seriesName(runs, i), colors[i], parts(r.Summary, longest), slicing.Moments(r.Summary)}
 	}
 	for _, h := range histories {
 		if c := h.chart(courses); c.Series != nil {
@@ -158,7 +159,7 @@ func (s *Series) follow(cut []metrics.Slice, q quantity) {
 
 // hear adds a point for each report of the quantity, and a gap where the server did not
 // answer.
-func (s *Series) hear(moments []metrics.Moment, q quantity) {
+func (s *Series) hear(moments []slicing.Moment, q quantity) {
 	s.Style = Line
 	for i := range moments {
 		if v := q.seen(&moments[i].Seen); finite(v) || moments[i].Failed {
@@ -178,7 +179,7 @@ func parts(s *metrics.Summary, longest float64) []metrics.Slice {
 	}
 	width := time.Duration(even(longest/fewSlices) * float64(time.Second))
 	// These are too few for Slice to refuse.
-	cut, err := s.Slice(max(width, leastSlice))
+	cut, err := slicing.Slice(s, max(width, leastSlice))
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -49,8 +50,10 @@ func recorded(t *testing.T) (records []byte, notes []note) {
 			t.Fatal(err)
 		}
 		if r := e.Record; r != nil {
-			n := note{ID: r.ID, Received: r.Times.Sent}
-			for at := range r.Answer.Chunks.All() {
+			at := r.Answer.Chunks.First()
+			n := note{ID: r.ID, Received: r.Times.Sent, Writes: []time.Duration{at}}
+			for gap := range r.Answer.Chunks.Gaps() {
+				at += gap
 				n.Writes = append(n.Writes, at)
 			}
 			notes = append(notes, n)

@@ -1,30 +1,18 @@
-package metrics
+package slicing
 
 import (
 	"time"
-)
 
-// Seen is what a server and its GPUs reported during a Slice: means of the Samples taken then, and
-// the growth of counters between the last sample before and the last one in it. What was not
-// reported is nil.
-type Seen struct {
-	Running, Waiting *float64 // requests
-	KVCache          *float64 // share in use, 0 to 1
-	PrefixHits       *float64 // share of the prompt tokens that were in the prefix cache, 0 to 1
-	Preemptions      *float64
-	GPUMemory        *float64 // MiB in use, of all GPUs
-	GPUUtilization   *float64 // share of the time, 0 to 1, as mean over GPUs
-	GPUPower         *float64 // W, of all GPUs
-	GPUEnergy        *float64 // J in the slice, of all GPUs
-}
+	"github.com/servebench/servebench/metrics"
+)
 
 // see puts samples into the slices in which they were requested. Samples from outside the run tell
 // where counters stood. It ignores the server's samples unless they are of one process: one replica
 // says nothing about the others.
-func (c *slicer) see(samples []*Sample, one bool) {
+func (c *slicer) see(samples []*metrics.Sample, one bool) {
 	sums := make([]seeing, len(c.slices))
-	same, replicas := each(samples, func(s *Sample, before *ServerSample) {
-		if c.whole.holds(s.At) {
+	same, replicas := each(samples, func(s *metrics.Sample, before *metrics.ServerSample) {
+		if c.whole.Holds(s.At) {
 			sums[c.at(s.At)].add(s, before)
 		}
 	})
@@ -40,21 +28,21 @@ func (c *slicer) see(samples []*Sample, one bool) {
 // rose by since the moment before.
 type Moment struct {
 	At time.Duration
-	Seen
+	metrics.Seen
 	Failed bool // a request to the server failed
 }
 
 // Moments are the reports during the measured part, in order. There are none without a Trace.
 // The reports of replicas that were requested in one round are one Moment.
-func (s *Summary) Moments() (all []Moment) {
+func Moments(s *metrics.Summary) (all []Moment) {
 	if s.Trace == nil {
 		return nil
 	}
 	whole := s.Whole()
 	var sums []*seeing
 	round, asked := -1, map[string]bool{} // the latest moment of the server, by Sample.From
-	same, replicas := each(s.Trace.Samples, func(sample *Sample, before *ServerSample) {
-		if !whole.holds(sample.At) {
+	same, replicas := each(s.Trace.Samples, func(sample *metrics.Sample, before *metrics.ServerSample) {
+		if !whole.Holds(sample.At) {
 			return
 		}
 		if sample.Pool != nil {
@@ -86,15 +74,17 @@ func (s *Summary) Moments() (all []Moment) {
 
 // each calls take with each sample and its server's previous report, nil at first. It returns
 // whether each server was one process, and how many servers there are.
-func each(samples []*Sample, take func(s *Sample, before *ServerSample)) (same bool, servers int) {
-	var all processes
+func each(
+	samples []*metrics.Sample, take func(s *metrics.Sample, before *metrics.ServerSample),
+) (same bool, servers int) {
+	var all metrics.Processes
 	same = true
 	for _, s := range samples {
-		before := all.last[s.From]
-		same = all.add(s) == "" && same
+		before := all.Last(s.From)
+		same = all.Add(s) == "" && same
 		take(s, before)
 	}
-	return same, len(all.last)
+	return same, all.Len()
 }
 
 // A seeing adds up the samples of one slice.
@@ -110,7 +100,7 @@ type serverSeeing struct {
 }
 
 // add adds a sample; before is its server's previous report.
-func (s *seeing) add(sample *Sample, before *ServerSample) {
+func (s *seeing) add(sample *metrics.Sample, before *metrics.ServerSample) {
 	s.gpus(sample.GPUs)
 	if sample.Server != nil {
 		s.server(sample.From, sample.Server, before)
@@ -118,7 +108,7 @@ func (s *seeing) add(sample *Sample, before *ServerSample) {
 }
 
 // server adds what a server reported now; before is its previous report, nil at first.
-func (s *seeing) server(from string, now, before *ServerSample) {
+func (s *seeing) server(from string, now, before *metrics.ServerSample) {
 	if s.servers == nil {
 		s.servers = map[string]*serverSeeing{}
 	}
@@ -126,7 +116,7 @@ func (s *seeing) server(from string, now, before *ServerSample) {
 		s.servers[from] = new(serverSeeing)
 	}
 	if before == nil {
-		before = new(ServerSample)
+		before = new(metrics.ServerSample)
 	}
 	sum := s.servers[from]
 	sum.running.add(now.Running)
@@ -137,7 +127,7 @@ func (s *seeing) server(from string, now, before *ServerSample) {
 	sum.hits.add(before.PrefixHits, now.PrefixHits)
 }
 
-func (s *seeing) gpus(gpus []GPUSample) {
+func (s *seeing) gpus(gpus []metrics.GPUSample) {
 	var memory, utilization, power mean
 	for _, g := range gpus {
 		memory.add(g.MemoryUsed)
@@ -151,8 +141,8 @@ func (s *seeing) gpus(gpus []GPUSample) {
 
 // seen is what that many replicas reported together: sums, and the mean share of their caches. What
 // one of them did not report in that time is unknown for all.
-func (s *seeing) seen(replicas int) Seen {
-	seen := Seen{GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value()}
+func (s *seeing) seen(replicas int) metrics.Seen {
+	seen := metrics.Seen{GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value()}
 	if len(s.servers) < replicas {
 		return seen
 	}
