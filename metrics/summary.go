@@ -2,8 +2,8 @@
 //
 // A record.Record says what one request did. A Collector takes Records and returns a Summary at any time:
 // the numbers that vLLM's serving benchmark defines, the Truth that those leave out, and the
-// Evidence of how good the measurement was. With a Trace, a Summary can be cut into windows and
-// slices.
+// Evidence of how good the measurement was. With a Trace, a Summary can be cut into windows, and by
+// metrics/slicing into equal parts. Views of the requests that not every reader needs are Aspects.
 //
 // A latency is a Distribution: exact values up to a limit, and an HDR histogram of all values.
 // Values go in as seconds and come out as milliseconds, as in vLLM's client. Times are offsets from
@@ -12,10 +12,11 @@
 // A Summary can also be read from the output of other tools. It then quotes what is printed there:
 // unknown numbers are NaN, unknown counts are -1.
 //
-// This package imports only metrics/record, metrics/cost and metrics/gpu of servebench. The other packages below it
+// This package imports only metrics/record and ground packages of servebench. The other packages below it
 // import only those above them in this list:
 //
 //	metrics
+//	metrics/aspect   views of the requests of a run
 //	metrics/pyjson   JSON as Python writes it
 //	metrics/scrape   servers' metrics in Prometheus' format
 //	metrics/trust    whether to believe a Summary
