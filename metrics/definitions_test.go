@@ -85,16 +85,6 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 	}
 }
 
-// ends are n stamps of which only the ends are known.
-func ends(n int, first, last time.Duration) record.Stamps {
-	var s record.Stamps
-	for range n - 1 {
-		s.Append(first)
-	}
-	s.Append(last)
-	return s.Ends()
-}
-
 // Older releases count a role, which moves the index of a marked chunk.
 func TestMarksStayWithTheirChunks(t *testing.T) {
 	r := chatRecord() // role 100, tokens 400 500 600, end 700

@@ -182,8 +182,6 @@ func TestLoadIsOnFromTheFirstSentToTheLast(t *testing.T) {
 	}
 }
 
-var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-
 // Each answer that is not streamed has one chunk, whatever its length.
 func TestThePeakOfAnswersInOnePieceIsOfTheirTokens(t *testing.T) {
 	whole := func(end float64, out int) *record.Record {

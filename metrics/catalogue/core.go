@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -11,6 +12,11 @@ import (
 
 // core are the numbers of every Summary, except latencies.
 func core() []metrics.Number {
+	return slices.Concat(requestNumbers(), sessionNumbers(), gpuNumbers(), wakeNumbers(), userNumbers())
+}
+
+// requestNumbers are of requests and tokens.
+func requestNumbers() []metrics.Number {
 	return []metrics.Number{
 		{Name: "completed", Key: "completed", Label: "Completed", Head: "completed",
 			About: "requests that were answered", Of: func(s *metrics.Summary) float64 { return float64(s.Completed) }},
@@ -41,6 +47,12 @@ func core() []metrics.Number {
 			Unit: metrics.RequestsPerSecond, Better: metrics.Higher,
 			About: "completed requests that kept every limit of --goodput / duration",
 			Of:    func(s *metrics.Summary) float64 { return s.Goodput }},
+	}
+}
+
+// sessionNumbers are of sessions.
+func sessionNumbers() []metrics.Number {
+	return []metrics.Number{
 		{Name: "session_throughput", Key: "sessions_per_s", Label: "Session throughput", Head: "sessions/s",
 			Unit: metrics.SessionsPerSecond, Better: metrics.Higher, About: "completed sessions / duration",
 			Of: ofSessions(func(s *sessions.Sessions) float64 { return s.Throughput })},
@@ -61,6 +73,12 @@ func core() []metrics.Number {
 			Better: metrics.Higher,
 			About:  "prompt tokens of sessions that the server found in its prefix cache",
 			Of:     ofSessions(func(s *sessions.Sessions) float64 { return 100 * s.Cache.CachedShare() })},
+	}
+}
+
+// gpuNumbers are of energy and money.
+func gpuNumbers() []metrics.Number {
+	return []metrics.Number{
 		{Key: "mean_power_w", Label: "Mean power", Head: "W", Unit: metrics.Watts, Better: metrics.Lower,
 			About: "energy of the GPUs / duration",
 			Of:    ofEnergy(func(e *cost.Energy, _ *metrics.Summary) float64 { return e.Watts() })},
@@ -85,6 +103,12 @@ func core() []metrics.Number {
 		{Name: "usd_per_million_tokens", Key: "usd_per_million_tokens", Label: "Price of a million tokens", Head: "$/M tok",
 			Unit: metrics.Dollars, Better: metrics.Lower, About: "cost by --price / prompt and output tokens · 10⁶",
 			Of: ofMoney((*metrics.Summary).Tokens)},
+	}
+}
+
+// wakeNumbers are of a server that woke up.
+func wakeNumbers() []metrics.Number {
+	return []metrics.Number{
 		{Name: "wake_ready", Key: "wake_ready_ms", Label: "Wake until ready", Head: "wake ready ms",
 			Unit: metrics.UnitMilliseconds, Better: metrics.Lower, About: "from waking a sleeping server until it was awake",
 			Of: ofWake(func(w *metrics.Wake) time.Duration { return w.Ready })},
@@ -93,6 +117,12 @@ func core() []metrics.Number {
 			Unit: metrics.UnitMilliseconds, Better: metrics.Lower,
 			About: "from waking a sleeping server to the first chunk of the next request",
 			Of:    ofWake(func(w *metrics.Wake) time.Duration { return w.FirstToken })},
+	}
+}
+
+// userNumbers are as a user and a GPU have them.
+func userNumbers() []metrics.Number {
+	return []metrics.Number{
 		perUser(50), perUser(10), perUser(1),
 		{Key: "output_tokens_per_s_per_user", Label: "Output throughput per user", Head: "output tok/s per user",
 			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
