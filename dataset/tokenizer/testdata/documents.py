@@ -145,7 +145,6 @@ class Maker:
         }
 
     def added(self, pieces):
-        # Two that are equal once they are normalized would make the library's choice random.
         contents = dict.fromkeys(self.pick([*SPECIALS, self.text(3), self.pick(pieces)]) for _ in range(self.pick([0, 0, 1, 2, 4])))
         flag = lambda: self.chance(0.3)
         return [
@@ -167,11 +166,21 @@ class Maker:
         return document, texts, ids
 
 
+def ambiguous(tok, document):
+    """Says whether two added tokens are equal once they are normalized: then the library's choice is random."""
+    normal = [t["content"] for t in document["added_tokens"] if t["normalized"]]
+    if tok.normalizer:
+        normal = [tok.normalizer.normalize_str(content) for content in normal]
+    return len(set(normal)) < len(normal)
+
+
 def line(document, texts, ids):
     try:
         tok = Tokenizer.from_str(json.dumps(document))
     except Exception:
         return {"document": document, "refused": True}
+    if ambiguous(tok, document):
+        return None
     try:
         return {
             "document": document,
