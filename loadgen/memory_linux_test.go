@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pool"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A tenant is a simulated server with a part of the memory, and what it wrote about that.
@@ -55,12 +56,12 @@ func newTenant(t *testing.T, m *elastic.Memory, name string, n int, delay time.D
 
 // held are the states that may be read at an instant: the last one, and those before it within an
 // instant.
-func (e *tenant) held(at time.Time) (states []metrics.PoolSample) {
+func (e *tenant) held(at time.Time) (states []samples.Pool) {
 	for i, s := range e.told {
 		if i+1 < len(e.told) && e.told[i+1].At.Before(at) || s.At.After(at) {
 			continue
 		}
-		states = append(states, metrics.PoolSample{Name: e.plan.Target, Limit: s.Limit, Used: s.Used, Prealloc: s.Prealloc})
+		states = append(states, samples.Pool{Name: e.plan.Target, Limit: s.Limit, Used: s.Used, Prealloc: s.Prealloc})
 	}
 	return states
 }
@@ -77,7 +78,7 @@ func TestMemoryCurvesAreTheSimulators(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range sums {
-			read := map[metrics.PoolSample]bool{}
+			read := map[samples.Pool]bool{}
 			for k, sample := range s.Trace.Samples {
 				if want := time.Duration(k) * poolEvery; sample.At != want {
 					t.Fatalf("%s: sample %d was taken at %v, want %v", s.Header.Target, k, sample.At, want)
@@ -110,7 +111,7 @@ func TestMemoryCurvesAreTheSimulators(t *testing.T) {
 
 // contains reports that one of the states is the one, or that it is between two neighbours of them: the pages of
 // one instant go one by one.
-func contains(all []metrics.PoolSample, one metrics.PoolSample) bool {
+func contains(all []samples.Pool, one samples.Pool) bool {
 	for i, s := range all {
 		if s == one {
 			return true

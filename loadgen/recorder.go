@@ -7,6 +7,7 @@ import (
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -88,7 +89,7 @@ func (r *recorder) write(rec *record.Record) {
 }
 
 // sample adds a sample to the stream.
-func (r *recorder) sample(s *metrics.Sample) {
+func (r *recorder) sample(s *samples.Sample) {
 	if r.stream != nil {
 		r.file.Try(func() error { return r.stream.Sample(s) })
 	}

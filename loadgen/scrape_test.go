@@ -18,13 +18,13 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 7919 * time.Microsecond // so that none is at the instant of a step
-		var samples []*metrics.Sample
+		var samples []*samples.Sample
 		tr := trial{
 			num: 60, in: 100, out: 16, arrivals: arrivals.Process{Rate: 40, Burstiness: 1, Seed: 7},
 			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, MaxNumSeqs: 4, MaxModelLen: 1024, NumGPUBlocks: 256},
@@ -71,7 +71,7 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 }
 
 // watched is what is sampled of a server for so long, each second.
-func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (samples []*metrics.Sample, trouble string) {
+func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (samples []*samples.Sample, trouble string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		listener := pipe.Listen()
@@ -150,7 +150,7 @@ func TestDCGMExporterIsSampled(t *testing.T) {
 		go web.Serve(listener)
 		transport := wire.Connections{Dial: listener.Dial}.Transport()
 		ctx, stop := context.WithCancel(t.Context())
-		openai.SampleDCGM(&openai.Server{URL: "http://dcgm", Transport: transport}, time.Second)(ctx, time.Now(), func(s *metrics.Sample) {
+		openai.SampleDCGM(&openai.Server{URL: "http://dcgm", Transport: transport}, time.Second)(ctx, time.Now(), func(s *samples.Sample) {
 			if len(s.GPUs) != 1 || s.GPUs[0].Index != 3 || *s.GPUs[0].Power != 125.5 || s.Error != "" {
 				t.Errorf("sample %+v", s)
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -79,9 +79,9 @@ func (tr *trial) openGPUsOf(ctx context.Context, t *target) (sampler host.Sample
 		if note != "" && !slices.Contains(tr.state.Notes, note) {
 			tr.state.Notes = append(tr.state.Notes, note)
 		}
-		var gpus []metrics.GPUSample
+		var gpus []samples.GPU
 		gpus, err = smi.GPUs(limited)
-		if !slices.ContainsFunc(gpus, func(g metrics.GPUSample) bool { return g.Power != nil }) {
+		if !slices.ContainsFunc(gpus, func(g samples.GPU) bool { return g.Power != nil }) {
 			smi.Instant = false
 			gpus, err = smi.GPUs(limited)
 		}
@@ -179,8 +179,8 @@ func (t *target) replicas() (all []replica) {
 // closing is a sampler that uses a new connection for each sample: over the same connection, a load
 // balancer may always choose the same replica.
 func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
-	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
-		sample(ctx, epoch, func(s *metrics.Sample) {
+	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
+		sample(ctx, epoch, func(s *samples.Sample) {
 			tr.CloseIdleConnections()
 			take(s)
 		})
@@ -209,7 +209,7 @@ func (tr *trial) watch(epoch time.Time) {
 
 // drain records and collects the samples so far.
 func (tr *trial) drain(do func(func())) {
-	keep := func(t *target, s *metrics.Sample) {
+	keep := func(t *target, s *samples.Sample) {
 		t.recorder.sample(s)
 		do(func() { t.collector.AddSample(s) })
 	}

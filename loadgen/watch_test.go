@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
@@ -87,8 +88,8 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	}
 	taken := make(chan bool, 1)
 	sample := tr.gpuSampler
-	tr.gpuSampler = func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
-		sample(ctx, epoch, func(s *metrics.Sample) {
+	tr.gpuSampler = func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
+		sample(ctx, epoch, func(s *samples.Sample) {
 			take(s)
 			taken <- true
 		})
@@ -109,9 +110,9 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: keys("token-1")}}
 	b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
 	b.collector.KeepTrace = true
-	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
-		take(&metrics.Sample{Server: &metrics.ServerSample{}})
-		take(&metrics.Sample{Error: "no access for token-1"})
+	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
+		take(&samples.Sample{Server: &samples.Server{}})
+		take(&samples.Sample{Error: "no access for token-1"})
 	}}
 	tr := &trial{targets: []*target{b}}
 	tr.watch(time.Now())

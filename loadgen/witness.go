@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -121,7 +122,7 @@ func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	before, later := addedUp(w.before), addedUp(after)
 	s.SpecDecode = before.SpecDecode(later)
 	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
-	if times := later.Times.Since(before.Times); times != (metrics.ServerTotals{}) {
+	if times := later.Times.Since(before.Times); times != (samples.Totals{}) {
 		s.Evidence.Times = &times
 	}
 	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries,

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
@@ -43,7 +44,7 @@ func TestThroughputThatTheServerCountsIsOverTheWarmUpToo(t *testing.T) {
 func cached(start, queries, hits float64) scrape.Counters {
 	return scrape.Counters{
 		PrefixQueries: int64(queries), PrefixHits: int64(hits), Drafts: int64(queries), DraftTokens: int64(queries),
-		Sample: metrics.ServerSample{Start: &start, PrefixQueries: &queries, PrefixHits: &hits},
+		Sample: samples.Server{Start: &start, PrefixQueries: &queries, PrefixHits: &hits},
 	}
 }
 
@@ -104,8 +105,8 @@ func TestAProcessThatBeganDuringARunIsARestart(t *testing.T) {
 // Times of another load divide no waterfall.
 func TestTheServersTimesAreOfThisRun(t *testing.T) {
 	before, after := cached(1, 1000, 500), cached(1, 1100, 503)
-	before.Times.Queue, after.Times.Queue = metrics.TimeTotal{Seconds: 1, Requests: 10}, metrics.TimeTotal{Seconds: 3, Requests: 14}
-	want := metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 2, Requests: 4}}
+	before.Times.Queue, after.Times.Queue = samples.Total{Seconds: 1, Requests: 10}, samples.Total{Seconds: 3, Requests: 14}
+	want := samples.Totals{Queue: samples.Total{Seconds: 2, Requests: 4}}
 	if got := testified(0, 100, before, after).Evidence.Times; got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // RequestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
@@ -33,11 +35,11 @@ type Collector struct {
 	trace        Trace
 	sum          Summary // counts and distributions so far
 	good         int
-	timeline     timeline
+	timeline     tally.Timeline
 	witness      witness
 	views        views // see View
 	adapters     adapters
-	processes    Processes // that were sampled
+	processes    samples.Processes // that were sampled
 	meter        cost.Meter
 	noTruth      bool // AddOutcome was called: the Truth is unknown
 	gapsLost     int  // completed requests with unknown single chunk times
@@ -104,19 +106,19 @@ func (c *Collector) Add(r *record.Record) {
 
 // AddSample adds a sample, and keeps it in the Trace, if there is a Trace. Samples of one URL must
 // come in order.
-func (c *Collector) AddSample(s *Sample) {
+func (c *Collector) AddSample(s *samples.Sample) {
 	c.addClocks(s)
 	for _, g := range s.GPUs {
 		c.meter.Add(g.Index, s.At, g.Power, g.Energy)
 	}
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.Add(s))
-	if c.KeepTrace && c.room(s.size()) {
+	if c.KeepTrace && c.room(s.Size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}
 }
 
 // addClocks counts what slowed GPUs down, unless the load had not begun.
-func (c *Collector) addClocks(s *Sample) {
+func (c *Collector) addClocks(s *samples.Sample) {
 	for _, g := range s.GPUs {
 		if g.Reasons == nil || s.At < c.header.Began() {
 			continue
@@ -202,18 +204,16 @@ func (c *Collector) addAnswer(o *Outcome, gone int) {
 	if c.Cap > 0 {
 		itl.limit = c.Cap
 	}
-	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.answers) >= c.requestCap() {
-		c.timeline.fold(itl.exact)
+	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.Answers) >= c.requestCap() {
+		c.timeline.Fold(itl.exact)
 	}
-	s := answer{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
+	s := tally.Answer{Start: o.Start, TTFT: o.TTFT, Latency: o.Latency, Gaps: int32(len(o.ITL))}
 	if gone > 0 {
-		s.gaps, s.even = int32(gone), true
+		s.Gaps, s.Even = int32(gone), true
 		c.gapsLost++
 	}
-	if c.timeline.answers == nil && c.timeline.folded == nil {
-		c.timeline.answers = make([]answer, 0, c.expected())
-	}
-	c.timeline.add(s, o.ITL)
+	c.timeline.Expect(c.expected())
+	c.timeline.Add(s, o.ITL)
 	for _, gap := range o.ITL {
 		itl.Add(gap)
 	}
@@ -237,7 +237,7 @@ func (c *Collector) expected() int {
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.Seconds, s.Began = seconds, c.header.Began()
-	s.ITL.gaps, s.ITL.ends = true, c.timeline.ends()
+	s.ITL.gaps, s.ITL.ends = true, c.timeline.Ends()
 	if !c.header.Epoch.IsZero() {
 		s.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}
@@ -253,7 +253,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if s.Adapters = c.adapters.result(seconds, limited); limited {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
-	chunks, requests := c.timeline.peaks(s.ITL.exact)
+	chunks, requests := c.timeline.Peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.noTruth {
 		s.Truth = c.witness.result(seconds)
@@ -264,7 +264,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.pooled()
 	if c.KeepTrace && !c.traceDropped {
 		// Samples of several sources come one source after the other.
-		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
+		slices.SortStableFunc(c.trace.Samples, func(a, b *samples.Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = new(c.trace) // a pointer into c would keep all of c
 	}
 	s.Clocks = slices.Clone(s.Clocks)
@@ -294,7 +294,7 @@ func (c *Collector) warnings() []string {
 				Counted(d.clamped, "value")))
 		}
 	}
-	if c.timeline.folded != nil || c.gapsLost > 0 {
+	if c.timeline.Folded() || c.gapsLost > 0 {
 		approximate = append(approximate, "peak output token throughput", "peak concurrent requests")
 	}
 	if approximate != nil {

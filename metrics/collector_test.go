@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // requests are made-up records, sent over ten seconds.
@@ -135,8 +136,8 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 			}
 		}
 	}
-	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.answers) > 0 {
-		t.Errorf("peak %v, want about %v; %d answers", got.PeakOutput, want.PeakOutput, len(capped.timeline.answers))
+	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.Answers) > 0 {
+		t.Errorf("peak %v, want about %v; %d answers", got.PeakOutput, want.PeakOutput, len(capped.timeline.Answers))
 	}
 }
 
@@ -282,17 +283,17 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 func TestClocksAreOfTheLoad(t *testing.T) {
 	h := &Header{WarmUp: 2 * time.Second}
 	c, other := NewCollector(h), NewCollector(h)
-	sample := func(at time.Duration, reasons ...gpu.Reasons) *Sample {
-		s := &Sample{At: at}
+	sample := func(at time.Duration, reasons ...gpu.Reasons) *samples.Sample {
+		s := &samples.Sample{At: at}
 		for i, r := range reasons {
-			s.GPUs = append(s.GPUs, GPUSample{Index: i, Reasons: &r})
+			s.GPUs = append(s.GPUs, samples.GPU{Index: i, Reasons: &r})
 		}
 		return s
 	}
 	c.AddSample(sample(2*time.Second-1, 0x20, 0x20))
 	c.AddSample(sample(2*time.Second, 0x20, 0))
 	c.AddSample(sample(3*time.Second, 0x4, 0x1))
-	c.AddSample(&Sample{At: 3 * time.Second, GPUs: []GPUSample{{Index: 5}}}) // it does not say
+	c.AddSample(&samples.Sample{At: 3 * time.Second, GPUs: []samples.GPU{{Index: 5}}}) // it does not say
 	other.AddSample(sample(3*time.Second, 0x2))
 	c.Merge(other, 0)
 	want := []gpu.Clocks{{Index: 0, Samples: 2, Slowed: 1, Capped: 1, Reasons: 0x24}, {Index: 1, Samples: 1}, {Index: 0, Samples: 1, Reasons: 0x2}}

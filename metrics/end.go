@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // An End closes a run's stream. It has what the records do not.
@@ -149,7 +151,7 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 		return false, err
 	}
 	if known = same && h != nil; known {
-		c.timeline.fold(c.sum.ITL.exact)
+		c.timeline.Fold(c.sum.ITL.exact)
 		c.sum.ITL.adopt(h)
 	}
 	return known, c.views.adopt(e, c.header, known)
@@ -188,7 +190,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 		c.addFirst(e)
 	}
 	for _, o := range other.sum.Outcomes {
-		o.Start = moved(o.Start, later)
+		o.Start = tally.Moved(o.Start, later)
 		c.sum.Outcomes = append(c.sum.Outcomes, o)
 	}
 	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
@@ -199,10 +201,10 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 // mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.
 func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
 	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
-	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
-		len(c.timeline.answers)+len(other.timeline.answers) > c.requestCap() {
-		c.timeline.fold(gaps)
-		other.timeline.fold(others)
+	if c.timeline.Folded() || other.timeline.Folded() || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
+		len(c.timeline.Answers)+len(other.timeline.Answers) > c.requestCap() {
+		c.timeline.Fold(gaps)
+		other.timeline.Fold(others)
 	}
-	c.timeline.merge(&other.timeline, later)
+	c.timeline.Merge(&other.timeline, later)
 }

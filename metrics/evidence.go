@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // Evidence is what a load generator noticed about itself and its machine during the measurement:
@@ -109,7 +110,7 @@ type Evidence struct {
 	PrefixQueries int64 `json:"prefix_queries,omitempty"`
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`
 	// Times are what the server's histograms of times counted; nil for none.
-	Times *ServerTotals `json:"server_times,omitempty"`
+	Times *samples.Totals `json:"server_times,omitempty"`
 	// Mixed is why the server's counters say nothing about this run: its /metrics are of several
 	// processes, or include other load.
 	Mixed string `json:"mixed,omitempty"`

@@ -1,9 +1,6 @@
 package metrics
 
 import (
-	"math"
-	"slices"
-
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/tally"
 )
@@ -27,7 +24,7 @@ type Part struct {
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
 	e := excerpt{Collector: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w},
-		busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
+		outputs: map[*Adapter]int{}}
 	for r := range s.Measured() {
 		e.take(r)
 	}
@@ -39,8 +36,8 @@ type excerpt struct {
 	*Collector
 	of       *Summary // the whole run
 	part     Part
-	busy     buckets // from the window's start
-	output   int     // tokens that came inside
+	busy     tally.Seconds // from the window's start
+	output   int           // tokens that came inside
 	tokens   tally.TimeSeries
 	inFlight tally.InFlight
 	outputs  map[*Adapter]int // likewise; of no adapter, by nil
@@ -113,12 +110,10 @@ func (e *excerpt) arrivals(r *record.Record) {
 		e.output += tokens
 		e.outputs[row] += tokens
 		e.tokens.Add(at, tokens)
-		count(&e.busy.chunks, (at - w.From).Seconds())
+		e.busy.AddChunk((at - w.From).Seconds())
 	}
 	touched := w.Meet(Window{r.Times.Sent, r.Done()}).Shift(-w.From)
-	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
-		count(&e.busy.requests, second)
-	}
+	e.busy.AddRequest(touched.From.Seconds(), touched.To.Seconds())
 }
 
 func (e *excerpt) summary() *Summary {
@@ -137,13 +132,8 @@ func (e *excerpt) summary() *Summary {
 	if !s.Header.Epoch.IsZero() {
 		s.Date = s.Header.Epoch.Add(e.part.To)
 	}
-	s.PeakOutput, s.PeakConcurrent = 0, 0
-	if len(e.busy.chunks) > 0 {
-		s.PeakOutput = float64(slices.Max(e.busy.chunks))
-	}
-	if len(e.busy.requests) > 0 {
-		s.PeakConcurrent = slices.Max(e.busy.requests)
-	}
+	chunks, requests := e.busy.Peaks()
+	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	s.inOnePiece()
 	s.pooled()
 	return s

@@ -68,7 +68,7 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Warnings)), slices.Sorted(slices.Values(got.Warnings))); diff != "" {
 				t.Errorf("%s up to %d: %s", name, most, diff)
 			}
-			if (merged.timeline.folded == nil) != (whole.timeline.folded == nil) || folded(merged) != folded(whole) {
+			if merged.timeline.Folded() != whole.timeline.Folded() || folded(merged) != folded(whole) {
 				t.Errorf("%s up to %d: folded differently", name, most)
 			}
 			if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || math.Abs(float64(got.PeakConcurrent-want.PeakConcurrent)) > 0.2*float64(want.PeakConcurrent) ||
@@ -96,20 +96,6 @@ func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
 		if !maps.Equal(first, whole.sum.Errors) || whole.sum.Errors[otherMessages] == 0 {
 			t.Fatal("the messages differ")
 		}
-	}
-}
-
-func TestMovedSecondsGoToTheNearest(t *testing.T) {
-	for later, want := range map[time.Duration][]int{400 * msec: {3, 4, 2}, 600 * msec: {1, 5, 3}, -600 * msec: {2, 2, 3, 2}} {
-		b, other := buckets{0, []int{1, 3, 2}, []int{1, 3, 2}}, buckets{0, []int{2, 1}, []int{2, 1}}
-		b.merge(&other, later)
-		if !slices.Equal(b.chunks, want) || !slices.Equal(b.requests, want) || b.origin != min(0, later.Seconds()) {
-			t.Errorf("%v later: %v and %v from %v, want %v", later, b.chunks, b.requests, b.origin, want)
-		}
-	}
-	var none []int
-	if addFrom(&none, maxBuckets, []int{1}); none != nil {
-		t.Errorf("%d seconds", len(none))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
@@ -23,7 +24,7 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 	bounded.MaxKept = whole.kept / 2
 	for i, r := range records {
 		bounded.Add(r)
-		bounded.AddSample(&Sample{At: r.Times.Sent})
+		bounded.AddSample(&samples.Sample{At: r.Times.Sent})
 		if s := bounded.Summary(1); i == 100 && (s.Trace.Records.Len() != 101 || len(s.Trace.Samples) != 101 || len(s.Outcomes) != 101) {
 			t.Errorf("after 101 requests %d records, %d samples and %d outcomes are there", s.Trace.Records.Len(), len(s.Trace.Samples), len(s.Outcomes))
 		}
@@ -56,7 +57,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	}
 	c.Add(r)
 	s := c.Summary(1)
-	if !s.TTFT.Approximate() || !s.Truth.ContentTTFT.Approximate() || s.ITL.Approximate() || c.timeline.answers != nil || !folded(c) {
+	if !s.TTFT.Approximate() || !s.Truth.ContentTTFT.Approximate() || s.ITL.Approximate() || c.timeline.Answers != nil || !folded(c) {
 		t.Errorf("past a million: %q", s.Warnings)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // merge adds another trace, whose clock began that much later. The other must not be used
@@ -25,7 +26,7 @@ type Trace struct {
 	// warm-up.
 	Records record.Packed
 	// Samples are in the order in which they were taken.
-	Samples []*Sample
+	Samples []*samples.Sample
 }
 
 // size is the bytes that a kept o takes.
@@ -35,18 +36,6 @@ func (o *Outcome) size() int {
 
 // size is the bytes that a kept l takes.
 func (l *Timing) size() int { return int(unsafe.Sizeof(*l)) }
-
-// size is the bytes that a kept s takes, with the numbers that it points to.
-func (s *Sample) size() int {
-	n := int(unsafe.Sizeof(*s)) + len(s.GPUs)*2*int(unsafe.Sizeof(GPUSample{})) + len(s.Error)
-	if s.Server != nil {
-		n += 2 * int(unsafe.Sizeof(*s.Server))
-	}
-	if s.Pool != nil {
-		n += int(unsafe.Sizeof(*s.Pool))
-	}
-	return n
-}
 
 // room reports whether that many more bytes of requests and samples can be kept. If not, everything
 // kept so far is dropped: a part of the requests would say nothing true about the run.

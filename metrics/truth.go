@@ -1,6 +1,11 @@
 package metrics
 
-import "time"
+import (
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics/course"
+)
 
 // Truth is what the definitions of a Summary's numbers leave out. Latencies are of completed
 // requests. An unknown number is 0, and its Distribution empty.
@@ -31,7 +36,7 @@ type Truth struct {
 	LaterTurns bool // conversations went on after their first turn
 
 	// Course is how latencies went over the run; nil if the times of its requests are unknown.
-	Course *Course
+	Course *course.Course
 }
 
 // latencies are the Distributions of t by their names; none for nil.
@@ -52,4 +57,31 @@ func (t *Truth) merge(other *Truth, later time.Duration) {
 	t.ContentTTFT.Merge(&other.ContentTTFT)
 	t.ContentTPOT.Merge(&other.ContentTPOT)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
+}
+
+// course judges the answers of the run; nil if their times are unknown. Unless the load was even, latencies may
+// change with it. In a closed loop the first requests start at once, and fewer others run next to the last ones.
+func (c *Collector) course() *course.Course {
+	config := &c.header.Config
+	switch {
+	case len(c.timeline.Answers) == 0 || c.noTruth:
+		return nil
+	case !config.steady() || c.witness.truth.LaterTurns:
+		return new(course.Course)
+	case math.IsInf(config.RequestRate, 1):
+		return course.Of(c.timeline.Answers, config.MaxConcurrency)
+	}
+	return course.Of(c.timeline.Answers, 0)
+}
+
+// steady reports that the load is the same throughout the run: requests at one rate, or in a number of slots.
+func (c *Config) steady() bool {
+	closed := math.IsInf(c.RequestRate, 1)
+	switch {
+	case c.RampUp != nil || c.SelfTimed || c.RateCurve != "" || c.MaxSessions > 0 || c.Whole:
+		return false
+	case closed:
+		return c.MaxConcurrency > 0 && !c.Paced()
+	}
+	return true
 }

@@ -80,7 +80,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	poolingFacts(&o, s)
 	loadFacts(&o, t)
 	costFacts(&o, s)
-	o.Set("samples", samples(s))
+	o.Set("samples", tails(s))
 	slices.SortStableFunc(o, func(a, b pyjson.Member) int { return cmp.Compare(place(a.Key), place(b.Key)) })
 	return append(statistics, o...)
 }
@@ -311,9 +311,9 @@ func setKnown(o *pyjson.Object, key string, v float64) {
 	}
 }
 
-// samples is the number of samples of each percentile, and its 95 % confidence interval. An end is
+// tails is the number of samples of each percentile, and its 95 % confidence interval. An end is
 // null if the samples are too few for it.
-func samples(s *metrics.Summary) []pyjson.Object {
+func tails(s *metrics.Summary) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for _, sample := range s.TailSizes() {
 		object := pyjson.Object{

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/stream"
@@ -136,10 +137,10 @@ func parted(t *testing.T) *metrics.Summary {
 	s.Window = s.Within(w)
 	s.Window.Part.Steady = true
 	known := func(v float64) *float64 { return &v }
-	s.Trace.Samples = []*metrics.Sample{
-		{At: 0, Server: &metrics.ServerSample{Running: known(3), KVCache: known(0.125), Preemptions: known(10)}},
-		{At: time.Second, Server: &metrics.ServerSample{Running: known(4), KVCache: known(0.5), Preemptions: known(12)},
-			GPUs: []metrics.GPUSample{{MemoryUsed: known(40000), Utilization: known(0.97), Power: known(312.5)}}},
+	s.Trace.Samples = []*samples.Sample{
+		{At: 0, Server: &samples.Server{Running: known(3), KVCache: known(0.125), Preemptions: known(10)}},
+		{At: time.Second, Server: &samples.Server{Running: known(4), KVCache: known(0.5), Preemptions: known(12)},
+			GPUs: []samples.GPU{{MemoryUsed: known(40000), Utilization: known(0.97), Power: known(312.5)}}},
 	}
 	var err error
 	if s.Slices, err = slicing.Slice(s, 2*time.Second); err != nil {

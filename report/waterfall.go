@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -99,7 +100,7 @@ func (b *bars) next(length float64) string {
 // waterfallNotes say who measured the server's spans, and what of them to doubt.
 func waterfallNotes(s *metrics.Summary, of *spans.Waterfall) (notes []string) {
 	add := func(format string, values ...any) { notes = append(notes, fmt.Sprintf(format, values...)) }
-	var times metrics.ServerTotals
+	var times samples.Totals
 	if s.Evidence != nil && s.Evidence.Times != nil {
 		times = *s.Evidence.Times
 	}

@@ -15,12 +15,13 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // fallen is a run of 40 requests, one each second, of 5 ms until a slot, 1 ms lag, 1 ms to connect, 1 ms
 // to write, 42 to 46 ms to the first of three chunks, 50 ms to the last, and 2 ms to the end. tell
 // changes each before it is counted.
-func fallen(t *testing.T, times *metrics.ServerTotals, tell func(i int, r *record.Record)) *metrics.Summary {
+func fallen(t *testing.T, times *samples.Totals, tell func(i int, r *record.Record)) *metrics.Summary {
 	t.Helper()
 	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Percentiles: []float64{99}}})
 	c.KeepTrace = true
@@ -83,8 +84,8 @@ Note: the server reports no times of single requests; vLLM does with
       --enable-per-request-metrics
 Note: 20 requests were sent again; the time of earlier attempts is in "write"
 `},
-		"by histograms": {fallen(t, &metrics.ServerTotals{
-			Queue: metrics.TimeTotal{Seconds: 0.42, Requests: 42}, Prefill: metrics.TimeTotal{Seconds: 1.26, Requests: 42}, TTFT: metrics.TimeTotal{Seconds: 1.764, Requests: 42},
+		"by histograms": {fallen(t, &samples.Totals{
+			Queue: samples.Total{Seconds: 0.42, Requests: 42}, Prefill: samples.Total{Seconds: 1.26, Requests: 42}, TTFT: samples.Total{Seconds: 1.764, Requests: 42},
 		}, func(int, *record.Record) {}), `
 Waterfall of 40 completed requests
 ms                          mean  median     P99
@@ -238,10 +239,10 @@ func TestTheWaterfallInAResultFile(t *testing.T) {
 // To a server, each answer is a request. vLLM then reports no times with a request, whatever its flags are.
 func TestAWaterfallOfSeveralAnswers(t *testing.T) {
 	for _, c := range []struct {
-		times *metrics.ServerTotals
+		times *samples.Totals
 		says  string
 	}{
-		{&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.8, Requests: 80}, Prefill: metrics.TimeTotal{Seconds: 2.4, Requests: 80}},
+		{&samples.Totals{Queue: samples.Total{Seconds: 0.8, Requests: 80}, Prefill: samples.Total{Seconds: 2.4, Requests: 80}},
 			"server queue and prefill are means of the 80 answers, 2 to a request, that the server's /metrics counted"},
 		{nil, "vLLM does with --enable-per-request-metrics, but not for requests with several answers"},
 	} {

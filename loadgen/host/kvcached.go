@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // kvcachedFolder has the pools of servers with kvcached: POSIX shared memory, on Linux.
@@ -38,8 +39,8 @@ func NewKVCached(name string) KVCached {
 func (k KVCached) path() string { return filepath.Join(k.Dir, k.Name) }
 
 // read reads the state of the pool. The error names the file that is missing or malformed.
-func (k KVCached) read() (metrics.PoolSample, error) {
-	pool := metrics.PoolSample{Name: k.Name}
+func (k KVCached) read() (samples.Pool, error) {
+	pool := samples.Pool{Name: k.Name}
 	paths, err := k.paths()
 	if err != nil {
 		return pool, err
@@ -131,14 +132,14 @@ func (k KVCached) Check(ctx context.Context) error {
 
 // Sample is a Sampler of the pool.
 func (k KVCached) Sample(every time.Duration) Sampler {
-	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		again := time.NewTicker(every)
 		defer again.Stop()
 		for {
-			s := &metrics.Sample{At: time.Since(epoch)}
+			s := &samples.Sample{At: time.Since(epoch)}
 			pool, err := k.read()
 			if s.Pool, s.Took = &pool, time.Since(epoch)-s.At; err != nil {
-				s.Error, pool = err.Error(), metrics.PoolSample{Name: k.Name}
+				s.Error, pool = err.Error(), samples.Pool{Name: k.Name}
 			}
 			take(s)
 			select {

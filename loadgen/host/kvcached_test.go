@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // publish writes a pool's file as kvcached does.
@@ -59,7 +59,7 @@ func TestPoolOfAHybridModelIsAllItsFiles(t *testing.T) {
 	if err := k.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := k.read(); err != nil || got != (metrics.PoolSample{Name: "a", Limit: 1500, Used: 27, Prealloc: 4}) {
+	if got, err := k.read(); err != nil || got != (samples.Pool{Name: "a", Limit: 1500, Used: 27, Prealloc: 4}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -137,7 +137,7 @@ func TestPoolIsSampledOnTheClockOfTheRun(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 350*time.Millisecond)
 		defer stop()
 		var got []string
-		NewKVCached(path).Sample(100*time.Millisecond)(ctx, epoch, func(s *metrics.Sample) {
+		NewKVCached(path).Sample(100*time.Millisecond)(ctx, epoch, func(s *samples.Sample) {
 			got = append(got, fmt.Sprint(s.At, " ", *s.Pool, " ", s.Error))
 			switch len(got) {
 			case 1:

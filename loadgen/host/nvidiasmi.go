@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // smiArgs are the arguments of nvidia-smi: https://docs.nvidia.com/deploy/nvidia-smi/index.html.
@@ -39,10 +39,10 @@ type NvidiaSMI struct {
 }
 
 // GPUs runs it once and returns what the GPUs of this machine do. There is at least one.
-func (n NvidiaSMI) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
+func (n NvidiaSMI) GPUs(ctx context.Context) ([]samples.GPU, error) {
 	lines := &smiLines{}
-	var gpus []metrics.GPUSample
-	lines.found = func(g metrics.GPUSample) { gpus = append(gpus, g) }
+	var gpus []samples.GPU
+	lines.found = func(g samples.GPU) { gpus = append(gpus, g) }
 	err := n.run(ctx, lines)
 	if err == nil && gpus == nil {
 		err = errors.New("nvidia-smi knows no GPU" + lines.said())
@@ -53,13 +53,13 @@ func (n NvidiaSMI) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
 // Sample is a Sampler of that number of GPUs, which GPUs returned. One process of nvidia-smi
 // reports at the interval until ctx ends.
 func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
-	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		r := smiRound{gpus: gpus, epoch: epoch, take: take}
 		lines := &smiLines{found: r.add}
 		err := n.run(ctx, lines, "-lms", strconv.FormatInt(every.Milliseconds(), 10))
 		if ctx.Err() == nil {
 			err = cmp.Or(err, errors.New("nvidia-smi ended"+lines.said()))
-			take(&metrics.Sample{At: time.Since(epoch), Error: err.Error()})
+			take(&samples.Sample{At: time.Since(epoch), Error: err.Error()})
 		}
 	}
 }
@@ -94,17 +94,17 @@ func (n NvidiaSMI) command(ctx context.Context, to io.Writer, args ...string) *e
 type smiRound struct {
 	gpus  int
 	epoch time.Time
-	take  func(*metrics.Sample)
-	whole *metrics.Sample // so far; nil before the first GPU
+	take  func(*samples.Sample)
+	whole *samples.Sample // so far; nil before the first GPU
 }
 
-func (r *smiRound) add(g metrics.GPUSample) {
+func (r *smiRound) add(g samples.GPU) {
 	if r.whole != nil && slices.ContainsFunc(r.whole.GPUs,
-		func(of metrics.GPUSample) bool { return of.Index == g.Index }) {
+		func(of samples.GPU) bool { return of.Index == g.Index }) {
 		r.whole = nil // one of its lines was lost
 	}
 	if r.whole == nil {
-		r.whole = &metrics.Sample{At: time.Since(r.epoch)}
+		r.whole = &samples.Sample{At: time.Since(r.epoch)}
 	}
 	r.whole.GPUs = append(r.whole.GPUs, g)
 	if len(r.whole.GPUs) == r.gpus {
@@ -115,7 +115,7 @@ func (r *smiRound) add(g metrics.GPUSample) {
 
 // smiLines parses what nvidia-smi writes.
 type smiLines struct {
-	found func(metrics.GPUSample)
+	found func(samples.GPU)
 	line  []byte
 	other head // lines that are not about a GPU
 }
@@ -157,7 +157,7 @@ func (h *head) Write(text []byte) (int, error) {
 
 // parseSMI reads `0, 1024, 81559, 35, 120.50`, and perhaps `, 0x0000000000000004`. A value that
 // nvidia-smi does not know, as [N/A] or [Not Supported], is nil, and so is a total of 0.
-func parseSMI(line string) (g metrics.GPUSample, ok bool) {
+func parseSMI(line string) (g samples.GPU, ok bool) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 5 && len(fields) != 6 {
 		return g, false

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // playSMI is a shell script that plays nvidia-smi.
@@ -34,7 +34,7 @@ echo "1, 10, 81559, [N/A], [Not Supported]"
 echo "2, [Insufficient Permissions], 0, , [Unknown Error]"
 echo "3, N/A, -1, nan, inf"
 `).GPUs(t.Context())
-	want := []metrics.GPUSample{
+	want := []samples.GPU{
 		{Index: 0, MemoryUsed: new(1024.0), MemoryTotal: new(81559.0), Utilization: new(0.35), Power: new(120.5)},
 		{Index: 1, MemoryUsed: new(10.0), MemoryTotal: new(81559.0)},
 		{Index: 2}, {Index: 3},
@@ -90,7 +90,7 @@ exec sleep 600
 	defer stop()
 	var used []float64
 	var last time.Duration
-	n.Sample(2, time.Second)(ctx, time.Now(), func(s *metrics.Sample) {
+	n.Sample(2, time.Second)(ctx, time.Now(), func(s *samples.Sample) {
 		if s.Error != "" || len(s.GPUs) != 2 || s.GPUs[0].Index != 0 || s.GPUs[1].Index != 1 || s.At < last {
 			t.Errorf("sample %+v", s)
 			stop()
@@ -126,8 +126,8 @@ func FuzzNvidiaSMI(f *testing.F) {
 	f.Add("NVIDIA-SMI has failed\n"+strings.Repeat("x", maxSMILine)+"\n", 1)
 	f.Fuzz(func(t *testing.T, text string, at int) {
 		whole, parts := "", ""
-		note := func(to *string) func(metrics.GPUSample) {
-			return func(g metrics.GPUSample) {
+		note := func(to *string) func(samples.GPU) {
+			return func(g samples.GPU) {
 				for _, v := range []*float64{g.MemoryUsed, g.MemoryTotal, g.Utilization, g.Power} {
 					if v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
 						t.Fatalf("%q has the value %v", text, *v)

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A Sampler asks what a server or its GPUs do, until ctx ends, and passes each answer to take, with
 // its time counted from epoch. A sample that failed has an Error. A Sampler may call take from any
 // goroutine, but only one call at a time, and not after it has returned.
-type Sampler func(ctx context.Context, epoch time.Time, take func(*metrics.Sample))
+type Sampler func(ctx context.Context, epoch time.Time, take func(*samples.Sample))
 
 // A Watch keeps the samples of a Sampler during a run, until someone drains them. Its methods are
 // safe for concurrent use.
@@ -21,7 +21,7 @@ type Watch struct {
 	done chan struct{}
 
 	mu            sync.Mutex
-	samples       []*metrics.Sample // not yet drained
+	samples       []*samples.Sample // not yet drained
 	asked, failed int
 	failing       bool   // the last one failed
 	trouble       string // the last failure
@@ -39,7 +39,7 @@ func StartWatch(epoch time.Time, sample Sampler) *Watch {
 }
 
 // take keeps a sample. Of consecutive failures it keeps the first.
-func (w *Watch) take(s *metrics.Sample) {
+func (w *Watch) take(s *samples.Sample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
@@ -54,7 +54,7 @@ func (w *Watch) take(s *metrics.Sample) {
 }
 
 // Drain returns the samples since the last call. The caller owns them. A nil *Watch has none.
-func (w *Watch) Drain() []*metrics.Sample {
+func (w *Watch) Drain() []*samples.Sample {
 	if w == nil {
 		return nil
 	}

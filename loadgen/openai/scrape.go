@@ -9,20 +9,20 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // ServerSample is the state that the server reports in GET /metrics. The error wraps
 // scrape.ErrNoSample if there is no such state in it.
-func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
+func (s *Server) ServerSample(ctx context.Context) (*samples.Server, error) {
 	return parsed(ctx, s, scrape.ParseServer)
 }
 
 // GPUs is the state of GPUs that a DCGM exporter reports in GET /metrics. The error wraps
 // scrape.ErrNoSample if there is no such state in it.
-func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
+func (s *Server) GPUs(ctx context.Context) ([]samples.GPU, error) {
 	return parsed(ctx, s, scrape.ParseDCGM)
 }
 
@@ -41,7 +41,7 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 // skips times at which the previous answer is still missing. If a server has several replicas, from
 // is the URL of this one.
 func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
-	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
+	return periodically(every, func(ctx context.Context, to *samples.Sample) (err error) {
 		to.From = from
 		to.Server, err = s.ServerSample(ctx)
 		return err
@@ -54,11 +54,11 @@ const lastWithin = 2 * time.Second
 // SampleDCGM is like SampleServer, for the GPUs of a DCGM exporter. It takes a last sample after the
 // end of ctx, so that counters are known at the end of a run.
 func SampleDCGM(s *Server, every time.Duration) host.Sampler {
-	ask := func(ctx context.Context, to *metrics.Sample) (err error) {
+	ask := func(ctx context.Context, to *samples.Sample) (err error) {
 		to.GPUs, err = s.GPUs(ctx)
 		return err
 	}
-	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		periodically(every, ask)(ctx, epoch, take)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
 		defer cancel()
@@ -68,8 +68,8 @@ func SampleDCGM(s *Server, every time.Duration) host.Sampler {
 	}
 }
 
-func periodically(every time.Duration, ask func(context.Context, *metrics.Sample) error) host.Sampler {
-	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+func periodically(every time.Duration, ask func(context.Context, *samples.Sample) error) host.Sampler {
+	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		for n := time.Duration(0); ; n = max(n+1, (time.Since(epoch)+every-1)/every) {
 			if engine.Sleep(ctx, epoch.Add(n*every)) != nil {
 				return
@@ -84,9 +84,9 @@ func periodically(every time.Duration, ask func(context.Context, *metrics.Sample
 }
 
 // sampled is one sample.
-func sampled(ctx context.Context, epoch time.Time, ask func(context.Context, *metrics.Sample) error) *metrics.Sample {
+func sampled(ctx context.Context, epoch time.Time, ask func(context.Context, *samples.Sample) error) *samples.Sample {
 	asked := time.Now()
-	s := &metrics.Sample{At: asked.Sub(epoch)}
+	s := &samples.Sample{At: asked.Sub(epoch)}
 	err := ask(ctx, s)
 	s.Took = time.Since(asked)
 	if err != nil {

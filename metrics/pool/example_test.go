@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pool"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A pool that took 100 MiB in steps, and gave 80 MiB of it back at once.
@@ -13,8 +14,8 @@ func Example() {
 	s := metrics.Unknown()
 	s.Trace = new(metrics.Trace)
 	for i, mib := range []int64{20, 20, 60, 120, 120, 40} {
-		s.Trace.Samples = append(s.Trace.Samples, &metrics.Sample{
-			At: time.Duration(i) * 100 * time.Millisecond, Pool: &metrics.PoolSample{Name: "a", Limit: 200 << 20, Used: mib << 20},
+		s.Trace.Samples = append(s.Trace.Samples, &samples.Sample{
+			At: time.Duration(i) * 100 * time.Millisecond, Pool: &samples.Pool{Name: "a", Limit: 200 << 20, Used: mib << 20},
 		})
 	}
 	c := pool.Of(s)

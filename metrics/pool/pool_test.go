@@ -7,6 +7,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 const tick = 100 * time.Millisecond
@@ -17,11 +18,11 @@ func run(held ...int64) *metrics.Summary {
 	c := aspect.Collector(h)
 	c.KeepTrace = true
 	for i, n := range held {
-		s := &metrics.Sample{At: time.Duration(i) * tick, Pool: &metrics.PoolSample{Name: "a"}}
+		s := &samples.Sample{At: time.Duration(i) * tick, Pool: &samples.Pool{Name: "a"}}
 		if n < 0 {
 			s.Error = "gone"
 		} else {
-			*s.Pool = metrics.PoolSample{Name: "a", Limit: 1000, Used: n / 2, Prealloc: n - n/2}
+			*s.Pool = samples.Pool{Name: "a", Limit: 1000, Used: n / 2, Prealloc: n - n/2}
 		}
 		c.AddSample(s)
 	}

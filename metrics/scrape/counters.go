@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // Counters are a server's totals of speculative and diffusion decoding and of its prefix cache,
@@ -19,10 +20,10 @@ type Counters struct {
 
 	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
 
-	Times metrics.ServerTotals // of requests that ended
+	Times samples.Totals // of requests that ended
 
-	Sample    metrics.ServerSample // other values, which distinguish processes
-	StartedBy string               // the series that has Sample.Start, or _created; empty without
+	Sample    samples.Server // other values, which distinguish processes
+	StartedBy string         // the series that has Sample.Start, or _created; empty without
 }
 
 // Names under which servers count what they look up and find in their prefix cache. vLLM dropped
@@ -67,7 +68,7 @@ func ParseCounters(r io.Reader) (Counters, error) {
 	} {
 		*to = int64(all.named(name).sum())
 	}
-	c.Times = metrics.ServerTotals{
+	c.Times = samples.Totals{
 		Queue: all.time("vllm:request_queue_time_seconds"), Prefill: all.time("vllm:request_prefill_time_seconds"),
 		Generation: all.time("vllm:request_decode_time_seconds"), TTFT: all.time("vllm:time_to_first_token_seconds"),
 	}
@@ -80,8 +81,8 @@ func ParseCounters(r io.Reader) (Counters, error) {
 }
 
 // time is what a histogram of times has counted.
-func (t totals) time(name string) metrics.TimeTotal {
-	return metrics.TimeTotal{Seconds: t.named(name + "_sum").sum(), Requests: int64(t.named(name + "_count").sum())}
+func (t totals) time(name string) samples.Total {
+	return samples.Total{Seconds: t.named(name + "_sum").sum(), Requests: int64(t.named(name + "_count").sum())}
 }
 
 // SpecDecode is the speculation between c and later; nil without any.

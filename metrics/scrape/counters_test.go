@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestCountersOfOtherServersPrefixCaches(t *testing.T) {
@@ -123,9 +124,9 @@ vllm:request_decode_time_seconds_sum{engine="0",model_name="m"} 8.0
 vllm:time_to_first_token_seconds_count{engine="0",model_name="m"} 5.0
 vllm:time_to_first_token_seconds_sum{engine="0",model_name="m"} 1.0
 `))
-	want := metrics.ServerTotals{
-		Queue: metrics.TimeTotal{Seconds: 0.75, Requests: 10}, Prefill: metrics.TimeTotal{Seconds: 0.125, Requests: 4},
-		Generation: metrics.TimeTotal{Seconds: 8, Requests: 4}, TTFT: metrics.TimeTotal{Seconds: 1, Requests: 5},
+	want := samples.Totals{
+		Queue: samples.Total{Seconds: 0.75, Requests: 10}, Prefill: samples.Total{Seconds: 0.125, Requests: 4},
+		Generation: samples.Total{Seconds: 8, Requests: 4}, TTFT: samples.Total{Seconds: 1, Requests: 5},
 	}
 	if err != nil || c.Times != want {
 		t.Errorf("%+v, %v; want %+v", c.Times, err, want)

@@ -8,8 +8,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // dcgmBlank is DCGM_INT32_BLANK, the least of the values by which DCGM says that a value is
@@ -42,7 +42,7 @@ type dcgmField struct {
 // indexes. The error is ErrNoSample if the text has nothing from it. It knows the names and units
 // of etc/default-counters.csv. The memory of a GPU is the sum over its MIG instances; power and
 // energy are of the whole board.
-func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
+func ParseDCGM(r io.Reader) ([]samples.GPU, error) {
 	// A GPU that several containers share occurs once for each.
 	fields := map[dcgmField]float64{}
 	for s, err := range exposition(r) {
@@ -61,9 +61,9 @@ func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 		}
 		byIndex[f.gpu].add(series{f.name, []*dto.LabelPair{{Name: new("GPU_I_ID"), Value: &f.instance}}, v})
 	}
-	var gpus []metrics.GPUSample
+	var gpus []samples.GPU
 	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
-		if g := dcgmGPU(index, byIndex[index]); g != (metrics.GPUSample{Index: index}) {
+		if g := dcgmGPU(index, byIndex[index]); g != (samples.GPU{Index: index}) {
 			gpus = append(gpus, g)
 		}
 	}
@@ -73,8 +73,8 @@ func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 	return gpus, nil
 }
 
-func dcgmGPU(index int, all totals) metrics.GPUSample {
-	g := metrics.GPUSample{
+func dcgmGPU(index int, all totals) samples.GPU {
+	g := samples.GPU{
 		Index:       index,
 		MemoryUsed:  all.first("DCGM_FI_DEV_FB_USED"),
 		MemoryTotal: all.first("DCGM_FI_DEV_FB_TOTAL"),

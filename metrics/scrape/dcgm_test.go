@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestDCGMTellsOfEachGPU(t *testing.T) {
@@ -31,7 +31,7 @@ DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu="0",UUID="GPU-a"} 4
 DCGM_FI_DEV_CLOCKS_EVENT_REASONS{gpu="1",UUID="GPU-b"} 72
 DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu="1",UUID="GPU-b"} 0
 `))
-	want := []metrics.GPUSample{
+	want := []samples.GPU{
 		{Index: 0, MemoryUsed: new(300.0), MemoryTotal: new(80000.0), Reasons: new(gpu.Reasons(4))},
 		{Index: 1, MemoryUsed: new(1000.0), MemoryTotal: new(81000.0), Utilization: new(0.5), Power: new(350.25), Energy: new(5000000000.5), Reasons: new(gpu.Reasons(72))},
 	}

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // ErrNoSample says that a text of metrics holds nothing known.
@@ -27,7 +27,7 @@ var ErrNoSample = errors.New("nothing in it is known to servebench")
 // huggingface.co/docs/text-generation-inference/reference/metrics and
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from the answers of those
 // servers.
-func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
+func ParseServer(r io.Reader) (*samples.Server, error) {
 	all, caches := totals{}, totals{}
 	for s, err := range exposition(r) {
 		if err != nil {
@@ -41,7 +41,7 @@ func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	}
 	s := all.sample()
 	s.Blocks = caches.first("vllm:cache_config_info")
-	if s == (metrics.ServerSample{}) {
+	if s == (samples.Server{}) {
 		return nil, ErrNoSample
 	}
 	s.Start, _ = all.started()
@@ -49,8 +49,8 @@ func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 }
 
 // sample is the state of the server, without its start.
-func (t totals) sample() metrics.ServerSample {
-	s := metrics.ServerSample{
+func (t totals) sample() samples.Server {
+	s := samples.Server{
 		Running: t.first("vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running",
 			"tgi_batch_current_size", "llamacpp:requests_processing"),
 		Waiting: t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting",

@@ -4,14 +4,15 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // see puts samples into the slices in which they were requested. Samples from outside the run tell
 // where counters stood. It ignores the server's samples unless they are of one process: one replica
 // says nothing about the others.
-func (c *slicer) see(samples []*metrics.Sample, one bool) {
+func (c *slicer) see(seen []*samples.Sample, one bool) {
 	sums := make([]seeing, len(c.slices))
-	same, replicas := each(samples, func(s *metrics.Sample, before *metrics.ServerSample) {
+	same, replicas := each(seen, func(s *samples.Sample, before *samples.Server) {
 		if c.whole.Holds(s.At) {
 			sums[c.at(s.At)].add(s, before)
 		}
@@ -41,7 +42,7 @@ func Moments(s *metrics.Summary) (all []Moment) {
 	whole := s.Whole()
 	var sums []*seeing
 	round, asked := -1, map[string]bool{} // the latest moment of the server, by Sample.From
-	same, replicas := each(s.Trace.Samples, func(sample *metrics.Sample, before *metrics.ServerSample) {
+	same, replicas := each(s.Trace.Samples, func(sample *samples.Sample, before *samples.Server) {
 		if !whole.Holds(sample.At) {
 			return
 		}
@@ -75,11 +76,11 @@ func Moments(s *metrics.Summary) (all []Moment) {
 // each calls take with each sample and its server's previous report, nil at first. It returns
 // whether each server was one process, and how many servers there are.
 func each(
-	samples []*metrics.Sample, take func(s *metrics.Sample, before *metrics.ServerSample),
+	seen []*samples.Sample, take func(s *samples.Sample, before *samples.Server),
 ) (same bool, servers int) {
-	var all metrics.Processes
+	var all samples.Processes
 	same = true
-	for _, s := range samples {
+	for _, s := range seen {
 		before := all.Last(s.From)
 		same = all.Add(s) == "" && same
 		take(s, before)
@@ -100,7 +101,7 @@ type serverSeeing struct {
 }
 
 // add adds a sample; before is its server's previous report.
-func (s *seeing) add(sample *metrics.Sample, before *metrics.ServerSample) {
+func (s *seeing) add(sample *samples.Sample, before *samples.Server) {
 	s.gpus(sample.GPUs)
 	if sample.Server != nil {
 		s.server(sample.From, sample.Server, before)
@@ -108,7 +109,7 @@ func (s *seeing) add(sample *metrics.Sample, before *metrics.ServerSample) {
 }
 
 // server adds what a server reported now; before is its previous report, nil at first.
-func (s *seeing) server(from string, now, before *metrics.ServerSample) {
+func (s *seeing) server(from string, now, before *samples.Server) {
 	if s.servers == nil {
 		s.servers = map[string]*serverSeeing{}
 	}
@@ -116,7 +117,7 @@ func (s *seeing) server(from string, now, before *metrics.ServerSample) {
 		s.servers[from] = new(serverSeeing)
 	}
 	if before == nil {
-		before = new(metrics.ServerSample)
+		before = new(samples.Server)
 	}
 	sum := s.servers[from]
 	sum.running.add(now.Running)
@@ -127,7 +128,7 @@ func (s *seeing) server(from string, now, before *metrics.ServerSample) {
 	sum.hits.add(before.PrefixHits, now.PrefixHits)
 }
 
-func (s *seeing) gpus(gpus []metrics.GPUSample) {
+func (s *seeing) gpus(gpus []samples.GPU) {
 	var memory, utilization, power mean
 	for _, g := range gpus {
 		memory.add(g.MemoryUsed)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 const msec = time.Millisecond
@@ -169,18 +170,18 @@ func v(f float64) *float64 { return &f }
 
 func TestSamplesJoinTheSliceInWhichTheyWereTaken(t *testing.T) {
 	run := traced(metrics.Config{}, 3, sentAt(0, 1))
-	server := func(at float64, s metrics.ServerSample) *metrics.Sample {
-		return &metrics.Sample{At: time.Duration(at * float64(time.Second)), Server: &s}
+	server := func(at float64, s samples.Server) *samples.Sample {
+		return &samples.Sample{At: time.Duration(at * float64(time.Second)), Server: &s}
 	}
-	run.Trace.Samples = []*metrics.Sample{
-		server(-0.5, metrics.ServerSample{Running: v(99), Preemptions: v(5), PrefixQueries: v(100), PrefixHits: v(0)}),
-		server(0.2, metrics.ServerSample{Running: v(2), Waiting: v(0), KVCache: v(0.5), Preemptions: v(7), PrefixQueries: v(200), PrefixHits: v(50)}),
-		{At: 300 * msec, GPUs: []metrics.GPUSample{{MemoryUsed: v(100), Utilization: v(0.5), Power: v(70)}, {Index: 1, MemoryUsed: v(300), Utilization: v(1)}}},
+	run.Trace.Samples = []*samples.Sample{
+		server(-0.5, samples.Server{Running: v(99), Preemptions: v(5), PrefixQueries: v(100), PrefixHits: v(0)}),
+		server(0.2, samples.Server{Running: v(2), Waiting: v(0), KVCache: v(0.5), Preemptions: v(7), PrefixQueries: v(200), PrefixHits: v(50)}),
+		{At: 300 * msec, GPUs: []samples.GPU{{MemoryUsed: v(100), Utilization: v(0.5), Power: v(70)}, {Index: 1, MemoryUsed: v(300), Utilization: v(1)}}},
 		{At: 400 * msec, Error: "no answer"},
-		server(0.8, metrics.ServerSample{Running: v(4), Preemptions: v(7), PrefixQueries: v(300), PrefixHits: v(50)}),
-		{At: 900 * msec, GPUs: []metrics.GPUSample{{MemoryUsed: v(200), Power: v(90)}}},
-		server(1.5, metrics.ServerSample{Running: v(8), Preemptions: v(8), PrefixQueries: v(300), PrefixHits: v(50)}),
-		server(3.5, metrics.ServerSample{Running: v(99)}),
+		server(0.8, samples.Server{Running: v(4), Preemptions: v(7), PrefixQueries: v(300), PrefixHits: v(50)}),
+		{At: 900 * msec, GPUs: []samples.GPU{{MemoryUsed: v(200), Power: v(90)}}},
+		server(1.5, samples.Server{Running: v(8), Preemptions: v(8), PrefixQueries: v(300), PrefixHits: v(50)}),
+		server(3.5, samples.Server{Running: v(99)}),
 	}
 	parts, err := Slice(run, time.Second)
 	if err != nil {
@@ -198,22 +199,22 @@ func TestSamplesJoinTheSliceInWhichTheyWereTaken(t *testing.T) {
 }
 
 // sampledAt is what a replica said.
-func sampledAt(seconds float64, from string, s metrics.ServerSample) *metrics.Sample {
-	return &metrics.Sample{At: time.Duration(seconds * float64(time.Second)), From: from, Server: &s}
+func sampledAt(seconds float64, from string, s samples.Server) *samples.Sample {
+	return &samples.Sample{At: time.Duration(seconds * float64(time.Second)), From: from, Server: &s}
 }
 
 func TestReplicasAddUp(t *testing.T) {
 	run := traced(metrics.Config{}, 3, sentAt(0, 1))
 	a, b := "http://a:8000", "http://b:8000"
-	run.Trace.Samples = []*metrics.Sample{
-		sampledAt(0.1, a, metrics.ServerSample{Running: v(2), Waiting: v(1), KVCache: v(0.5), Preemptions: v(0), PrefixQueries: v(9000), PrefixHits: v(8000), Start: v(1)}),
-		sampledAt(0.2, b, metrics.ServerSample{Running: v(10), Waiting: v(0), KVCache: v(0.25), Preemptions: v(7), PrefixQueries: v(100), PrefixHits: v(0), Start: v(2)}),
-		sampledAt(0.5, a, metrics.ServerSample{Running: v(4), Waiting: v(1), KVCache: v(0.5), Preemptions: v(1), PrefixQueries: v(9100), PrefixHits: v(8050), Start: v(1)}),
-		sampledAt(0.6, b, metrics.ServerSample{Running: v(12), Waiting: v(0), KVCache: v(0.25), Preemptions: v(9), PrefixQueries: v(400), PrefixHits: v(50), Start: v(2)}),
-		sampledAt(1.1, a, metrics.ServerSample{Running: v(5), Start: v(1)}),
+	run.Trace.Samples = []*samples.Sample{
+		sampledAt(0.1, a, samples.Server{Running: v(2), Waiting: v(1), KVCache: v(0.5), Preemptions: v(0), PrefixQueries: v(9000), PrefixHits: v(8000), Start: v(1)}),
+		sampledAt(0.2, b, samples.Server{Running: v(10), Waiting: v(0), KVCache: v(0.25), Preemptions: v(7), PrefixQueries: v(100), PrefixHits: v(0), Start: v(2)}),
+		sampledAt(0.5, a, samples.Server{Running: v(4), Waiting: v(1), KVCache: v(0.5), Preemptions: v(1), PrefixQueries: v(9100), PrefixHits: v(8050), Start: v(1)}),
+		sampledAt(0.6, b, samples.Server{Running: v(12), Waiting: v(0), KVCache: v(0.25), Preemptions: v(9), PrefixQueries: v(400), PrefixHits: v(50), Start: v(2)}),
+		sampledAt(1.1, a, samples.Server{Running: v(5), Start: v(1)}),
 		{At: 1200 * msec, From: b, Error: "no answer"},
-		sampledAt(2.1, a, metrics.ServerSample{Preemptions: v(2), Start: v(1)}),
-		sampledAt(2.2, b, metrics.ServerSample{Preemptions: v(9), Start: v(2)}),
+		sampledAt(2.1, a, samples.Server{Preemptions: v(2), Start: v(1)}),
+		sampledAt(2.2, b, samples.Server{Preemptions: v(9), Start: v(2)}),
 	}
 	parts, err := Slice(run, time.Second)
 	if err != nil {
@@ -234,25 +235,25 @@ func TestReplicasAddUp(t *testing.T) {
 // to be taken for what one of them did.
 func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 	for name, c := range map[string]struct {
-		second metrics.ServerSample
+		second samples.Server
 		from   string
 		mixed  string
 	}{
-		"one":         {metrics.ServerSample{Running: v(2), Preemptions: v(3), Start: v(1.7e9)}, "", ""},
-		"two starts":  {metrics.ServerSample{Running: v(2), Start: v(1.7e9 + 2.5)}, "", "it comes from processes that started at 2023-11-14T22:13:20.000000Z and at 2023-11-14T22:13:22.500000Z"},
-		"preemptions": {metrics.ServerSample{Preemptions: v(2)}, "", "its count of preemptions went back from 3 to 2"},
-		"queries":     {metrics.ServerSample{PrefixQueries: v(99)}, "", "its count of prompt tokens looked up in the prefix cache went back from 100 to 99"},
-		"hits":        {metrics.ServerSample{PrefixHits: v(9)}, "", "its count of prompt tokens found in the prefix cache went back from 10 to 9"},
-		"tokens":      {metrics.ServerSample{Generated: v(0)}, "", "its count of tokens generated went back from 5 to 0"},
-		"a replica":   {metrics.ServerSample{Generated: v(0)}, "http://a:8000", "at http://a:8000 its count of tokens generated went back from 5 to 0"},
+		"one":         {samples.Server{Running: v(2), Preemptions: v(3), Start: v(1.7e9)}, "", ""},
+		"two starts":  {samples.Server{Running: v(2), Start: v(1.7e9 + 2.5)}, "", "it comes from processes that started at 2023-11-14T22:13:20.000000Z and at 2023-11-14T22:13:22.500000Z"},
+		"preemptions": {samples.Server{Preemptions: v(2)}, "", "its count of preemptions went back from 3 to 2"},
+		"queries":     {samples.Server{PrefixQueries: v(99)}, "", "its count of prompt tokens looked up in the prefix cache went back from 100 to 99"},
+		"hits":        {samples.Server{PrefixHits: v(9)}, "", "its count of prompt tokens found in the prefix cache went back from 10 to 9"},
+		"tokens":      {samples.Server{Generated: v(0)}, "", "its count of tokens generated went back from 5 to 0"},
+		"a replica":   {samples.Server{Generated: v(0)}, "http://a:8000", "at http://a:8000 its count of tokens generated went back from 5 to 0"},
 	} {
 		h := &metrics.Header{Epoch: epoch}
 		collector := metrics.NewCollector(h)
 		collector.KeepTrace = true
 		collector.Add(sentAt(0, 1))
-		collector.AddSample(sampledAt(0.1, c.from, metrics.ServerSample{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))
-		collector.AddSample(&metrics.Sample{At: 200 * msec, GPUs: []metrics.GPUSample{{Power: v(70)}}})
-		collector.AddSample(sampledAt(0.3, c.from, metrics.ServerSample{Running: v(4)}))
+		collector.AddSample(sampledAt(0.1, c.from, samples.Server{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))
+		collector.AddSample(&samples.Sample{At: 200 * msec, GPUs: []samples.GPU{{Power: v(70)}}})
+		collector.AddSample(sampledAt(0.3, c.from, samples.Server{Running: v(4)}))
 		collector.AddSample(sampledAt(0.4, c.from, c.second))
 		s := collector.Summary(1)
 		parts, err := Slice(s, time.Second)

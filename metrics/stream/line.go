@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // streamVersion is the version of the record stream that is written and read here.
@@ -57,7 +58,7 @@ type runLine struct {
 
 type sampleLine struct {
 	lineHead
-	*metrics.Sample
+	*samples.Sample
 }
 
 type endLine struct {

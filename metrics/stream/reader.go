@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // streamMark opens every line of a record stream.
@@ -37,7 +38,7 @@ type Entry struct {
 	Shard  int
 	Header *metrics.Header
 	Record *record.Record
-	Sample *metrics.Sample
+	Sample *samples.Sample
 	End    *metrics.End
 }
 
@@ -254,7 +255,7 @@ func decode(head lineHead, line []byte) (Entry, error) {
 			return Entry{}, err
 		}
 	case kindSample:
-		e.Sample = &metrics.Sample{}
+		e.Sample = &samples.Sample{}
 		if err := json.Unmarshal(line, e.Sample); err != nil {
 			return Entry{}, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
@@ -16,9 +17,9 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 	later.Shard, later.Shards, later.Epoch = 1, 2, later.Epoch.Add(time.Second)
 	first := testHeader("r")
 	first.Shards = 2
-	server := &metrics.Sample{At: 1500 * time.Millisecond, Took: time.Millisecond, Server: &metrics.ServerSample{Running: new(2.0), Waiting: new(0.0)}}
-	gpus := &metrics.Sample{At: 700 * time.Millisecond, GPUs: []metrics.GPUSample{{Index: 0}, {Index: 1, Power: new(99.5), Energy: new(1234.5)}}}
-	broken := &metrics.Sample{At: 2 * time.Second, Error: strings.Repeat("no \"answer\" ", 50)}
+	server := &samples.Sample{At: 1500 * time.Millisecond, Took: time.Millisecond, Server: &samples.Server{Running: new(2.0), Waiting: new(0.0)}}
+	gpus := &samples.Sample{At: 700 * time.Millisecond, GPUs: []samples.GPU{{Index: 0}, {Index: 1, Power: new(99.5), Energy: new(1234.5)}}}
+	broken := &samples.Sample{At: 2 * time.Second, Error: strings.Repeat("no \"answer\" ", 50)}
 	for _, maxLine := range []int{0, PipeLine, 200} {
 		var buf bytes.Buffer
 		for _, h := range []*metrics.Header{first, later} {
@@ -37,12 +38,12 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%d runs, %v", len(sums), err)
 		}
-		shifted := func(s *metrics.Sample, by time.Duration) *metrics.Sample {
+		shifted := func(s *samples.Sample, by time.Duration) *samples.Sample {
 			moved := *s
 			moved.At += by
 			return &moved
 		}
-		want := []*metrics.Sample{gpus, server, shifted(gpus, time.Second), broken, shifted(server, time.Second), shifted(broken, time.Second)}
+		want := []*samples.Sample{gpus, server, shifted(gpus, time.Second), broken, shifted(server, time.Second), shifted(broken, time.Second)}
 		if got := sums[0].Trace.Samples; !reflect.DeepEqual(got, want) {
 			t.Errorf("lines of %d: samples %v, want %v", maxLine, times(got), times(want))
 		}
@@ -52,7 +53,7 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 	}
 }
 
-func times(samples []*metrics.Sample) (at []time.Duration) {
+func times(samples []*samples.Sample) (at []time.Duration) {
 	for _, s := range samples {
 		at = append(at, s.At)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // PipeLine is the MaxLine that is safe on a pipe: Slurm mixes up longer lines of different tasks.
@@ -52,7 +53,7 @@ func (sw *Writer) Write(r *record.Record) error {
 }
 
 // Sample writes a sample as Write does a record.
-func (sw *Writer) Sample(s *metrics.Sample) error {
+func (sw *Writer) Sample(s *samples.Sample) error {
 	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
 }
 

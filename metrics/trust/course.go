@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/course"
 )
 
 // This file notes how a run went: whether it was steady, and whether its load was what the flags say.
@@ -35,7 +36,7 @@ func (j *judge) noteCourse(n *notes) {
 }
 
 // showStretch writes the numbers of a part of a run.
-func showStretch(s metrics.Stretch) string {
+func showStretch(s course.Stretch) string {
 	text := "mean TTFT " + showMS(s.TTFT)
 	if s.TPOT > 0 {
 		text += ", " + showMS(s.TPOT) + " a chunk"

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/course"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -119,16 +120,16 @@ func TestNotesAccuseNobody(t *testing.T) {
 			*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
 		}, "the server adds 300 tokens or more to each prompt of a chat, by its count: a long template, a system prompt or tools"},
 		"a change": {func(s *metrics.Summary) {
-			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{
+			s.Truth.Course = &course.Course{Of: 200, Change: &course.Change{
 				At: 4 * time.Second, Requests: 40,
-				Before: metrics.Stretch{TTFT: 251, TPOT: 50, Rate: 13.2}, After: metrics.Stretch{TTFT: 51, Rate: 64},
+				Before: course.Stretch{TTFT: 251, TPOT: 50, Rate: 13.2}, After: course.Stretch{TTFT: 51, Rate: 64},
 			}}
 		}, "the run was not steady: latencies changed at 4.0 s, after 40 requests. Before: mean TTFT 251 ms, 50.0 ms a chunk, 13.2 req/s; after: mean TTFT 51.0 ms, 64.0 req/s"},
 		"two modes": {func(s *metrics.Summary) {
-			s.Truth.Course = &metrics.Course{Of: 200, Modes: &metrics.Modes{Share: 0.5, Fast: 10, Slow: 30}}
+			s.Truth.Course = &course.Course{Of: 200, Modes: &course.Modes{Share: 0.5, Fast: 10, Slow: 30}}
 		}, "the answers have two kinds: 50 % take 10.0 ms a chunk, and 50 % take 30.0 ms"},
 		"quick answers": {func(s *metrics.Summary) {
-			s.Truth.Course = &metrics.Course{Of: 200, Quick: 60, Quickest: 1300 * time.Microsecond}
+			s.Truth.Course = &course.Course{Of: 200, Quick: 60, Quickest: 1300 * time.Microsecond}
 		}, "60 of 200 answers were complete within 1.30 ms (median), before a quarter of the median TTFT had passed: are they errors"},
 		"empty slots": {func(s *metrics.Summary) {
 			s.Header.Config.RequestRate, s.Header.Config.MaxConcurrency = math.Inf(1), 64
@@ -235,11 +236,11 @@ func TestCoursesThatTheLoadExplainsHaveNoNote(t *testing.T) {
 	for name, set := range map[string]func(*metrics.Summary){
 		"an overloaded server": func(s *metrics.Summary) {
 			backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 100, Growth: 50, Chance: 4}
-			s.Truth.Course = &metrics.Course{Of: 200, Change: &metrics.Change{Requests: 9}}
+			s.Truth.Course = &course.Course{Of: 200, Change: &course.Change{Requests: 9}}
 		},
 		"one that slows down": func(s *metrics.Summary) {
 			backlog.Of(s).Trend = backlog.Trend{Early: msec, Late: 9 * msec}
-			s.Truth.Course = &metrics.Course{Of: 200, Quick: 60, Quickest: msec}
+			s.Truth.Course = &course.Course{Of: 200, Quick: 60, Quickest: msec}
 		},
 		"a ramp": func(s *metrics.Summary) {
 			s.Header.Config.RampUp = new(metrics.RampUp)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A Span is one part of the time that a request took. The spans of a request follow one another, in
@@ -207,12 +208,12 @@ const leastCounted = 0.9
 
 // divide divides the time until the first chunk by the means of a server's histograms, nil for none, in
 // a run with Config c. The server counts each answer to a request.
-func (w *Waterfall) divide(t *metrics.ServerTotals, c *metrics.Config) {
+func (w *Waterfall) divide(t *samples.Totals, c *metrics.Config) {
 	whole, least := c.Whole, leastCounted*float64(w.Requests*max(c.Traits.Answers, 1))
 	if t == nil || float64(min(t.Queue.Requests, t.Prefill.Requests)) < least || whole && t.Generation.Requests == 0 {
 		return
 	}
-	mine := func(all metrics.TimeTotal) time.Duration {
+	mine := func(all samples.Total) time.Duration {
 		return time.Duration(math.Round(all.Nanoseconds() * float64(w.Requests)))
 	}
 	queue, prefill, generation := mine(t.Queue), mine(t.Prefill), time.Duration(0)

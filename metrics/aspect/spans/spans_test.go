@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 const msec = time.Millisecond
@@ -151,7 +152,7 @@ func TestMeansOfSpansAddUpToTheWhole(t *testing.T) {
 }
 
 func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
-	summary := func(times *metrics.ServerTotals, change func(*record.Record)) *Waterfall {
+	summary := func(times *samples.Totals, change func(*record.Record)) *Waterfall {
 		h := new(metrics.Header)
 		c := metrics.NewCollector(h, Kind)
 		for range 4 {
@@ -165,12 +166,12 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		s.Evidence = &metrics.Evidence{Times: times}
 		return Of(s)
 	}
-	counted := &metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.050, Requests: 5}, Prefill: metrics.TimeTotal{Seconds: 0.150, Requests: 5}, Generation: metrics.TimeTotal{Seconds: 0.250, Requests: 5}}
+	counted := &samples.Totals{Queue: samples.Total{Seconds: 0.050, Requests: 5}, Prefill: samples.Total{Seconds: 0.150, Requests: 5}, Generation: samples.Total{Seconds: 0.250, Requests: 5}}
 	streamed, answered := func(*record.Record) {}, func(r *record.Record) {
 		r.Answer.Chunks, r.Answer.Unstreamed = atOnce(211*msec), true
 	}
 	for name, c := range map[string]struct {
-		times   *metrics.ServerTotals
+		times   *samples.Totals
 		change  func(*record.Record)
 		want    Spans // of one request
 		counted int64
@@ -178,8 +179,8 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 		"a stream":             {counted, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 0, 0, 60 * msec, 4 * msec}, 5},
 		"a whole answer":       {counted, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 10 * msec, 30 * msec, 10 * msec, 0, 50 * msec, 4 * msec}, 5},
 		"no histograms":        {nil, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
-		"of few of them":       {&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: 3}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
-		"without a generation": {&metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: 4}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
+		"of few of them":       {&samples.Totals{Queue: samples.Total{Seconds: 0.05, Requests: 3}, Prefill: samples.Total{Seconds: 0.15, Requests: 3}}, streamed, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 40 * msec, 60 * msec, 4 * msec}, 0},
+		"without a generation": {&samples.Totals{Queue: samples.Total{Seconds: 0.05, Requests: 4}, Prefill: samples.Total{Seconds: 0.15, Requests: 4}}, answered, Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 0, 0, 100 * msec, 0, 4 * msec}, 0},
 		"times of each request": {
 			counted, func(r *record.Record) { r.Server = &record.ServerTimes{QueueMS: new(0.0), TTFTMS: new(25.0)} },
 			Spans{5 * msec, msec, 3 * msec, 2 * msec, 0, 25 * msec, 15 * msec, 0, 60 * msec, 4 * msec}, 0,
@@ -208,7 +209,7 @@ func TestTheServerCountsEachAnswer(t *testing.T) {
 			c.Add(r)
 		}
 		s := c.Summary(1)
-		s.Evidence = &metrics.Evidence{Times: &metrics.ServerTotals{Queue: metrics.TimeTotal{Seconds: 0.05, Requests: counted}, Prefill: metrics.TimeTotal{Seconds: 0.15, Requests: counted}}}
+		s.Evidence = &metrics.Evidence{Times: &samples.Totals{Queue: samples.Total{Seconds: 0.05, Requests: counted}, Prefill: samples.Total{Seconds: 0.15, Requests: counted}}}
 		if got := Of(s).Counted; got != want {
 			t.Errorf("of %d: %d counted, want %d", counted, got, want)
 		}

@@ -1,4 +1,4 @@
-package metrics
+package course_test
 
 import (
 	"math"
@@ -6,17 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/course"
 	"github.com/servebench/servebench/metrics/record"
 )
 
+const msec = time.Millisecond
+
 // courseOf is the Course of n requests that go one after the other through that many slots, or start 10 ms apart
 // if there are none. shape says how long an answer takes to its first chunk, and between its ten chunks.
-func courseOf(n, slots int, shape func(i int) (ttft, gap time.Duration)) *Course {
-	config := Config{RequestRate: 100, Burstiness: 1}
+func courseOf(n, slots int, shape func(i int) (ttft, gap time.Duration)) *course.Course {
+	config := metrics.Config{RequestRate: 100, Burstiness: 1}
 	if slots > 0 {
 		config.RequestRate, config.MaxConcurrency = math.Inf(1), slots
 	}
-	c := NewCollector(&Header{Config: config})
+	c := metrics.NewCollector(&metrics.Header{Config: config})
 	free := make([]time.Duration, max(slots, 1))
 	for i := range n {
 		ttft, gap := shape(i)
@@ -85,7 +89,7 @@ func TestLatenciesThatDoubleAreAChange(t *testing.T) {
 
 // Of two replicas, one is three times slower. A few slow answers are no second kind, nor is a wide range.
 func TestTwoReplicasAreTwoModes(t *testing.T) {
-	slowed := func(slow func(i int) float64) *Course {
+	slowed := func(slow func(i int) float64) *course.Course {
 		steady := noisy(rand.New(rand.NewPCG(9, 9)))
 		return courseOf(200, 0, func(i int) (ttft, gap time.Duration) {
 			ttft, gap = steady(i)
@@ -122,19 +126,19 @@ func TestQuickAnswersAreCounted(t *testing.T) {
 
 // A ramp, a trace, and a load that starts at once change by themselves.
 func TestAnUnevenLoadHasNoCourse(t *testing.T) {
-	for name, config := range map[string]Config{
-		"ramp": {RequestRate: 100, RampUp: new(RampUp)}, "trace": {RequestRate: 100, SelfTimed: true}, "curve": {RequestRate: 100, RateCurve: "x"},
+	for name, config := range map[string]metrics.Config{
+		"ramp": {RequestRate: 100, RampUp: new(metrics.RampUp)}, "trace": {RequestRate: 100, SelfTimed: true}, "curve": {RequestRate: 100, RateCurve: "x"},
 		"at once": {RequestRate: math.Inf(1)}, "sessions": {RequestRate: 100, MaxSessions: 3}, "whole": {RequestRate: 100, Whole: true},
 	} {
-		c := NewCollector(&Header{Config: config})
+		c := metrics.NewCollector(&metrics.Header{Config: config})
 		for i := range 100 {
 			r := &record.Record{Index: i, Times: record.Times{Sent: time.Duration(i) * 10 * msec}, Tokens: record.Tokens{Out: 1}}
 			r.Answer.Chunks.Append(r.Times.Sent + time.Duration(10+10*(i/50))*msec)
 			r.Times.Last = r.Answer.Chunks.Last()
 			c.Add(r)
 		}
-		if course := c.Summary(1).Truth.Course; course.Of != 0 || course.Change != nil {
-			t.Errorf("%s: %+v", name, course)
+		if got := c.Summary(1).Truth.Course; got.Of != 0 || got.Change != nil {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package metrics
+// Package course says how the latencies of a run went in the order in which its requests were sent: whether they
+// changed, and whether there are two kinds of answers.
+package course
 
 import (
 	"cmp"
@@ -7,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/numpy"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A Course says how the latencies of a run went, in the order in which its requests were sent. Its zero value
@@ -50,8 +53,8 @@ type Modes struct {
 
 // How the course of a run is judged.
 const (
-	courseParts = 20 // in which the judged requests are compared, in the order of sending
-	courseLeast = 40 // requests, for fewer say nothing
+	pieces = 20 // in which the judged requests are compared, in the order of sending
+	least  = 40 // requests, for fewer say nothing
 
 	// Servers differ by a tenth from minute to minute. A quarter is more than users accept between two runs.
 	changeTimes = 1.25
@@ -66,26 +69,15 @@ const (
 	quickOf   = 0.25 // of the median TTFT
 )
 
-// course judges the answers of the run; nil if their times are unknown, or if the load was not even: then
-// latencies may change with it.
-func (c *Collector) course() *Course {
-	config := &c.header.Config
-	answers := c.timeline.answers
-	if len(answers) == 0 || c.noTruth {
-		return nil
-	}
+// Of judges answers of a run with an even load. Of those that were sent first it leaves out skipped, and as many of
+// those that were sent last. It does not change the slice.
+func Of(answers []tally.Answer, skipped int) *Course {
 	course := new(Course)
-	if !config.steady() || c.witness.truth.LaterTurns {
-		return course
-	}
 	sent := slices.Clone(answers)
-	slices.SortStableFunc(sent, func(a, b answer) int { return cmp.Compare(a.start, b.start) })
-	skipped := 0
-	if math.IsInf(config.RequestRate, 1) {
-		skipped = min(config.MaxConcurrency, len(sent))
-		sent = sent[skipped:max(len(sent)-skipped, skipped)]
-	}
-	if course.Of = len(sent); course.Of < courseLeast {
+	slices.SortStableFunc(sent, func(a, b tally.Answer) int { return cmp.Compare(a.Start, b.Start) })
+	skipped = min(skipped, len(sent))
+	sent = sent[skipped:max(len(sent)-skipped, skipped)]
+	if course.Of = len(sent); course.Of < least {
 		return course
 	}
 	course.quick(sent)
@@ -97,28 +89,16 @@ func (c *Collector) course() *Course {
 	return course
 }
 
-// steady reports that the load is the same throughout the run: requests at one rate, or in a number of slots.
-func (c *Config) steady() bool {
-	closed := math.IsInf(c.RequestRate, 1)
-	switch {
-	case c.RampUp != nil || c.SelfTimed || c.RateCurve != "" || c.MaxSessions > 0 || c.Whole:
-		return false
-	case closed:
-		return c.MaxConcurrency > 0 && !c.Paced()
-	}
-	return true
-}
-
 // quick finds answers that were complete before others began.
-func (c *Course) quick(sent []answer) {
+func (c *Course) quick(sent []tally.Answer) {
 	var firsts, whole []float64
 	for _, a := range sent {
-		firsts = append(firsts, a.ttft)
+		firsts = append(firsts, a.TTFT)
 	}
 	edge := quickOf * median(firsts)
 	for _, a := range sent {
-		if a.latency < edge {
-			whole = append(whole, a.latency)
+		if a.Latency < edge {
+			whole = append(whole, a.Latency)
 		}
 	}
 	if c.Quick = len(whole); c.Quick > 0 {
@@ -126,16 +106,8 @@ func (c *Course) quick(sent []answer) {
 	}
 }
 
-// pace is the time of an answer per chunk after the first, in seconds; 0 without one.
-func (a *answer) pace() float64 {
-	if a.gaps == 0 {
-		return 0
-	}
-	return (a.latency - a.ttft) / float64(a.gaps)
-}
-
 // logs are the logarithms of a latency of answers that have it.
-func logs(answers []answer, of func(*answer) float64) []float64 {
+func logs(answers []tally.Answer, of func(*tally.Answer) float64) []float64 {
 	var all []float64
 	for i := range answers {
 		if v := of(&answers[i]); v > 0 {
@@ -146,12 +118,13 @@ func logs(answers []answer, of func(*answer) float64) []float64 {
 }
 
 // changeOf finds the split of the answers whose sides differ most in TTFT or in the time per chunk.
-func changeOf(sent []answer) *Change {
+func changeOf(sent []tally.Answer) *Change {
 	at, most := 0, changeErrors
-	for _, of := range []func(*answer) float64{func(a *answer) float64 { return a.ttft }, (*answer).pace} {
+	ttft := func(a *tally.Answer) float64 { return a.TTFT }
+	for _, of := range []func(*tally.Answer) float64{ttft, (*tally.Answer).Pace} {
 		var parts []float64
-		for i := range courseParts {
-			part := logs(sent[i*len(sent)/courseParts:(i+1)*len(sent)/courseParts], of)
+		for i := range pieces {
+			part := logs(sent[i*len(sent)/pieces:(i+1)*len(sent)/pieces], of)
 			if len(part) == 0 {
 				parts = nil
 				break
@@ -165,10 +138,10 @@ func changeOf(sent []answer) *Change {
 	if at == 0 {
 		return nil
 	}
-	n := at * len(sent) / courseParts
+	n := at * len(sent) / pieces
 	return &Change{
-		At: seconds(sent[n].start), Requests: n,
-		Before: stretchOf(sent[:n], sent[n].start), After: stretchOf(sent[n:], sent[len(sent)-1].start),
+		At: seconds(sent[n].Start), Requests: n,
+		Before: stretchOf(sent[:n], sent[n].Start), After: stretchOf(sent[n:], sent[len(sent)-1].Start),
 	}
 }
 
@@ -201,19 +174,19 @@ func spreadAround(values []float64) (sum float64) {
 }
 
 // stretchOf has the numbers of answers that were sent one after the other until that time, in seconds.
-func stretchOf(sent []answer, until float64) (s Stretch) {
+func stretchOf(sent []tally.Answer, until float64) (s Stretch) {
 	chunks, n := 0.0, 0
 	for i := range sent {
-		s.TTFT += sent[i].ttft * 1000 / float64(len(sent))
-		if sent[i].gaps > 0 {
-			chunks += sent[i].pace() * 1000
+		s.TTFT += sent[i].TTFT * 1000 / float64(len(sent))
+		if sent[i].Gaps > 0 {
+			chunks += sent[i].Pace() * 1000
 			n++
 		}
 	}
 	if n > 0 {
 		s.TPOT = chunks / float64(n)
 	}
-	if took := until - sent[0].start; took > 0 {
+	if took := until - sent[0].Start; took > 0 {
 		s.Rate = float64(len(sent)) / took
 	}
 	return s
@@ -222,12 +195,12 @@ func stretchOf(sent []answer, until float64) (s Stretch) {
 // modesOf finds two kinds of answers by their time per chunk: the split of the sorted logarithms that leaves
 // least variance within its sides. Otsu, A threshold selection method from gray-level histograms, IEEE Trans. SMC
 // 9(1), 1979.
-func modesOf(sent []answer) *Modes {
-	all := logs(sent, (*answer).pace)
+func modesOf(sent []tally.Answer) *Modes {
+	all := logs(sent, (*tally.Answer).Pace)
 	slices.Sort(all)
 	n := len(all)
 	whole := spreadAround(all)
-	if n < courseLeast || whole == 0 {
+	if n < least || whole == 0 {
 		return nil
 	}
 	total, below := 0.0, 0.0
@@ -254,3 +227,5 @@ func median(values []float64) float64 {
 	slices.Sort(values)
 	return numpy.Percentile(values, 50)
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,4 +1,4 @@
-package metrics
+package samples
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 // Contradicts says why s and a later sample cannot be from one process: it restarted, or there are
 // several replicas behind one URL. It is "" if they can.
-func (s *ServerSample) Contradicts(later *ServerSample) string {
+func (s *Server) Contradicts(later *Server) string {
 	if s.Start != nil && later.Start != nil && *s.Start != *later.Start {
 		return fmt.Sprintf("it comes from processes that started at %s and at %s", instant(*s.Start), instant(*later.Start))
 	}
@@ -37,11 +37,11 @@ func instant(seconds float64) string {
 // Processes checks the samples of each URL. The zero value is ready.
 type Processes struct {
 	// last is by Sample.From: the last known value of each counter, nil if there was none.
-	last map[string]*ServerSample
+	last map[string]*Server
 }
 
 // Last is the last known value of each counter of a URL; nil if there was no sample.
-func (p *Processes) Last(from string) *ServerSample { return p.last[from] }
+func (p *Processes) Last(from string) *Server { return p.last[from] }
 
 // Len is the number of URLs.
 func (p *Processes) Len() int { return len(p.last) }
@@ -53,7 +53,7 @@ func (p *Processes) Add(s *Sample) string {
 		return "" // it is about GPUs or a pool, or empty
 	}
 	if p.last == nil {
-		p.last = map[string]*ServerSample{}
+		p.last = map[string]*Server{}
 	}
 	before := p.last[s.From]
 	switch {
@@ -64,7 +64,7 @@ func (p *Processes) Add(s *Sample) string {
 		p.last[s.From] = s.Server
 		return ""
 	}
-	p.last[s.From] = &ServerSample{
+	p.last[s.From] = &Server{
 		Preemptions:   cmp.Or(s.Server.Preemptions, before.Preemptions),
 		PrefixQueries: cmp.Or(s.Server.PrefixQueries, before.PrefixQueries),
 		PrefixHits:    cmp.Or(s.Server.PrefixHits, before.PrefixHits),
@@ -76,22 +76,4 @@ func (p *Processes) Add(s *Sample) string {
 		why = "at " + s.From + " " + why
 	}
 	return why
-}
-
-// WhyMixed says why the server's /metrics are not of one process under only this load; "" if they
-// may be.
-func (s *Summary) WhyMixed() string {
-	if s.Evidence != nil && s.Evidence.Mixed != "" {
-		return s.Evidence.Mixed
-	}
-	return s.Mixed
-}
-
-// Start is the start of the server that the whole run measured; nil if it is unknown, and if there
-// were several.
-func (s *Summary) Start() *ServerStart {
-	if s.Mixed != "" || s.Evidence != nil && s.Evidence.Restarted != "" {
-		return nil
-	}
-	return s.Header.Server
 }

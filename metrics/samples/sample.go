@@ -1,7 +1,12 @@
-package metrics
+// Package samples says what a server, its GPUs and its pool of memory reported at moments of a run.
+//
+// A Sample is one moment, as a line of a stream has it. Processes tells samples of one process from samples of several,
+// and Totals are what a server added up between two looks.
+package samples
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/servebench/servebench/metrics/gpu"
 )
@@ -13,15 +18,27 @@ type Sample struct {
 	From   string        `json:"from,omitempty"`
 	At     time.Duration `json:"at"`               // when it was requested, from the start of the run
 	Took   time.Duration `json:"took,omitempty"`   // time until the answer came
-	Server *ServerSample `json:"server,omitempty"` // from /metrics, summed over engines
-	GPUs   []GPUSample   `json:"gpus,omitempty"`   // what each GPU was doing
-	Pool   *PoolSample   `json:"pool,omitempty"`   // kvcached's pool of a server
+	Server *Server       `json:"server,omitempty"` // from /metrics, summed over engines
+	GPUs   []GPU         `json:"gpus,omitempty"`   // what each GPU was doing
+	Pool   *Pool         `json:"pool,omitempty"`   // kvcached's pool of a server
 	Error  string        `json:"error,omitempty"`  // why something is missing
 }
 
-// A ServerSample is what a server's /metrics reported, summed over its engines. Counters count from
+// Size is the bytes that a kept s takes, with the numbers that it points to.
+func (s *Sample) Size() int {
+	n := int(unsafe.Sizeof(*s)) + len(s.GPUs)*2*int(unsafe.Sizeof(GPU{})) + len(s.Error)
+	if s.Server != nil {
+		n += 2 * int(unsafe.Sizeof(*s.Server))
+	}
+	if s.Pool != nil {
+		n += int(unsafe.Sizeof(*s.Pool))
+	}
+	return n
+}
+
+// A Server is what a server's /metrics reported, summed over its engines. Counters count from
 // the server's start.
-type ServerSample struct {
+type Server struct {
 	Running *float64 `json:"running,omitempty"` // requests in the batch
 	Waiting *float64 `json:"waiting,omitempty"` // requests waiting to be admitted
 	// KVCache is the share of the KV cache in use, 0 to 1: the mean over engines.
@@ -40,8 +57,8 @@ type ServerSample struct {
 	Start *float64 `json:"start,omitempty"`
 }
 
-// A GPUSample is what one GPU was doing.
-type GPUSample struct {
+// A GPU is what one GPU was doing.
+type GPU struct {
 	Index       int      `json:"index"`                  // number of the GPU
 	MemoryUsed  *float64 `json:"memory_used,omitempty"`  // memory in use, MiB
 	MemoryTotal *float64 `json:"memory_total,omitempty"` // all its memory, MiB
@@ -52,9 +69,9 @@ type GPUSample struct {
 	Energy  *float64     `json:"energy,omitempty"` // counter of energy taken, J
 }
 
-// A PoolSample is the state of a server's elastic pool of GPU memory for KV cache, as kvcached
+// A Pool is the state of a server's elastic pool of GPU memory for KV cache, as kvcached
 // publishes it. In a Sample with an Error, only the Name is known.
-type PoolSample struct {
+type Pool struct {
 	// Name is its KVCACHED_IPC_NAME.
 	Name string `json:"name"`
 	// Limit is how much the server may use, in bytes.
@@ -66,4 +83,4 @@ type PoolSample struct {
 }
 
 // Held is the GPU memory that the pool takes, in bytes.
-func (p *PoolSample) Held() int64 { return p.Used + p.Prealloc }
+func (p *Pool) Held() int64 { return p.Used + p.Prealloc }
