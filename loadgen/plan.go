@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // A Plan says what to send to which server, when, and what to watch during the load. Run does not
@@ -58,7 +59,7 @@ type Plan struct {
 	Version, Commit string
 
 	// Selftest, if set, returns what a selftest measured on this machine; nil if there was none.
-	Selftest func() (*metrics.Selftest, error)
+	Selftest func() (*evidence.Selftest, error)
 
 	// Flags are the command's flags, without secrets, for the headers of records.
 	Flags []metrics.KV

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -84,7 +85,7 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		}
 		run.Loads = append(run.Loads, load)
 	}
-	seen := func() *metrics.Evidence { return nil }
+	seen := func() *evidence.Evidence { return nil }
 	over, unhook, stopProbes := func() {}, func() {}, func(error) {}
 	run.Started = func(epoch time.Time) {
 		if !tr.inMemory() {
@@ -127,14 +128,14 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 }
 
 // watchProcess watches this process until seen is called, which returns the evidence.
-func (tr *trial) watchProcess() (seen func() *metrics.Evidence) {
+func (tr *trial) watchProcess() (seen func() *evidence.Evidence) {
 	var servers []int
 	for _, t := range tr.targets {
 		servers = append(servers, t.pid())
 	}
 	pulse := host.StartPulse(servers...)
-	return func() *metrics.Evidence {
-		var e metrics.Evidence
+	return func() *evidence.Evidence {
+		var e evidence.Evidence
 		pulse.Stop(&e)
 		return &e
 	}
@@ -233,7 +234,7 @@ func (tr *trial) take(records iter.Seq2[*record.Record, error]) error {
 
 // summaries sums up each target of a trial that took so long. seen is what was seen of this process
 // during the load, nil for nothing.
-func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *metrics.Evidence) (
+func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *evidence.Evidence) (
 	sums []*metrics.Summary, err error) {
 	atOnce := 0
 	for _, t := range tr.targets {
@@ -265,13 +266,13 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 }
 
 // evidence is what was seen of this process and of the target's connections.
-func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
+func (t *target) evidence(seen evidence.Evidence) *evidence.Evidence {
 	t.tally.Report(&seen)
-	seen.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
-	seen.Names = t.names.Report()
-	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
-	seen.MayPrioritize = host.MayPrioritize()
-	seen.WriteBlocked, seen.Restarted = t.recorder.blocked(), t.restarted()
+	seen.Connections.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
+	seen.Connections.Names = t.names.Report()
+	seen.Connections.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
+	seen.CPU.MayPrioritize = host.MayPrioritize()
+	seen.WriteBlocked, seen.Server.Restarted = t.recorder.blocked(), t.restarted()
 	return &seen
 }
 

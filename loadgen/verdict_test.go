@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -50,7 +51,7 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 	if s.Completed != tr.num {
 		t.Errorf("%d requests were measured, want %d", s.Completed, tr.num)
 	}
-	s.Evidence = &metrics.Evidence{}
+	s.Evidence = &evidence.Evidence{}
 	trust.Judge(s)
 	return s.Trust
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/spool"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -89,7 +89,7 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		if err := tr.take(daily(run.Records(t.Context()), &inUse)); err != nil {
 			t.Fatal(err)
 		}
-		sums, err := tr.summaries(t.Context(), nil, week, new(metrics.Evidence))
+		sums, err := tr.summaries(t.Context(), nil, week, new(evidence.Evidence))
 		if err != nil || sums[0].Completed+sums[0].Failed != sent || sums[0].Failed != sent/50 || len(inUse) != 7 {
 			t.Fatalf("%v: %d of %d failed, of %d; %d days", err, sums[0].Failed, sums[0].Completed, sent, len(inUse))
 		}

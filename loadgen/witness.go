@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
@@ -71,9 +72,9 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 		return
 	}
 	several := cmp.Or(s.Mixed, w.several(after, again))
-	s.Evidence.Restarted = cmp.Or(s.Evidence.Restarted, w.restart(after, again, s.Header.Start()), several)
-	s.Evidence.Mixed = cmp.Or(several, w.others(after, most))
-	if s.Evidence.Mixed == "" {
+	s.Evidence.Server.Restarted = cmp.Or(s.Evidence.Server.Restarted, w.restart(after, again, s.Header.Start()), several)
+	s.Evidence.Server.Mixed = cmp.Or(several, w.others(after, most))
+	if s.Evidence.Server.Mixed == "" {
 		w.count(s, after)
 	}
 }
@@ -123,9 +124,9 @@ func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	s.SpecDecode = before.SpecDecode(later)
 	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
 	if times := later.Times.Since(before.Times); times != (samples.Totals{}) {
-		s.Evidence.Times = &times
+		s.Evidence.Server.Times = &times
 	}
-	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries,
+	s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = later.PrefixQueries-before.PrefixQueries,
 		later.PrefixHits-before.PrefixHits
 }
 
@@ -156,7 +157,7 @@ func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
 }
 
 // selftest is the result of the last selftest of this machine.
-func (t *target) selftest() *metrics.Selftest {
+func (t *target) selftest() *evidence.Selftest {
 	if t.Selftest == nil {
 		return nil
 	}

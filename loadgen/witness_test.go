@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
@@ -25,7 +26,7 @@ func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...
 		return []scrape.Counters{now}
 	}
 	s := aspect.Collector(&metrics.Header{WarmUp: warmUp}).Summary(10)
-	s.Evidence = new(metrics.Evidence)
+	s.Evidence = new(evidence.Evidence)
 	w.report(context.Background(), s, w.most(0, 1))
 	return s
 }
@@ -64,11 +65,11 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 	} {
 		s := testified(0, 100, before, c.later...)
 		e, known := s.Evidence, c.mixed == ""
-		if !strings.HasPrefix(e.Mixed, c.mixed) || (e.Mixed == "") != known || (e.PrefixQueries > 0) != known || (e.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
-			t.Errorf("%s: %d of %d, %+v, %q", name, e.PrefixHits, e.PrefixQueries, s.SpecDecode, e.Mixed)
+		if !strings.HasPrefix(e.Server.Mixed, c.mixed) || (e.Server.Mixed == "") != known || (e.Server.PrefixQueries > 0) != known || (e.Server.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
+			t.Errorf("%s: %d of %d, %+v, %q", name, e.Server.PrefixHits, e.Server.PrefixQueries, s.SpecDecode, e.Server.Mixed)
 		}
-		if several := !known && name != "beyond"; (e.Restarted != "") != several {
-			t.Errorf("%s: it restarted: %q", name, e.Restarted)
+		if several := !known && name != "beyond"; (e.Server.Restarted != "") != several {
+			t.Errorf("%s: it restarted: %q", name, e.Server.Restarted)
 		}
 	}
 }
@@ -94,9 +95,9 @@ func TestAProcessThatBeganDuringARunIsARestart(t *testing.T) {
 			return []scrape.Counters{now}
 		}
 		s := aspect.Collector(&metrics.Header{Epoch: time.Unix(c.epoch, 0)}).Summary(10)
-		s.Evidence = new(metrics.Evidence)
+		s.Evidence = new(evidence.Evidence)
 		w.compare(t.Context(), s, 1000)
-		if got := s.Evidence.Restarted; !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+		if got := s.Evidence.Server.Restarted; !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -107,15 +108,15 @@ func TestTheServersTimesAreOfThisRun(t *testing.T) {
 	before, after := cached(1, 1000, 500), cached(1, 1100, 503)
 	before.Times.Queue, after.Times.Queue = samples.Total{Seconds: 1, Requests: 10}, samples.Total{Seconds: 3, Requests: 14}
 	want := samples.Totals{Queue: samples.Total{Seconds: 2, Requests: 4}}
-	if got := testified(0, 100, before, after).Evidence.Times; got == nil || *got != want {
+	if got := testified(0, 100, before, after).Evidence.Server.Times; got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	more := cached(1, 2000, 503)
 	more.Times = after.Times
-	if got := testified(0, 100, before, more).Evidence.Times; got != nil {
+	if got := testified(0, 100, before, more).Evidence.Server.Times; got != nil {
 		t.Errorf("a server under another load: %+v", got)
 	}
-	if got := testified(0, 100, cached(1, 1000, 500), cached(1, 1100, 503)).Evidence.Times; got != nil {
+	if got := testified(0, 100, cached(1, 1000, 500), cached(1, 1100, 503)).Evidence.Server.Times; got != nil {
 		t.Errorf("a server without histograms: %+v", got)
 	}
 }

@@ -9,22 +9,23 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/tally"
 )
 
 // An End closes a run's stream. It has what the records do not.
 type End struct {
-	Seconds     float64      `json:"seconds"`                // duration of the measured part
-	Completed   int          `json:"completed"`              // number of completed requests
-	Failed      int          `json:"failed"`                 // number of failed requests
-	Interrupted bool         `json:"interrupted,omitempty"`  // true if the run was stopped
-	StoppedBy   string       `json:"stopped_by,omitempty"`   // what did, unless an interrupt
-	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`  // speculative decoding
-	Diffusion   *Diffusion   `json:"diffusion,omitempty"`    // diffusion decoding
-	Probes      *Probes      `json:"probes,omitempty"`       // latencies of probe requests
-	RateChanges []RateChange `json:"rate_changes,omitempty"` // of a ramp: when the rate changed
-	Warnings    []string     `json:"warnings,omitempty"`     // printed warnings
-	Evidence    *Evidence    `json:"evidence,omitempty"`     // what it saw of itself and of GPUs
+	Seconds     float64            `json:"seconds"`                // duration of the measured part
+	Completed   int                `json:"completed"`              // number of completed requests
+	Failed      int                `json:"failed"`                 // number of failed requests
+	Interrupted bool               `json:"interrupted,omitempty"`  // true if the run was stopped
+	StoppedBy   string             `json:"stopped_by,omitempty"`   // what did, unless an interrupt
+	SpecDecode  *SpecDecode        `json:"spec_decode,omitempty"`  // speculative decoding
+	Diffusion   *Diffusion         `json:"diffusion,omitempty"`    // diffusion decoding
+	Probes      *Probes            `json:"probes,omitempty"`       // latencies of probe requests
+	RateChanges []RateChange       `json:"rate_changes,omitempty"` // of a ramp: when the rate changed
+	Warnings    []string           `json:"warnings,omitempty"`     // printed warnings
+	Evidence    *evidence.Evidence `json:"evidence,omitempty"`     // what it saw of itself and of GPUs
 
 	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
@@ -123,7 +124,7 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 		whole := *e.Evidence
 		s.Evidence = &whole
 	default:
-		s.Evidence.add(e.Evidence, sameMachine)
+		s.Evidence.Add(e.Evidence, sameMachine)
 	}
 	ages, err := e.histogram(ageHistogram)
 	if ages != nil {

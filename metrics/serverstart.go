@@ -36,8 +36,8 @@ type ServerStart struct {
 // WhyMixed says why the server's /metrics are not of one process under only this load; "" if they
 // may be.
 func (s *Summary) WhyMixed() string {
-	if s.Evidence != nil && s.Evidence.Mixed != "" {
-		return s.Evidence.Mixed
+	if s.Evidence != nil && s.Evidence.Server.Mixed != "" {
+		return s.Evidence.Server.Mixed
 	}
 	return s.Mixed
 }
@@ -45,7 +45,7 @@ func (s *Summary) WhyMixed() string {
 // Start is the start of the server that the whole run measured; nil if it is unknown, and if there
 // were several.
 func (s *Summary) Start() *ServerStart {
-	if s.Mixed != "" || s.Evidence != nil && s.Evidence.Restarted != "" {
+	if s.Mixed != "" || s.Evidence != nil && s.Evidence.Server.Restarted != "" {
 		return nil
 	}
 	return s.Header.Server

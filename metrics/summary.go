@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/cost"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -94,8 +95,8 @@ type Summary struct {
 	// Adapters are the LoRA adapters that requests asked for, by name; nil for none. Requests without
 	// an adapter are in none of them.
 	Adapters []Adapter
-	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
-	Evidence *Evidence // what the load generator noticed; nil if nothing watched
+	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
+	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
 	// Clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
 	Clocks []gpu.Clocks
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.

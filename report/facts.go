@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/cost"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -56,16 +57,16 @@ func truth(s *metrics.Summary) pyjson.Object {
 	failureFacts(&o, s)
 	shardFacts(&o, s.Shards)
 	if e := s.Evidence; e != nil {
-		nameFacts(&o, e.Names)
-		o.Set("opened_connections", e.Opened)
-		o.Set("warmed_connections", e.Warmed)
-		setSome(&o, "dropped_connections", e.Dropped)
-		setSome(&o, "times_unprocessed", e.Unprocessed)
-		if e.Transport != "" {
-			o.Set("transport", e.Transport)
+		nameFacts(&o, e.Connections.Names)
+		o.Set("opened_connections", e.Connections.Opened)
+		o.Set("warmed_connections", e.Connections.Warmed)
+		setSome(&o, "dropped_connections", e.Connections.Dropped)
+		setSome(&o, "times_unprocessed", e.Connections.Unprocessed)
+		if e.Connections.Transport != "" {
+			o.Set("transport", e.Connections.Transport)
 		}
-		if e.OthersCPU > 0 && e.Watched > 0 {
-			o.Set("other_processes_cores", e.OthersCPU.Seconds()/e.Watched.Seconds())
+		if e.CPU.Others > 0 && e.CPU.Watched > 0 {
+			o.Set("other_processes_cores", e.CPU.Others.Seconds()/e.CPU.Watched.Seconds())
 		}
 		if e.WriteBlocked > 0 {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
@@ -206,7 +207,7 @@ func orInf(v float64) any {
 }
 
 // nameFacts say what the names of the server and its proxy led to.
-func nameFacts(o *pyjson.Object, names []metrics.Lookup) {
+func nameFacts(o *pyjson.Object, names []evidence.Lookup) {
 	var all []any
 	for _, l := range names {
 		out := []string{}

@@ -143,8 +143,8 @@ func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
 
 // transport says which code spoke HTTP.
 func transport(s *metrics.Summary) []vllm.Row {
-	if s.Evidence == nil || s.Evidence.Transport == "" {
+	if s.Evidence == nil || s.Evidence.Connections.Transport == "" {
 		return nil
 	}
-	return []vllm.Row{{Label: "Transport:", Value: s.Evidence.Transport}}
+	return []vllm.Row{{Label: "Transport:", Value: s.Evidence.Connections.Transport}}
 }

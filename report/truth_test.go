@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
@@ -59,9 +60,8 @@ func measured(c metrics.Config, n int, vary func(i int, r *record.Record)) *metr
 // fair is a run at a rate that nothing is to be said against.
 func fair() *metrics.Summary {
 	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *record.Record) {})
-	s.Evidence = &metrics.Evidence{
-		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, Machine: 4, OthersCPU: 500 * ms, GCs: 1, GCPaused: 30 * time.Microsecond,
-		PrefixQueries: 15000, PrefixHits: 480,
+	s.Evidence = &evidence.Evidence{
+		CPU: evidence.CPU{Cores: 2, Watched: 2 * time.Second, Used: 300 * ms, Busiest: 0.2, Machine: 4, Others: 500 * ms}, Stamps: evidence.Stamps{Kernel: 1500}, Connections: evidence.Connections{Opened: 3, Warmed: 16}, Pauses: evidence.Pauses{GCs: 1, GCPaused: 30 * time.Microsecond}, Server: evidence.Server{PrefixQueries: 15000, PrefixHits: 480},
 	}
 	return s
 }
@@ -82,10 +82,8 @@ func foul() *metrics.Summary {
 			r.Result.Class, r.Result.Error, r.Attempts, r.Reconnects = record.Status, "no room", 5, 1
 		}
 	})
-	s.Evidence = &metrics.Evidence{
-		Cores: 2, Watched: 2 * time.Second, CPU: 3800 * ms, BusiestCPU: 0.97, KernelStamps: 700, UserStamps: 90, SharedReads: 200,
-		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12, Dropped: 50, Opened: 79,
-		Exhausted: 2, Exhaustion: "dial tcp:\ntoo many open files",
+	s.Evidence = &evidence.Evidence{
+		CPU: evidence.CPU{Cores: 2, Watched: 2 * time.Second, Used: 3800 * ms, Busiest: 0.97}, Stamps: evidence.Stamps{Kernel: 700, User: 90, SharedReads: 200}, Pauses: evidence.Pauses{Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms}, Connections: evidence.Connections{Proxy: "proxy:3128", Closed: 12, Dropped: 50, Opened: 79, Exhausted: 2, Exhaustion: "dial tcp:\ntoo many open files"},
 	}
 	return s
 }
@@ -329,7 +327,7 @@ func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
 
 func TestRefusedStreamsAreCounted(t *testing.T) {
 	s := fair()
-	s.Resent.Reconnects, s.Evidence.Unprocessed = 3, 5
+	s.Resent.Reconnects, s.Evidence.Connections.Unprocessed = 3, 5
 	var b strings.Builder
 	if err := Truth(&b, s); err != nil {
 		t.Fatal(err)
@@ -341,9 +339,9 @@ func TestRefusedStreamsAreCounted(t *testing.T) {
 
 func TestNamesAreInTheTruth(t *testing.T) {
 	s := fair()
-	s.Evidence.Names = []metrics.Lookup{
+	s.Evidence.Connections.Names = []evidence.Lookup{
 		{Name: "proxy.test", Took: 3 * ms / 2, Addresses: 1},
-		{Name: "gpu.test", Took: 200 * ms, Addresses: 3, LeftOut: []metrics.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}},
+		{Name: "gpu.test", Took: 200 * ms, Addresses: 3, LeftOut: []evidence.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}},
 	}
 	var b strings.Builder
 	if err := Truth(&b, s); err != nil {

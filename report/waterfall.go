@@ -101,8 +101,8 @@ func (b *bars) next(length float64) string {
 func waterfallNotes(s *metrics.Summary, of *spans.Waterfall) (notes []string) {
 	add := func(format string, values ...any) { notes = append(notes, fmt.Sprintf(format, values...)) }
 	var times samples.Totals
-	if s.Evidence != nil && s.Evidence.Times != nil {
-		times = *s.Evidence.Times
+	if s.Evidence != nil && s.Evidence.Server.Times != nil {
+		times = *s.Evidence.Server.Times
 	}
 	switch {
 	case of.Counted > 0:

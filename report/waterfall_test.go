@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
@@ -39,7 +40,7 @@ func fallen(t *testing.T, times *samples.Totals, tell func(i int, r *record.Reco
 		c.Add(r)
 	}
 	s := c.Summary(41)
-	s.Evidence = &metrics.Evidence{Times: times}
+	s.Evidence = &evidence.Evidence{Server: evidence.Server{Times: times}}
 	return s
 }
 

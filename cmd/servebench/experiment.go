@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -155,7 +156,7 @@ func exitOf(err error) error {
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
 	p.Version, p.Commit = version.Number(), version.Commit()
-	p.Selftest = func() (*metrics.Selftest, error) { return selftest.Stored(p.Version) }
+	p.Selftest = func() (*evidence.Selftest, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.PartLabels = o.Results.Filename == ""
 	p.Keep = loadgen.Keep{

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -56,7 +57,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 			took = max(took, r.Times.End)
 		}
 		s := c.Summary(took.Seconds())
-		s.Evidence = &metrics.Evidence{}
+		s.Evidence = &evidence.Evidence{}
 		if err = errors.Join(err, sw.End(s)); err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -187,16 +188,16 @@ var meetings = map[string]func(s *metrics.Summary){
 	"an early chunk": func(s *metrics.Summary) {
 		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Content: 9, Early: 9, Ahead: time.Hour}
 	},
-	"no connections": func(s *metrics.Summary) { s.Evidence.Exhausted = 7 },
+	"no connections": func(s *metrics.Summary) { s.Evidence.Connections.Exhausted = 7 },
 	"connecting": func(s *metrics.Summary) {
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 9, Of: 9, Connect: time.Hour}
 	},
-	"a known prompt": func(s *metrics.Summary) { s.Evidence.PrefixHits, s.Evidence.PrefixQueries = 1000, 1000 },
+	"a known prompt": func(s *metrics.Summary) { s.Evidence.Server.PrefixHits, s.Evidence.Server.PrefixQueries = 1000, 1000 },
 	"a busy client": func(s *metrics.Summary) {
-		s.Evidence.BusiestCPU, s.Evidence.CPU, s.Evidence.Cores = 1, 10*time.Second, 1
+		s.Evidence.CPU.Busiest, s.Evidence.CPU.Used, s.Evidence.CPU.Cores = 1, 10*time.Second, 1
 	},
 	"a slow start":    func(s *metrics.Summary) { since.Of(s).UndelayedTTFT = metrics.Distribution{}; undelay(s) },
-	"several servers": func(s *metrics.Summary) { s.Evidence.Mixed = "its counts went back" },
+	"several servers": func(s *metrics.Summary) { s.Evidence.Server.Mixed = "its counts went back" },
 	"several tokens":  func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 9, Chunks: 9, Tokens: 90} },
 	"shards that lag": func(s *metrics.Summary) {
 		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{To: time.Hour}, Last: "b"}
@@ -204,7 +205,7 @@ var meetings = map[string]func(s *metrics.Summary){
 	"a short context": func(s *metrics.Summary) {
 		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 9, Short: 9, Reasons: map[string]int{"length": 9}}
 	},
-	"insecure answers": func(s *metrics.Summary) { s.Evidence.Unverified = true },
+	"insecure answers": func(s *metrics.Summary) { s.Evidence.Connections.Unverified = true },
 }
 
 // undelay has our own delay make the whole TTFT.
@@ -229,7 +230,7 @@ func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
 		c.Add(r)
 	}
 	s := c.Summary(2)
-	s.Evidence = &metrics.Evidence{Cores: 2, Watched: 10 * time.Second, CPU: time.Second, KernelStamps: 200}
+	s.Evidence = &evidence.Evidence{CPU: evidence.CPU{Cores: 2, Watched: 10 * time.Second, Used: time.Second}, Stamps: evidence.Stamps{Kernel: 200}}
 	meet(s)
 	trust.Judge(s)
 	return s.Trust

@@ -97,7 +97,7 @@ func TestReplicasBehindALoadBalancerAreNotTakenForOneServer(t *testing.T) {
 	for range 2 { // before and after are of either
 		s, said := loaded(t, balancer)
 		said = strings.Join(strings.Fields(said), " ")
-		if s.Completed != 8 || judgedByCache(s) || s.Evidence.PrefixQueries != 0 || !strings.Contains(s.Evidence.Mixed, "it comes from processes that started at ") || !strings.Contains(said, advice) {
+		if s.Completed != 8 || judgedByCache(s) || s.Evidence.Server.PrefixQueries != 0 || !strings.Contains(s.Evidence.Server.Mixed, "it comes from processes that started at ") || !strings.Contains(said, advice) {
 			t.Errorf("%+v\n%s", s.Evidence, said)
 		}
 	}
@@ -112,7 +112,7 @@ func TestNamedReplicasAreAddedUp(t *testing.T) {
 	heat(t, b)
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	s, said := loaded(t, startBalancer(t, a, b), "--server-metrics", a.url+","+b.url, "--server-metrics-interval", "0.1", "-o", file)
-	if e := s.Evidence; s.Mixed != "" || e.Mixed != "" || e.PrefixQueries != 8*50 || !judgedByCache(s) {
+	if e := s.Evidence; s.Mixed != "" || e.Server.Mixed != "" || e.Server.PrefixQueries != 8*50 || !judgedByCache(s) {
 		t.Errorf("%q, %+v\n%s", s.Mixed, e, said)
 	}
 	if seen := s.Watched.Seen; seen.Running == nil || *seen.Running <= 0 || *seen.Running > 2 || *seen.Preemptions != 0 {

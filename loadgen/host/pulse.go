@@ -7,7 +7,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 const (
@@ -159,31 +159,34 @@ func (s *pauses) take(pause, ended, waited time.Duration) {
 }
 
 // Stop ends the watch and fills in what happened since StartPulse.
-func (p *Pulse) Stop(e *metrics.Evidence) {
+func (p *Pulse) Stop(e *evidence.Evidence) {
 	close(p.stop)
 	<-p.done
 	p.beat()
 	last, gc := p.look()
 	p.waits.close()
 
-	e.Cores = int(math.Ceil(p.cores))
-	e.Watched = last.at.Sub(p.start)
-	e.CPU = last.cpu - p.cpu
-	e.BusiestCPU = p.busiest
+	cpu := &e.CPU
+	cpu.Cores = int(math.Ceil(p.cores))
+	cpu.Watched = last.at.Sub(p.start)
+	cpu.Used = last.cpu - p.cpu
+	cpu.Busiest = p.busiest
 	machine := last.machine.Sub(p.machine)
-	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
-	e.OthersCPU, e.BusiestOthers, e.BusiestServers = machine.Others(e.CPU+max(0, last.servers-p.serversAt)), p.others,
-		p.served
-	e.Quota, e.Throttled = p.quota.used()
-	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
-	e.StallWait, e.LongestStallWait = p.stood.waited, p.stood.longestWait
-	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
-	e.GCs = int(gc.NumGC - p.gc.NumGC)
-	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
-	e.LongestGC, e.GCWait = p.pauses.longest, p.pauses.waited
+	cpu.Machine, cpu.Stolen = machine.Cores, machine.StolenShare()
+	cpu.Others = machine.Others(cpu.Used + max(0, last.servers-p.serversAt))
+	cpu.BusiestOthers, cpu.BusiestServers = p.others, p.served
+	cpu.Quota, cpu.Throttled = p.quota.used()
+
+	pauses := &e.Pauses
+	pauses.Stalls, pauses.Stalled, pauses.LongestStall = p.stood.times, p.stood.total, p.stood.longest
+	pauses.StallWait, pauses.LongestStallWait = p.stood.waited, p.stood.longestWait
+	pauses.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
+	pauses.GCs = int(gc.NumGC - p.gc.NumGC)
+	pauses.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
+	pauses.LongestGC, pauses.GCWait = p.pauses.longest, p.pauses.waited
 	// Setting the wall clock moves it against the monotonic one; steering its
 	// rate moves both alike.
-	e.ClockStep = (last.at.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)
+	pauses.ClockStep = (last.at.Round(0).Sub(p.start.Round(0)) - cpu.Watched).Round(time.Microsecond)
 }
 
 // A standstill adds up how late beats came.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
@@ -36,12 +36,12 @@ func TestAPulseOfAQuietProcessNoticesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := StartPulse()
 		time.Sleep(2500 * time.Millisecond)
-		var e metrics.Evidence
+		var e evidence.Evidence
 		p.Stop(&e)
-		if e.Watched != 2500*time.Millisecond || e.Cores < 1 {
-			t.Errorf("watched %v on %d cores", e.Watched, e.Cores)
+		if e.CPU.Watched != 2500*time.Millisecond || e.CPU.Cores < 1 {
+			t.Errorf("watched %v on %d cores", e.CPU.Watched, e.CPU.Cores)
 		}
-		if e.Stalls != 0 || e.Stalled != 0 || e.LongestStall != 0 || e.ClockStep != 0 {
+		if e.Pauses.Stalls != 0 || e.Pauses.Stalled != 0 || e.Pauses.LongestStall != 0 || e.Pauses.ClockStep != 0 {
 			t.Errorf("in fake time there are no stalls and no steps: %+v", e)
 		}
 	})
@@ -53,16 +53,16 @@ func TestAPulseCountsCPUAndCollections(t *testing.T) {
 	for before := processCPU(); before != 0 && processCPU() < before+20*time.Millisecond; {
 		kept = append(kept[:len(kept)%64], make([]byte, 1<<20))
 	}
-	var e metrics.Evidence
+	var e evidence.Evidence
 	p.Stop(&e)
 	if processCPU() == 0 {
 		t.Skip("this system does not tell a process's CPU time")
 	}
-	if e.CPU < 20*time.Millisecond || e.BusiestCPU <= 0 {
-		t.Errorf("CPU %v, busiest share %v", e.CPU, e.BusiestCPU)
+	if e.CPU.Used < 20*time.Millisecond || e.CPU.Busiest <= 0 {
+		t.Errorf("CPU %v, busiest share %v", e.CPU.Used, e.CPU.Busiest)
 	}
-	if e.GCs < 1 || e.GCPaused <= 0 || e.LongestGC <= 0 || e.LongestGC > e.GCPaused {
-		t.Errorf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+	if e.Pauses.GCs < 1 || e.Pauses.GCPaused <= 0 || e.Pauses.LongestGC <= 0 || e.Pauses.LongestGC > e.Pauses.GCPaused {
+		t.Errorf("%d collections, %v, longest %v", e.Pauses.GCs, e.Pauses.GCPaused, e.Pauses.LongestGC)
 	}
 }
 
@@ -76,11 +76,11 @@ func TestCollectionsAtTheStartAreCountedOnce(t *testing.T) {
 		collecting.Go(runtime.GC)
 		p := StartPulse()
 		runtime.GC()
-		var e metrics.Evidence
+		var e evidence.Evidence
 		p.Stop(&e)
 		collecting.Wait()
-		if e.GCs < 1 || e.GCPaused < e.LongestGC || e.LongestGC <= 0 {
-			t.Fatalf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+		if e.Pauses.GCs < 1 || e.Pauses.GCPaused < e.Pauses.LongestGC || e.Pauses.LongestGC <= 0 {
+			t.Fatalf("%d collections, %v, longest %v", e.Pauses.GCs, e.Pauses.GCPaused, e.Pauses.LongestGC)
 		}
 	}
 }
@@ -133,9 +133,9 @@ func TestThePulseCountsTheLastCollection(t *testing.T) {
 	// One that has just looked, and whose watch is over.
 	p := &Pulse{stop: make(chan struct{}), done: ended, start: now, looked: reading{at: now}, busiest: 0.5, stood: newStandstill(now)}
 	runtime.GC()
-	var e metrics.Evidence
-	if p.Stop(&e); e.LongestGC <= 0 || e.BusiestCPU != 0.5 {
-		t.Errorf("longest %v, busiest second %v; want the collection's, and 0.5", e.LongestGC, e.BusiestCPU)
+	var e evidence.Evidence
+	if p.Stop(&e); e.Pauses.LongestGC <= 0 || e.CPU.Busiest != 0.5 {
+		t.Errorf("longest %v, busiest second %v; want the collection's, and 0.5", e.Pauses.LongestGC, e.CPU.Busiest)
 	}
 }
 

@@ -92,8 +92,8 @@ func TestACompressedStreamIsReadAsItComes(t *testing.T) {
 						t.Errorf("request %d over %+v", reused, rec.Conn)
 					}
 				}
-				if e := reported(tally); e.Packed != 2 {
-					t.Errorf("%d of 2 answers came compressed", e.Packed)
+				if e := reported(tally); e.Connections.Packed != 2 {
+					t.Errorf("%d of 2 answers came compressed", e.Connections.Packed)
 				}
 			})
 		})

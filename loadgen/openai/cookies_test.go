@@ -52,8 +52,8 @@ func TestCookiesAreReturnedAsByVLLMsClient(t *testing.T) {
 			if first := strings.Join(got[0], "|"); first != test.own || len(got[1]) > 1 || strings.Join(got[1], "") != test.want {
 				t.Errorf("cookies %q, want %q in the second request", got, test.want)
 			}
-			if e := reported(tally); !slices.Equal(e.Cookies, test.names) {
-				t.Errorf("names %q, want %q", e.Cookies, test.names)
+			if e := reported(tally); !slices.Equal(e.Connections.Cookies, test.names) {
+				t.Errorf("names %q, want %q", e.Connections.Cookies, test.names)
 			}
 			if o.Header.Get("Cookie") != test.own {
 				t.Error("the endpoint's header has changed")

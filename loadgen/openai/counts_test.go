@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // reported is what t reports.
-func reported(t *wire.Tally) metrics.Evidence {
-	var e metrics.Evidence
+func reported(t *wire.Tally) evidence.Evidence {
+	var e evidence.Evidence
 	t.Report(&e)
 	return e
 }
@@ -25,27 +25,27 @@ func TestWhatServersDoToConnectionsIsCounted(t *testing.T) {
 	answer := aChunk + aChunk + lastChunk + doneEvent // the last has no content to share a read
 	for _, test := range []struct {
 		name, reply string
-		want        metrics.Evidence
+		want        evidence.Evidence
 	}{
 		{"kept", streamHead + framed(answer) + streamEnd,
-			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Protocol: "HTTP/1.1"}},
+			evidence.Evidence{Connections: evidence.Connections{Opened: 1, Protocol: "HTTP/1.1"}, Stamps: evidence.Stamps{User: 3, SharedReads: 1}}},
 		{"closed", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + answer,
-			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.1"}},
+			evidence.Evidence{Connections: evidence.Connections{Opened: 1, Closed: 1, Protocol: "HTTP/1.1"}, Stamps: evidence.Stamps{User: 3, SharedReads: 1}}},
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + answer,
-			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.0"}},
+			evidence.Evidence{Connections: evidence.Connections{Opened: 1, Closed: 1, Protocol: "HTTP/1.0"}, Stamps: evidence.Stamps{User: 3, SharedReads: 1}}},
 		{"an error is a reply, too", "HTTP/1.0 500 Oh\r\n\r\n",
-			metrics.Evidence{Opened: 1, Closed: 1, Protocol: "HTTP/1.0"}},
+			evidence.Evidence{Connections: evidence.Connections{Opened: 1, Closed: 1, Protocol: "HTTP/1.0"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tally := new(wire.Tally)
 			transport := wire.Connections{NetHTTP: netHTTP, Tally: tally, Dial: dialRaw([]byte(test.reply))}.Transport()
 			defer transport.CloseIdleConnections()
 			got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
-			if failed := got.Class != record.OK; failed != (test.want.UserStamps == 0) {
+			if failed := got.Class != record.OK; failed != (test.want.Stamps.User == 0) {
 				t.Fatalf("%+v", got)
 			}
-			if test.want.Transport = metrics.TransportOwn; netHTTP {
-				test.want.Transport = metrics.TransportNet
+			if test.want.Connections.Transport = evidence.TransportOwn; netHTTP {
+				test.want.Connections.Transport = evidence.TransportNet
 			}
 			if diff := cmp.Diff(test.want, reported(tally)); diff != "" {
 				t.Errorf("tally (-want +got):\n%s", diff)
@@ -76,7 +76,7 @@ func TestWantOfSocketsIsCounted(t *testing.T) {
 			t.Errorf("%+v, want %s", got, class)
 		}
 	}
-	if e := reported(tally); e.Exhausted != 4 || e.Exhaustion != want || e.Opened != 0 {
+	if e := reported(tally); e.Connections.Exhausted != 4 || e.Connections.Exhaustion != want || e.Connections.Opened != 0 {
 		t.Errorf("%+v; want 4, %q", e, want)
 	}
 }

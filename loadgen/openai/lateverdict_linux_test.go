@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/trust"
 )
 
@@ -46,7 +47,7 @@ func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary
 	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
 	c.Add(&l.rec)
 	s = c.Summary(1)
-	s.Evidence, s.Age = &metrics.Evidence{WakeP99: wake}, metrics.FromHistogram(l.tally.Ages())
+	s.Evidence, s.Age = &evidence.Evidence{Pauses: evidence.Pauses{WakeP99: wake}}, metrics.FromHistogram(l.tally.Ages())
 	l.tally.Report(s.Evidence)
 	trust.Judge(s)
 	for _, check := range s.Trust.Failed() {

@@ -211,7 +211,7 @@ func TestConnectionsThatAServerClosesAfterAnswersAreNotUsedAgain(t *testing.T) {
 					anew += rec.Reconnects
 					time.Sleep(c.idle)
 				}
-				if e := reported(tally); anew != c.anew || dials != c.opened || e.Opened != int64(c.opened) || e.Dropped != c.dropped {
+				if e := reported(tally); anew != c.anew || dials != c.opened || e.Connections.Opened != int64(c.opened) || e.Connections.Dropped != c.dropped {
 					t.Errorf("%d sent anew, %d connections, %+v", anew, dials, e)
 				}
 				transport.CloseIdleConnections()
@@ -264,7 +264,7 @@ func TestNoRequestIsLostToAServerThatClosesAfterAnswers(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if e := reported(tally); answered.Load() != workers*each || e.Opened != workers*each {
-		t.Errorf("%d answers over %d connections", answered.Load(), e.Opened)
+	if e := reported(tally); answered.Load() != workers*each || e.Connections.Opened != workers*each {
+		t.Errorf("%d answers over %d connections", answered.Load(), e.Connections.Opened)
 	}
 }

@@ -66,8 +66,8 @@ func TestWhatAnHTTP2ServerDidNotProcessIsSentAgain(t *testing.T) {
 				if rec.Times.Sent != 0 || rec.Times.FirstByte < 2*time.Second || rec.Conn.Connect+rec.Conn.TLS > 0 {
 					t.Errorf("times count from the first attempt: %+v", rec)
 				}
-				if e := reported(tally); e.Unprocessed != 2 {
-					t.Errorf("%d refusals counted", e.Unprocessed)
+				if e := reported(tally); e.Connections.Unprocessed != 2 {
+					t.Errorf("%d refusals counted", e.Connections.Unprocessed)
 				}
 				o.Transport.(*wire.Transport).CloseIdleConnections()
 				time.Sleep(week)

@@ -120,8 +120,8 @@ func TestAServerIsReachedThroughSOCKS(t *testing.T) {
 		if host := <-asked; host != want || transport.Proxy(target) != addr {
 			t.Errorf("the proxy %s was asked for %s, and %s is named", addr, host, transport.Proxy(target))
 		}
-		if e := reported(tally); e.KernelStamps+e.UserStamps != 2 {
-			t.Errorf("%s: %d stamps of the kernel's, %d others", target, e.KernelStamps, e.UserStamps)
+		if e := reported(tally); e.Stamps.Kernel+e.Stamps.User != 2 {
+			t.Errorf("%s: %d stamps of the kernel's, %d others", target, e.Stamps.Kernel, e.Stamps.User)
 		}
 		if got, rec := ask(t, &Endpoint{URL: target, Transport: transport}); got.Class != record.OK || rec.Conn.New {
 			t.Errorf("%s, the second request: %+v over %+v", target, got, rec.Conn)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -55,7 +55,7 @@ func needStamps(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	for range 100_000 {
 		ask(t, &Endpoint{URL: server.URL, Transport: transport, Tally: tally})
-		if reported(tally).KernelStamps > 0 {
+		if reported(tally).Stamps.Kernel > 0 {
 			return
 		}
 	}
@@ -81,8 +81,8 @@ func TestTheKernelStampsWhatAProxySends(t *testing.T) {
 	transport := wire.Connections{Tally: tally}.Transport()
 	defer transport.CloseIdleConnections()
 	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
-	if e := reported(tally); got.Class != record.OK || e.KernelStamps != 2 || e.UserStamps != 0 {
-		t.Errorf("%+v: %d stamps of the kernel's, %d others", got, e.KernelStamps, e.UserStamps)
+	if e := reported(tally); got.Class != record.OK || e.Stamps.Kernel != 2 || e.Stamps.User != 0 {
+		t.Errorf("%+v: %d stamps of the kernel's, %d others", got, e.Stamps.Kernel, e.Stamps.User)
 	}
 }
 
@@ -101,9 +101,9 @@ func TestAStampIsFromBeforeALateReaderCame(t *testing.T) {
 			}
 		}
 		l.end()
-		var e metrics.Evidence
+		var e evidence.Evidence
 		l.tally.Report(&e)
-		if l.rec.Answer.SharedReads != 0 || l.rec.Answer.MaxAge <= 0 || e.KernelStamps != 6 || e.UserStamps != 0 {
+		if l.rec.Answer.SharedReads != 0 || l.rec.Answer.MaxAge <= 0 || e.Stamps.Kernel != 6 || e.Stamps.User != 0 {
 			t.Errorf("%d shared reads, greatest age %v, %+v", l.rec.Answer.SharedReads, l.rec.Answer.MaxAge, e)
 		}
 		if ages := l.tally.Ages(); ages.TotalCount() != 6 || time.Duration(ages.Max()) > 2*l.rec.Answer.MaxAge {
@@ -250,9 +250,9 @@ func TestRefusedStampsAreTakenHere(t *testing.T) {
 	l.next()
 	l.next()
 	l.end()
-	var e metrics.Evidence
+	var e evidence.Evidence
 	l.tally.Report(&e)
-	if e.KernelStamps != 0 || e.UserStamps != 4 || e.SharedReads != 1 || l.rec.Answer.SharedReads != 1 || l.rec.Answer.MaxAge != 0 || l.tally.Ages().TotalCount() != 0 {
+	if e.Stamps.Kernel != 0 || e.Stamps.User != 4 || e.Stamps.SharedReads != 1 || l.rec.Answer.SharedReads != 1 || l.rec.Answer.MaxAge != 0 || l.tally.Ages().TotalCount() != 0 {
 		t.Errorf("%+v; record %d shared reads, greatest age %v", e, l.rec.Answer.SharedReads, l.rec.Answer.MaxAge)
 	}
 }
@@ -281,7 +281,7 @@ func TestAnEventOverTheNetworkDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations in a hundred events", allocs)
 	}
 	l.end()
-	if e := reported(&l.tally); e.KernelStamps < 3000 {
-		t.Errorf("%d chunks stamped by the kernel", e.KernelStamps)
+	if e := reported(&l.tally); e.Stamps.Kernel < 3000 {
+		t.Errorf("%d chunks stamped by the kernel", e.Stamps.Kernel)
 	}
 }

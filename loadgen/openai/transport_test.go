@@ -67,10 +67,10 @@ func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
 				}
 			}
 			e := reported(tally)
-			if e.Protocol != test.want || e.KernelStamps+e.UserStamps != 6 || e.Opened != 0 {
+			if e.Connections.Protocol != test.want || e.Stamps.Kernel+e.Stamps.User != 6 || e.Connections.Opened != 0 {
 				t.Errorf("%+v; want %s", e, test.want)
 			}
-			if e.KernelStamps > 0 && test.want == "HTTP/2.0" {
+			if e.Stamps.Kernel > 0 && test.want == "HTTP/2.0" {
 				t.Error("a stream of HTTP/2 took a stamp of its connection's for its own")
 			}
 		})
@@ -111,7 +111,7 @@ func TestAUnixSocketIsDialledInPlaceOfTheAddress(t *testing.T) {
 	if got.Class != record.OK || got.Chunks != 2 || rec.Answer.MaxAge != 0 || rec.Conn.New {
 		t.Errorf("%+v, greatest age %v, connection %+v", got, rec.Answer.MaxAge, rec.Conn)
 	}
-	if e := reported(tally); e.UserStamps != 2 || e.KernelStamps != 0 || e.Warmed != 1 || e.Opened != 0 {
+	if e := reported(tally); e.Stamps.User != 2 || e.Stamps.Kernel != 0 || e.Connections.Warmed != 1 || e.Connections.Opened != 0 {
 		t.Errorf("%+v", e)
 	}
 	if proxy := transport.Proxy("http://server.test"); proxy != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // A Disturbance is what else happened on the machine during a measurement. Others and Stolen are
@@ -34,10 +35,10 @@ func StartWatch() *Watch {
 // Stop ends the watch. children is the CPU time of processes of the measurement that have ended.
 func (w *Watch) Stop(children time.Duration) Disturbance {
 	machine := host.ReadMachineCPU().Sub(w.machine)
-	var seen metrics.Evidence
+	var seen evidence.Evidence
 	w.pulse.Stop(&seen)
-	d := Disturbance{Clock: rounded(metrics.Milliseconds(seen.ClockStep))}
-	d.judge(machine, seen.CPU+children, time.Since(w.began))
+	d := Disturbance{Clock: rounded(metrics.Milliseconds(seen.Pauses.ClockStep))}
+	d.judge(machine, seen.CPU.Used+children, time.Since(w.began))
 	return d
 }
 

@@ -16,13 +16,14 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // An outcome is what client and server did during a load.
 type outcome struct {
 	probes    []probe
-	evidence  metrics.Evidence // of the load only
+	evidence  evidence.Evidence // of the load only
 	took      time.Duration
 	events    int64
 	failed    int
@@ -134,9 +135,9 @@ func (l *Load) row(out *outcome) *Row {
 	}
 	n := float64(out.events)
 	row.PerS = math.Round(n / out.took.Seconds())
-	row.Kernel = rounded(100 * float64(e.KernelStamps) / n)
-	row.Shared = rounded(100 * float64(e.SharedReads) / n)
-	row.CPU = rounded(e.CPU.Seconds() * 1e6 / n)
+	row.Kernel = rounded(100 * float64(e.Stamps.Kernel) / n)
+	row.Shared = rounded(100 * float64(e.Stamps.SharedReads) / n)
+	row.CPU = rounded(e.CPU.Used.Seconds() * 1e6 / n)
 	row.ServerCPU = rounded(out.serverCPU.Seconds() * 1e6 / n)
 	row.Late = rounded(100 * float64(out.served.Late) / n)
 	return row

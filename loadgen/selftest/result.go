@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // The limits of a selftest. WriteHead prints the limits on disturbance before anything is measured.
@@ -132,8 +132,8 @@ func (r *Result) trusted() (best, wrong *Row) {
 }
 
 // summary is what a later run may rely on.
-func (r *Result) summary() *metrics.Selftest {
-	v := new(metrics.Selftest)
+func (r *Result) summary() *evidence.Selftest {
+	v := new(evidence.Selftest)
 	best, wrong := r.trusted()
 	if best != nil {
 		v.Streams, v.ErrorP99 = best.Streams, time.Duration(best.Stamp.P99*float64(time.Microsecond))

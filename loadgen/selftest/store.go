@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // file is the name of the user's stored result.
@@ -46,7 +46,7 @@ func (r *Result) Store() (name string, err error) {
 
 // Stored reads the last selftest of this machine. It is nil if there was none, or if the host, the
 // system, the number of cores or the version of servebench differ.
-func Stored(version string) (*metrics.Selftest, error) {
+func Stored(version string) (*evidence.Selftest, error) {
 	name, err := file()
 	if err != nil {
 		return nil, nil // a user without a home has no stored result

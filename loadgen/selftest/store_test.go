@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 func TestASelftestIsKeptForItsMachine(t *testing.T) {
@@ -29,7 +29,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if name, err := silent.Store(); err != nil || name != "" {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (evidence.Selftest{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
 		t.Errorf("after a result and one that says nothing: %+v, %v", v, err)
 	}
 	untried := *here
@@ -46,7 +46,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if _, err := wrong.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (evidence.Selftest{WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
 		t.Errorf("a machine that cannot be trusted: %+v, %v", v, err)
 	}
 	for _, change := range []func(r *Result){

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // headStart is how long an address may take to accept a connection before the next one is tried as well.
@@ -246,14 +246,14 @@ func reason(err error) string {
 }
 
 // leftOut are the addresses of host that took no connection.
-func (s *addresses) leftOut(host string) (all []metrics.LeftOut) {
+func (s *addresses) leftOut(host string) (all []evidence.LeftOut) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at, o := range s.outs {
 		if o.host == host {
-			all = append(all, metrics.LeftOut{Address: at.String(), Why: cmp.Or(o.why, "no answer yet")})
+			all = append(all, evidence.LeftOut{Address: at.String(), Why: cmp.Or(o.why, "no answer yet")})
 		}
 	}
-	slices.SortFunc(all, func(a, b metrics.LeftOut) int { return cmp.Compare(a.Address, b.Address) })
+	slices.SortFunc(all, func(a, b evidence.LeftOut) int { return cmp.Compare(a.Address, b.Address) })
 	return all
 }

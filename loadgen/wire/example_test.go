@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // Two requests over one connection. A Tally counts what was opened.
@@ -31,9 +31,9 @@ func Example() {
 		reply.Body.Close()
 		fmt.Println(string(text))
 	}
-	var e metrics.Evidence
+	var e evidence.Evidence
 	tally.Report(&e)
-	fmt.Println(e.Opened, "connection")
+	fmt.Println(e.Connections.Opened, "connection")
 	// Output:
 	// hello
 	// hello

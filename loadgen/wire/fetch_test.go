@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -53,8 +53,8 @@ func certified(t *testing.T) *tls.Config {
 }
 
 // evidence is what t reports.
-func evidence(t *Tally) metrics.Evidence {
-	var e metrics.Evidence
+func seenBy(t *Tally) evidence.Evidence {
+	var e evidence.Evidence
 	t.Report(&e)
 	return e
 }

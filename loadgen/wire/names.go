@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 const (
@@ -63,12 +63,12 @@ type lookup struct {
 func (n *Names) Close() { n.background.stop() }
 
 // Report is what the names led to, in the order of their first lookups.
-func (n *Names) Report() (all []metrics.Lookup) {
+func (n *Names) Report() (all []evidence.Lookup) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, host := range n.order {
 		if of := n.known[host]; of.addrs != nil {
-			all = append(all, metrics.Lookup{
+			all = append(all, evidence.Lookup{
 				Name: host, Took: of.took, Addresses: len(of.addrs), Stale: of.stale, LeftOut: n.addresses.leftOut(host),
 			})
 		}

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -219,7 +219,7 @@ func TestADeadAddressIsLeftOutAndNamed(t *testing.T) {
 				if took := dialTimes(t, n, 40); took != 0 || w.taken["10.0.0.2"] != 41 {
 					t.Errorf("a later one took %v, %v", took, w.taken)
 				}
-				want := []metrics.LeftOut{{Address: "10.0.0.1:80", Why: test.says}}
+				want := []evidence.LeftOut{{Address: "10.0.0.1:80", Why: test.says}}
 				if got := n.Report()[0]; !slices.Equal(got.LeftOut, want) || got.Addresses != 2 {
 					t.Errorf("%+v", got)
 				}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 const (
@@ -42,7 +42,7 @@ type Tally struct {
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
 	cookies           atomic.Pointer[[]string] // names
-	own, net          atomic.Bool              // who speaks HTTP on connections: see metrics.Evidence
+	own, net          atomic.Bool              // who speaks HTTP on connections: see evidence.Evidence
 	packed            atomic.Int64             // replies that came compressed
 
 	splits trial // of reads of several events
@@ -64,31 +64,33 @@ func (t *Tally) Reset() {
 }
 
 // Report fills the fields of e that t knows.
-func (t *Tally) Report(e *metrics.Evidence) {
+func (t *Tally) Report(e *evidence.Evidence) {
 	if t == nil {
 		return
 	}
-	e.KernelStamps, e.UserStamps, e.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
-	e.Opened, e.Warmed, e.Closed, e.Dropped = t.opened.Load(), t.warmed.Load(), t.closed.Load(), t.dropped.Load()
-	e.Disordered, e.Exhausted, e.Packed = t.disordered.Load(), t.exhausted.Load(), t.packed.Load()
-	e.Unprocessed = t.unprocessed.Load()
+	e.Stamps.Kernel, e.Stamps.User, e.Stamps.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
+	e.Stamps.Disordered = t.disordered.Load()
+	conns := &e.Connections
+	conns.Opened, conns.Warmed, conns.Closed = t.opened.Load(), t.warmed.Load(), t.closed.Load()
+	conns.Dropped, conns.Exhausted, conns.Packed = t.dropped.Load(), t.exhausted.Load(), t.packed.Load()
+	conns.Unprocessed = t.unprocessed.Load()
 	if said := t.exhaustion.Load(); said != nil {
-		e.Exhaustion = *said
+		conns.Exhaustion = *said
 	}
 	if names := t.cookies.Load(); names != nil {
-		e.Cookies = *names
+		conns.Cookies = *names
 	}
 	if name := t.protocol.Load(); name != nil {
-		e.Protocol = *name
+		conns.Protocol = *name
 	}
 	var spoken []string
 	if t.own.Load() {
-		spoken = append(spoken, metrics.TransportOwn)
+		spoken = append(spoken, evidence.TransportOwn)
 	}
 	if t.net.Load() {
-		spoken = append(spoken, metrics.TransportNet)
+		spoken = append(spoken, evidence.TransportNet)
 	}
-	e.Transport = strings.Join(spoken, " and ")
+	conns.Transport = strings.Join(spoken, " and ")
 }
 
 // Ages has, for each chunk that the kernel stamped, how long its bytes waited in the socket, in

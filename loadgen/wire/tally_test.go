@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 func TestResetForgetsAllButWarmedConnections(t *testing.T) {
@@ -18,11 +18,11 @@ func TestResetForgetsAllButWarmedConnections(t *testing.T) {
 	tally.Chunk(Arrival{}, false)
 	tally.protocol.Store(new(string))
 	tally.closed.Add(1)
-	if e := evidence(tally); e.KernelStamps != 1 || e.UserStamps != 1 || e.SharedReads != 1 || e.Opened != 1 {
+	if e := seenBy(tally); e.Stamps.Kernel != 1 || e.Stamps.User != 1 || e.Stamps.SharedReads != 1 || e.Connections.Opened != 1 {
 		t.Errorf("%+v", e)
 	}
 	tally.Reset()
-	if e := evidence(tally); !reflect.DeepEqual(e, metrics.Evidence{Warmed: 1}) || tally.Ages().TotalCount() != 0 {
+	if e := seenBy(tally); !reflect.DeepEqual(e, evidence.Evidence{Connections: evidence.Connections{Warmed: 1}}) || tally.Ages().TotalCount() != 0 {
 		t.Errorf("after the reset %+v and %d ages", e, tally.Ages().TotalCount())
 	}
 }
@@ -65,7 +65,7 @@ func TestNoTallyCountsNothing(t *testing.T) {
 	var tally *Tally
 	tally.Reset()
 	tally.refused(syscall.EMFILE)
-	if e := evidence(tally); !reflect.DeepEqual(e, metrics.Evidence{}) || tally.Ages().TotalCount() != 0 {
+	if e := seenBy(tally); !reflect.DeepEqual(e, evidence.Evidence{}) || tally.Ages().TotalCount() != 0 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -92,7 +92,7 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 				})
 			}
 			group.Wait()
-			if e := evidence(tally); e.Warmed != n || e.Opened != 0 || len(server.accepted(n)) != n {
+			if e := seenBy(tally); e.Connections.Warmed != n || e.Connections.Opened != 0 || len(server.accepted(n)) != n {
 				t.Errorf("TLS %t: %+v, %d accepted", secure, e, len(server.accepted(n)))
 			}
 			transport.CloseIdleConnections()
@@ -120,7 +120,7 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 			}
 		}
 		rec := fetch(t, transport, server.URL)
-		if e := evidence(tally); rec.Result.Class != record.OK || !rec.Conn.New || e.Opened != 1 {
+		if e := seenBy(tally); rec.Result.Class != record.OK || !rec.Conn.New || e.Connections.Opened != 1 {
 			t.Errorf("TLS %t: %+v over %+v, %+v", secure, rec, rec.Conn, e)
 		}
 		transport.CloseIdleConnections()
@@ -181,7 +181,7 @@ func TestAWarmedConnectionWaitsForItsFirstRequest(t *testing.T) {
 				t.Errorf("after %v: %d connections opened, want %d", step.idle, opened, step.new)
 			}
 		}
-		if e := evidence(tally); e.Warmed != 1000 || e.Opened != 1000 {
+		if e := seenBy(tally); e.Connections.Warmed != 1000 || e.Connections.Opened != 1000 {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -201,7 +201,7 @@ func TestConnectionsThatTheServerClosedAreWarmedAgain(t *testing.T) {
 		if n, err := transport.Warm(t.Context(), "http://server.test/v1", 2); n != 2 || err != nil {
 			t.Fatal(n, err)
 		}
-		if opened, e := fetchAll(t, transport, 2), evidence(tally); opened != 0 || e.Warmed != 3 || e.Opened != 0 {
+		if opened, e := fetchAll(t, transport, 2), seenBy(tally); opened != 0 || e.Connections.Warmed != 3 || e.Connections.Opened != 0 {
 			t.Errorf("%d opened again, %+v", opened, e)
 		}
 	})
@@ -232,7 +232,7 @@ func TestAheadOpensWhatIsLacking(t *testing.T) {
 			announce(step.requests)
 			time.Sleep(time.Second)
 			fetchAll(t, transport, step.requests)
-			if e := evidence(tally); e.Warmed != step.warmed || e.Opened != step.opened {
+			if e := seenBy(tally); e.Connections.Warmed != step.warmed || e.Connections.Opened != step.opened {
 				t.Errorf("step %d: %+v, want %+v", i, e, step)
 			}
 		}
@@ -240,12 +240,12 @@ func TestAheadOpensWhatIsLacking(t *testing.T) {
 		announce(5)
 		time.Sleep(9 * time.Second) // these are kept
 		announce(5)
-		if e := evidence(tally); e.Warmed != 6+5 {
+		if e := seenBy(tally); e.Connections.Warmed != 6+5 {
 			t.Errorf("connections that wait were opened again: %+v", e)
 		}
 		time.Sleep(9 * time.Second) // the server has closed them
 		announce(5)
-		if opened, e := fetchAll(t, transport, 5), evidence(tally); opened != 0 || e.Warmed != 6+5+5 {
+		if opened, e := fetchAll(t, transport, 5), seenBy(tally); opened != 0 || e.Connections.Warmed != 6+5+5 {
 			t.Errorf("%d opened, %+v", opened, e)
 		}
 	})
@@ -259,7 +259,7 @@ func TestAheadKeepsTheLimit(t *testing.T) {
 		for i := range 9 {
 			transport.Ahead(t.Context(), "http://server.test", i+1)
 		}
-		if e := evidence(tally); e.Warmed != 1 || e.Opened != 2 {
+		if e := seenBy(tally); e.Connections.Warmed != 1 || e.Connections.Opened != 2 {
 			t.Errorf("%+v", e)
 		}
 		busy.Wait()

@@ -59,8 +59,8 @@ func Asked(s *metrics.Summary) map[string]string {
 	if s.Header.Version != "" { // a file without a version has no seed either, which is then 0
 		found[seed] = strconv.FormatInt(c.Seed, 10)
 	}
-	if s.Evidence != nil && s.Evidence.Cores > 0 {
-		found[cores] = strconv.Itoa(s.Evidence.Cores)
+	if s.Evidence != nil && s.Evidence.CPU.Cores > 0 {
+		found[cores] = strconv.Itoa(s.Evidence.CPU.Cores)
 	}
 	if n := s.Header.Shards; n > 1 {
 		found[shards] = strconv.Itoa(n)

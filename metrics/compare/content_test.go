@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -31,7 +32,7 @@ func greeted(t *testing.T, id string, first time.Duration, empty bool) *metrics.
 		c.Add(r)
 	}
 	s := c.Summary(20)
-	s.Evidence = new(metrics.Evidence)
+	s.Evidence = new(evidence.Evidence)
 	trust.Judge(s)
 	return s
 }

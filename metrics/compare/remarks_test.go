@@ -23,7 +23,7 @@ func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 	const first, second = 51600 * time.Microsecond, 1620 * time.Microsecond
 	const says = "in the later runs, which sent the same prompts (seed 0): the server may have had them in its prefix cache"
 	told := prompted(t, "b", 5, 0, second)
-	told.Evidence.PrefixQueries = 1000
+	told.Evidence.Server.PrefixQueries = 1000
 	for name, c := range map[string]struct {
 		old, new *metrics.Summary
 		said     bool

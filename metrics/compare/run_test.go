@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -23,7 +24,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 		s.Header.Flags = append(s.Header.Flags, metrics.KV{Key: own, Value: "another in each run"})
 	}
 	s.TTFT.Add(0.5)
-	s.Evidence = &metrics.Evidence{Cores: 4}
+	s.Evidence = &evidence.Evidence{CPU: evidence.CPU{Cores: 4}}
 	p95, ok := Find("p95_ttft")
 	if !ok {
 		t.Fatal("no p95_ttft")
@@ -50,8 +51,8 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 func TestRunsKnowTheirStart(t *testing.T) {
 	header := &metrics.Header{Server: &metrics.ServerStart{ID: "a"}}
 	sums := []*metrics.Summary{
-		{Header: header, Evidence: &metrics.Evidence{Mixed: "another load"}}, {Header: new(metrics.Header)},
-		{Header: header, Evidence: &metrics.Evidence{Restarted: "it did"}}, {Header: header, Mixed: "its samples differ"},
+		{Header: header, Evidence: &evidence.Evidence{Server: evidence.Server{Mixed: "another load"}}}, {Header: new(metrics.Header)},
+		{Header: header, Evidence: &evidence.Evidence{Server: evidence.Server{Restarted: "it did"}}}, {Header: header, Mixed: "its samples differ"},
 	}
 	for i, r := range Runs(sums) {
 		if want := []string{"a", "", "", ""}[i]; r.Start != want {

@@ -122,16 +122,16 @@ func includeEnds(s *metrics.Summary, shards []*shard) error {
 		if e.Evidence == nil {
 			continue
 		}
-		hosts[host] += e.Evidence.Cores
-		if host != "" && e.Evidence.Machine > 0 {
+		hosts[host] += e.Evidence.CPU.Cores
+		if host != "" && e.Evidence.CPU.Machine > 0 {
 			// Shards that are not bound to cores share the machine's.
-			hosts[host] = min(hosts[host], e.Evidence.Machine)
+			hosts[host] = min(hosts[host], e.Evidence.CPU.Machine)
 		}
 	}
 	if s.Evidence != nil {
-		s.Evidence.Cores = 0
+		s.Evidence.CPU.Cores = 0
 		for _, cores := range hosts {
-			s.Evidence.Cores += cores
+			s.Evidence.CPU.Cores += cores
 		}
 	}
 	return nil

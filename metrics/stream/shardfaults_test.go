@@ -128,7 +128,7 @@ func TestStartsAndClocksOfShardsAreKnown(t *testing.T) {
 func TestOneMachineVouchesOnceForItsShards(t *testing.T) {
 	streams := fleet{n: 4}.write(t, load(40)) // two each on two machines
 	s := readOne(t, slices.Concat(streams...))
-	if v := s.Evidence.Selftest; v.Streams != 20 || s.Evidence.Cores != 6 {
+	if v := s.Evidence.Selftest; v.Streams != 20 || s.Evidence.CPU.Cores != 6 {
 		t.Errorf("%+v vouches for %d", s.Evidence, v.Streams)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -42,13 +43,8 @@ func figures(s *metrics.Summary) string {
 // noticed is evidence and ages that accuse a run of several things.
 func noticed(s *metrics.Summary, shard int) {
 	n := time.Duration(shard + 1)
-	s.Evidence = &metrics.Evidence{
-		Cores: 2, Machine: 3, OthersCPU: n * time.Second, BusiestOthers: 1 + 0.5*float64(shard), Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
-		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3,
-		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
-		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
-		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, OtherInFlight: 4,
-		Selftest: &metrics.Selftest{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
+	s.Evidence = &evidence.Evidence{
+		CPU: evidence.CPU{Cores: 2, Machine: 3, Others: n * time.Second, BusiestOthers: 1 + 0.5*float64(shard), Watched: n * 10 * time.Second, Used: n * 8 * time.Second, Busiest: 0.3 / float64(n), Stolen: 0.02 * float64(n)}, Pauses: evidence.Pauses{Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3, ClockStep: n * -msec}, Stamps: evidence.Stamps{Kernel: 100, User: 3, SharedReads: 2, Disordered: 3}, Connections: evidence.Connections{Opened: 5, Warmed: 1, Closed: 1, Packed: 4, Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1}, Server: evidence.Server{PrefixQueries: 100, PrefixHits: 3}, Repeated: 2, OtherInFlight: 4, Selftest: &evidence.Selftest{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
 	ages := alike(0.5*float64(n), 100)
 	s.Age = metrics.FromHistogram(ages.Histogram())
@@ -210,13 +206,8 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 		t.Errorf("truth\n%s", diff)
 	}
-	wantEvidence := &metrics.Evidence{
-		Cores: 4, Machine: 3, OthersCPU: 2 * time.Second, BusiestOthers: 1.5, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
-		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3,
-		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
-		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,
-		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, OtherInFlight: 8,
-		Selftest: &metrics.Selftest{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
+	wantEvidence := &evidence.Evidence{
+		CPU: evidence.CPU{Cores: 4, Machine: 3, Others: 2 * time.Second, BusiestOthers: 1.5, Watched: 20 * time.Second, Used: 24 * time.Second, Busiest: 0.3, Stolen: 0.04}, Pauses: evidence.Pauses{Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3, ClockStep: -2 * msec}, Stamps: evidence.Stamps{Kernel: 200, User: 6, SharedReads: 4, Disordered: 6}, Connections: evidence.Connections{Opened: 10, Warmed: 2, Closed: 2, Packed: 8, Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true}, Server: evidence.Server{PrefixQueries: 100, PrefixHits: 3}, Repeated: 4, OtherInFlight: 8, Selftest: &evidence.Selftest{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
 	}
 	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
 		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)
@@ -229,7 +220,7 @@ func TestACutShardLeavesNoEvidenceAndTheVerdictSaysSo(t *testing.T) {
 	const missing = "the measurements of the load generator are missing for 1 shard: the verdict uses the requests and the other shards"
 	for name, data := range map[string][]byte{"cut": slices.Concat(shards[0], cut), "lost": shards[0]} {
 		s := readOne(t, data)
-		if !slices.Contains(s.Trust.Notes, missing) || s.Evidence == nil || s.Evidence.Exhausted != 1 {
+		if !slices.Contains(s.Trust.Notes, missing) || s.Evidence == nil || s.Evidence.Connections.Exhausted != 1 {
 			t.Errorf("%s: evidence %+v, notes %q", name, s.Evidence, s.Trust.Notes)
 		}
 	}

@@ -185,7 +185,7 @@ func (j *judge) streaming() (metrics.Check, bool) {
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing",
 		d.AtOnce, metrics.Counted(d.Of, "answer"))
 	// What we read late came at once because of us, and a canvas is generated at once.
-	return c, d.AtOnce > 0 && !(j.late() && j.seen.SharedReads > 0) && j.Diffusion == nil
+	return c, d.AtOnce > 0 && !(j.late() && j.seen.Stamps.SharedReads > 0) && j.Diffusion == nil
 }
 
 // firstToken checks whether TTFT counts something as a token that comes before any token.

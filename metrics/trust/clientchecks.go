@@ -32,13 +32,13 @@ const (
 // others finds that other processes used the cores, if that made this one measure late: it is the
 // cause of the checks that failed.
 func (j *judge) others() (metrics.Check, bool) {
-	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores",
-		Limit: othersLimit * float64(j.seen.Machine), Remedy: j.contentionRemedy()}
+	c := metrics.Check{Name: "other processes", Figure: j.seen.CPU.BusiestOthers, Unit: "cores",
+		Limit: othersLimit * float64(j.seen.CPU.Machine), Remedy: j.contentionRemedy()}
 	busiest := " in the busiest second"
-	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
+	if mean := j.seen.CPU.Others.Seconds() / max(j.seen.CPU.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
 		c.Figure, busiest = mean, ""
 	}
-	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.Machine, "core"))
+	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.CPU.Machine, "core"))
 	if j.Shards != nil {
 		of += " of a shard's machine"
 	}
@@ -49,24 +49,24 @@ func (j *judge) others() (metrics.Check, bool) {
 // crowded reports that other processes used so much of the machine, and left so little, that this
 // one had to wait for cores.
 func (j *judge) crowded() bool {
-	return j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
+	return j.seen.CPU.BusiestOthers > othersLimit*float64(max(j.seen.CPU.Machine, 1))
 }
 
 // besieged reports likewise that the servers on this machine did, together with other processes.
 func (j *judge) besieged() bool {
-	return j.seen.BusiestOthers+j.seen.BusiestServers > othersLimit*float64(max(j.seen.Machine, 1))
+	return j.seen.CPU.BusiestOthers+j.seen.CPU.BusiestServers > othersLimit*float64(max(j.seen.CPU.Machine, 1))
 }
 
 // quotaed reports that the CPU quota of the process's container stopped it.
-func (j *judge) quotaed() bool { return j.watchedShare(j.seen.Throttled) > throttledLimit }
+func (j *judge) quotaed() bool { return j.watchedShare(j.seen.CPU.Throttled) > throttledLimit }
 
 // throttled finds that the CPU quota of the container stopped this process, if that made it late: it is the
 // cause of the checks that failed.
 func (j *judge) throttled() (metrics.Check, bool) {
-	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.Throttled)), Unit: "%",
+	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.CPU.Throttled)), Unit: "%",
 		Limit: throttledLimit, Remedy: raiseQuota}
 	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time",
-		quotaCores(j.seen.Quota), j.process(), showPercent(c.Figure))
+		quotaCores(j.seen.CPU.Quota), j.process(), showPercent(c.Figure))
 	return c, j.quotaed() && j.lateByCause(raiseQuota)
 }
 
@@ -117,13 +117,13 @@ func (j *judge) lateRemedy(otherwise string) string {
 // stoodStill reports that this process was stopped so often that this explains that it was late, and not
 // because it had no core.
 func (j *judge) stoodStill() bool {
-	return j.watchedShare(j.seen.Stalled) > stopShareLimit && j.seen.StallWait < j.seen.Stalled/2
+	return j.watchedShare(j.seen.Pauses.Stalled) > stopShareLimit && j.seen.Pauses.StallWait < j.seen.Pauses.Stalled/2
 }
 
 // prioritized is a remedy against other programs, after the one that lets them run: a real-time priority,
 // if this process may have one. It sleeps most of the time, so the others lose little.
 func (j *judge) prioritized(remedy string) string {
-	if !j.seen.MayPrioritize {
+	if !j.seen.CPU.MayPrioritize {
 		return remedy
 	}
 	return "start servebench with chrt --rr 10, or " + remedy
@@ -148,13 +148,14 @@ func (j *judge) stopCause(still, waited time.Duration) (how, remedy string) {
 }
 
 func (j *judge) exhausted() (metrics.Check, bool) {
-	c := metrics.Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit,
+	conns := &j.seen.Connections
+	c := metrics.Check{Name: "exhaustion", Figure: float64(conns.Exhausted), Unit: "connections", Limit: exhaustedLimit,
 		Remedy: "raise ulimit -n, or set --max-concurrency"}
-	c.Text = metrics.Counted(int(j.seen.Exhausted), "connection") + " could not be opened"
-	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
+	c.Text = metrics.Counted(int(conns.Exhausted), "connection") + " could not be opened"
+	if why := strings.Join(strings.Fields(conns.Exhaustion), " "); why != "" {
 		c.Text += ": " + why
 	}
-	return c, j.seen.Exhausted > 0
+	return c, conns.Exhausted > 0
 }
 
 func (j *judge) lag() (metrics.Check, bool) {
@@ -224,7 +225,7 @@ func (j *judge) age() (metrics.Check, bool) {
 // disordered reports that packets arrived before an earlier one so often that this may explain the
 // age at p99, although we read in time.
 func (j *judge) disordered() bool {
-	return percent(j.seen.Disordered, j.seen.KernelStamps) > disorderLimit
+	return percent(j.seen.Stamps.Disordered, j.seen.Stamps.Kernel) > disorderLimit
 }
 
 // hasGaps reports that some request had a second token. A single chunk keeps the kernel's stamp
@@ -235,11 +236,11 @@ func (j *judge) hasGaps() bool {
 
 // userStamped reports that most chunks were stamped after the read: their stamps include our delay,
 // and no age shows it.
-func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelStamps }
+func (j *judge) userStamped() bool { return j.seen.Stamps.User > j.seen.Stamps.Kernel }
 
 // mixedStamps reports that enough chunks were stamped after the read to spoil a P99.
 func (j *judge) mixedStamps() bool {
-	return percent(j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps) > userStampsLimit
+	return percent(j.seen.Stamps.User, j.seen.Stamps.User+j.seen.Stamps.Kernel) > userStampsLimit
 }
 
 // wakeUp replaces the age if the kernel did not stamp.
@@ -252,19 +253,19 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
 		name, least = "ITL", j.ITL.Percentile(99)
 	}
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms",
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.Pauses.WakeP99), Unit: "ms",
 		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name,
 		showMS(least))
 	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
-	return c, j.mixedStamps() && j.seen.WakeP99 > 0 && !math.IsInf(least, 1)
+	return c, j.mixedStamps() && j.seen.Pauses.WakeP99 > 0 && !math.IsInf(least, 1)
 }
 
 // sharedShare is the share of chunks that shared a read, in percent.
 func (j *judge) sharedShare() float64 {
-	return percent(j.seen.SharedReads, j.seen.KernelStamps+j.seen.UserStamps)
+	return percent(j.seen.Stamps.SharedReads, j.seen.Stamps.Kernel+j.seen.Stamps.User)
 }
 
 // late reports that the client read so late, so often, that this may explain the shared reads. If a
@@ -275,15 +276,15 @@ func (j *judge) late() bool {
 	switch {
 	case j.Age.Len() > 0 && !j.disordered() && j.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
-	case j.userStamped() && metrics.Milliseconds(j.seen.WakeP99) > max(wakeLimit, few):
+	case j.userStamped() && metrics.Milliseconds(j.seen.Pauses.WakeP99) > max(wakeLimit, few):
 		return true
 	}
 	// Events that came while the process was stopped for longer than an ITL have piled up.
-	stood := max(j.seen.Stalled, j.seen.LongestStall)
+	stood := max(j.seen.Pauses.Stalled, j.seen.Pauses.LongestStall)
 	if share > sharedLimit && share > stopsPile*j.watchedShare(stood) {
 		return false
 	}
-	if itl := j.itl(); j.hasGaps() && metrics.Milliseconds(j.seen.LongestStall) > itl {
+	if itl := j.itl(); j.hasGaps() && metrics.Milliseconds(j.seen.Pauses.LongestStall) > itl {
 		return true
 	}
 	c, found := j.stopped()
@@ -296,7 +297,7 @@ func (j *judge) sharedReads() (metrics.Check, bool) {
 	stamps := late.Of(j.Summary)
 	if stamps.Chunks == 0 {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
-		return c, j.seen.SharedReads > 0 && j.late()
+		return c, j.seen.Stamps.SharedReads > 0 && j.late()
 	}
 	share := percent(stamps.Chunks, stamps.Of)
 	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(share))
@@ -354,49 +355,49 @@ func (j *judge) bent() (all []bentNumber) {
 }
 
 func (j *judge) longestStop() (metrics.Check, bool) {
-	how, remedy := j.stopCause(j.seen.LongestStall, j.seen.LongestStallWait)
-	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms",
+	how, remedy := j.stopCause(j.seen.Pauses.LongestStall, j.seen.Pauses.LongestStallWait)
+	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.Pauses.LongestStall), Unit: "ms",
 		Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
-	return c, j.seen.Stalls > 0 && j.mixedStamps()
+	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) stopped() (metrics.Check, bool) {
-	how, remedy := j.stopCause(j.seen.Stalled, j.seen.StallWait)
-	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
+	how, remedy := j.stopCause(j.seen.Pauses.Stalled, j.seen.Pauses.StallWait)
+	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Pauses.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure),
-		metrics.Counted(j.seen.Stalls, "stop"))
-	return c, j.seen.Stalls > 0 && j.mixedStamps()
+		metrics.Counted(j.seen.Pauses.Stalls, "stop"))
+	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
 
 func (j *judge) busiestSecond() (metrics.Check, bool) {
-	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit,
+	c := metrics.Check{Name: "busiest second", Figure: j.seen.CPU.Busiest * 100, Unit: "%", Limit: busiestLimit,
 		Remedy: roomier}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure),
-		metrics.Counted(j.seen.Cores, "core"))
+		metrics.Counted(j.seen.CPU.Cores, "core"))
 	if j.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
 	}
-	return j.split(c), j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
+	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= busiestFrom
 }
 
 func (j *judge) meanCPU() (metrics.Check, bool) {
 	c := metrics.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: roomier}
-	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
-	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
-	return j.split(c), j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
+	c.Figure = j.watchedShare(j.seen.CPU.Used) / float64(max(j.seen.CPU.Cores, 1))
+	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.CPU.Cores, "core"))
+	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= meanCPUFrom
 }
 
 func (j *judge) stolen() (metrics.Check, bool) {
-	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit,
+	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.CPU.Stolen * 100, Unit: "%", Limit: stolenLimit,
 		Remedy: "use another machine"}
 	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
-	return c, j.seen.StolenCPU > 0
+	return c, j.seen.CPU.Stolen > 0
 }
 
 func (j *judge) longestGC() (metrics.Check, bool) {
-	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms",
+	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.Pauses.LongestGC), Unit: "ms",
 		Limit: gcLimit, Remedy: frozen}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
@@ -404,15 +405,17 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(),
 			showMS(c.Figure))
 	}
-	return c, j.seen.GCs > 0 && j.mixedStamps()
+	return c, j.seen.Pauses.GCs > 0 && j.mixedStamps()
 }
 
 // starved reports whether collections took long because the process had no core: its threads waited
 // for one for at least half as long as the longest pause.
-func (j *judge) starved() bool { return j.seen.GCWait > 0 && j.seen.GCWait >= j.seen.LongestGC/2 }
+func (j *judge) starved() bool {
+	return j.seen.Pauses.GCWait > 0 && j.seen.Pauses.GCWait >= j.seen.Pauses.LongestGC/2
+}
 
 func (j *judge) gcShare() (metrics.Check, bool) {
-	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%", Remedy: frozen}
+	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.Pauses.GCPaused), Unit: "%", Remedy: frozen}
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	if j.starved() {
@@ -420,21 +423,22 @@ func (j *judge) gcShare() (metrics.Check, bool) {
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds",
 			j.process(), showPercent(c.Figure))
 	}
-	return c, j.seen.GCs > 0 && j.mixedStamps()
+	return c, j.seen.Pauses.GCs > 0 && j.mixedStamps()
 }
 
 // noteStops says how this process was stopped, if the kernel's stamps kept that out of the latencies.
 func (j *judge) noteStops() string {
+	pauses := &j.seen.Pauses
 	var said []string
 	_, stopped := j.stopped()
-	stood := metrics.Milliseconds(j.seen.LongestStall) > stopNoted || j.watchedShare(j.seen.Stalled) > stopShareLimit
-	if how, _ := j.stopCause(j.seen.Stalled, j.seen.StallWait); stood && !stopped {
+	stood := metrics.Milliseconds(pauses.LongestStall) > stopNoted || j.watchedShare(pauses.Stalled) > stopShareLimit
+	if how, _ := j.stopCause(pauses.Stalled, pauses.StallWait); stood && !stopped {
 		said = append(said, fmt.Sprintf("%s for %s at most and %s of the time, in %s", how,
-			showMS(metrics.Milliseconds(j.seen.LongestStall)), showPercent(j.watchedShare(j.seen.Stalled)),
-			metrics.Counted(j.seen.Stalls, "stop")))
+			showMS(metrics.Milliseconds(pauses.LongestStall)), showPercent(j.watchedShare(pauses.Stalled)),
+			metrics.Counted(pauses.Stalls, "stop")))
 	}
 	_, paused := j.longestGC()
-	if longest := metrics.Milliseconds(j.seen.LongestGC); longest > gcLimit && !paused {
+	if longest := metrics.Milliseconds(pauses.LongestGC); longest > gcLimit && !paused {
 		said = append(said, fmt.Sprintf("was stopped by garbage collection for %s at most", showMS(longest)))
 	}
 	if said == nil {
@@ -446,11 +450,11 @@ func (j *judge) noteStops() string {
 }
 
 func (j *judge) clock() (metrics.Check, bool) {
-	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms",
+	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.Pauses.ClockStep.Abs()), Unit: "ms",
 		Limit: clockLimit, Remedy: "measure again"}
 	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it",
-		showMS(metrics.Milliseconds(j.seen.ClockStep)))
-	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
+		showMS(metrics.Milliseconds(j.seen.Pauses.ClockStep)))
+	return c, j.seen.Pauses.ClockStep != 0 && j.seen.Stamps.Kernel > 0
 }
 
 func (j *judge) selftestCoverage() (metrics.Check, bool) {

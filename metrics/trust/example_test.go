@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -22,7 +23,7 @@ func ExampleJudge() {
 		c.Add(r)
 	}
 	s := c.Summary(2)
-	s.Evidence = &metrics.Evidence{Cores: 2, Watched: 60 * time.Second, UserStamps: 40, Stalls: 1, Stalled: 320 * time.Millisecond, LongestStall: 320 * time.Millisecond}
+	s.Evidence = &evidence.Evidence{CPU: evidence.CPU{Cores: 2, Watched: 60 * time.Second}, Stamps: evidence.Stamps{User: 40}, Pauses: evidence.Pauses{Stalls: 1, Stalled: 320 * time.Millisecond, LongestStall: 320 * time.Millisecond}}
 	trust.Judge(s)
 	fmt.Println(s.Trust.Verdict)
 	for _, check := range s.Trust.Failed() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // fine reports whether a check's figure is within its limit.
@@ -40,7 +41,7 @@ func Judge(s *metrics.Summary) {
 	}
 	j := judge{Summary: s, seen: s.Evidence}
 	if j.seen == nil {
-		j.seen = new(metrics.Evidence)
+		j.seen = new(evidence.Evidence)
 	}
 	t := &metrics.Trust{Verdict: metrics.Valid, Notes: j.notes(), Warnings: j.warnings()}
 	for _, find := range checks {
@@ -80,7 +81,7 @@ var checks = []func(*judge) (metrics.Check, bool){
 // A judge looks at one Summary. seen is never nil.
 type judge struct {
 	*metrics.Summary
-	seen *metrics.Evidence
+	seen *evidence.Evidence
 }
 
 // itl is the mean inter-token latency in milliseconds, per token if known and else per chunk; 0 if
@@ -96,7 +97,7 @@ func (j *judge) itl() float64 {
 }
 
 // watchedShare is d as part of the time that the process was watched, in percent.
-func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.Watched) }
+func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.CPU.Watched) }
 
 // percent is 0 if whole is 0.
 func percent[T int | int64 | time.Duration](part, whole T) float64 {

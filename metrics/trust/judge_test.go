@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -40,9 +41,8 @@ func clean() *metrics.Summary {
 		c.Add(r)
 	}
 	s := c.Summary(2.5)
-	s.Evidence = &metrics.Evidence{
-		Cores: 2, Watched: 10 * time.Second, CPU: time.Second, BusiestCPU: 0.2, KernelStamps: 4000, GCs: 3, GCPaused: msec, LongestGC: msec,
-		PrefixQueries: 1000,
+	s.Evidence = &evidence.Evidence{
+		CPU: evidence.CPU{Cores: 2, Watched: 10 * time.Second, Used: time.Second, Busiest: 0.2}, Stamps: evidence.Stamps{Kernel: 4000}, Pauses: evidence.Pauses{GCs: 3, GCPaused: msec, LongestGC: msec}, Server: evidence.Server{PrefixQueries: 1000},
 	}
 	s.Age = alike(0.05, 4000)
 	return s
@@ -77,7 +77,7 @@ func readLate(s *metrics.Summary, chunks int, by time.Duration) {
 // inUserSpace is s as one without the kernel's stamps, by a process that woke up
 // late by so many milliseconds.
 func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
-	s.Age, s.Evidence.KernelStamps, s.Evidence.UserStamps, s.Evidence.WakeP99 = metrics.Distribution{}, 0, 4000, durationMS(late)
+	s.Age, s.Evidence.Stamps.Kernel, s.Evidence.Stamps.User, s.Evidence.Pauses.WakeP99 = metrics.Distribution{}, 0, 4000, durationMS(late)
 	return s
 }
 
@@ -237,7 +237,7 @@ var faults = []fault{
 		early(s, v)
 	}, "to the first content"},
 	{"exhaustion", 0, 1, func(s *metrics.Summary, v float64) {
-		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
+		s.Evidence.Connections.Exhausted, s.Evidence.Connections.Exhaustion = int64(v), "too many open files"
 	}, "1 connection could not be opened: too many open files"},
 	{"backlog", 5, 5.1, func(s *metrics.Summary, v float64) {
 		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 100, Growth: v, Chance: 4}
@@ -313,11 +313,11 @@ var faults = []fault{
 	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},
 	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 80, 81, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
-		s.Age, s.Evidence.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
+		s.Age, s.Evidence.Stamps.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
 	}, "2.02 % of chunks shared a read"},
-	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
+	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Evidence.Stamps.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
 	{"shared reads", 4.98, 5.02, func(s *metrics.Summary, v float64) {
-		s.Age, s.Evidence.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
+		s.Age, s.Evidence.Stamps.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
 	}, "10.0 % of chunks"},
 	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { readLate(s, 200, durationMS(v)) }, "5.00 % of chunks have the timestamp of a later one, which we read late, so P99 ITL may be off by 1.01 ms (limit 1.00 ms)"},
 	{"shared reads", 2.49, 2.51, func(s *metrics.Summary, v float64) { firstLate(s, 200, durationMS(v)) }, "so P99 TTFT may be off by 2.51 ms (limit 2.50 ms)"},
@@ -332,55 +332,55 @@ var faults = []fault{
 		s.Truth.MeanITL, s.Truth.ITL, s.ITL = 0, metrics.Distribution{}, metrics.Distribution{}
 	}, "woke up 2.51 ms late at p99, against P99 TTFT 50.0 ms"},
 	{"shared reads", 80, 81, func(s *metrics.Summary, v float64) { // stops explain them
-		inUserSpace(s, 1).Evidence.SharedReads = int64(v)
-		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 8, 180*msec, 24*msec
+		inUserSpace(s, 1).Evidence.Stamps.SharedReads = int64(v)
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 8, 180*msec, 24*msec
 		s.Truth.MeanITL = 12
 	}, "2.02 % of chunks shared a read"},
 	{"longest stop", 199, 201, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1).Truth.MeanITL = 200
-		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = 1, durationMS(v)
 	}, "stopped for 201 ms"},
 	{"stopped", 199, 201, func(s *metrics.Summary, v float64) { // a few chunks have no stamp by the kernel
-		s.Evidence.KernelStamps, s.Evidence.UserStamps = 3900, 100
-		s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v)
+		s.Evidence.Stamps.Kernel, s.Evidence.Stamps.User = 3900, 100
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled = 7, durationMS(v)
 	}, "2.01 % of the time, in 7 stops"},
 	{"longest stop", 24.9, 25.1, func(s *metrics.Summary, v float64) { // no stamp carries over it
 		inUserSpace(s, 0.1)
-		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = 1, durationMS(v)
 	}, "this process was stopped for 25.1 ms at once"},
 	{"shared reads", 9.9, 10.1, func(s *metrics.Summary, v float64) { // what came meanwhile has piled up
-		s.Evidence.Watched, s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = 8*time.Second, 81, 1, durationMS(v)
+		s.Evidence.CPU.Watched, s.Evidence.Stamps.SharedReads, s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = 8*time.Second, 81, 1, durationMS(v)
 	}, "2.02 % of chunks shared a read"},
 	{"stopped", 199, 201, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v)
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled = 7, durationMS(v)
 	}, "2.01 % of the time, in 7 stops"},
 	{"stopped", 99, 101, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.CPU.Watched = 4, durationMS(v), time.Second
 	}, "10.1 % of the time"},
-	{"busiest second", 0.899, 0.901, func(s *metrics.Summary, v float64) { s.Evidence.BusiestCPU = v }, "own CPU 90.1 % of 2 cores in the busiest second"},
-	{"own CPU", 14900, 15100, func(s *metrics.Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
-	{"stolen CPU", 0.099, 0.101, func(s *metrics.Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
-	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) { inUserSpace(s, 0.1).Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
+	{"busiest second", 0.899, 0.901, func(s *metrics.Summary, v float64) { s.Evidence.CPU.Busiest = v }, "own CPU 90.1 % of 2 cores in the busiest second"},
+	{"own CPU", 14900, 15100, func(s *metrics.Summary, v float64) { s.Evidence.CPU.Used = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
+	{"stolen CPU", 0.099, 0.101, func(s *metrics.Summary, v float64) { s.Evidence.CPU.Stolen = v }, "10.1 % of this machine's CPU time"},
+	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) { inUserSpace(s, 0.1).Evidence.Pauses.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
 	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)
+		s.Evidence.Pauses.LongestGC, s.Evidence.Pauses.GCWait = durationMS(v), durationMS(v/2)
 	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms)"},
 	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)-1
+		s.Evidence.Pauses.LongestGC, s.Evidence.Pauses.GCWait = durationMS(v), durationMS(v/2)-1
 	}, "garbage collection stopped us for 10.1 ms at once"},
 	{"GC pauses", 99, 101, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.GCPaused, s.Evidence.GCWait = durationMS(v), time.Second
+		s.Evidence.Pauses.GCPaused, s.Evidence.Pauses.GCWait = durationMS(v), time.Second
 	}, "this process had no core for 1.01 % of the time while it collected garbage"},
-	{"GC pauses", 99, 101, func(s *metrics.Summary, v float64) { inUserSpace(s, 0.1).Evidence.GCPaused = durationMS(v) }, "1.01 % of the time"},
+	{"GC pauses", 99, 101, func(s *metrics.Summary, v float64) { inUserSpace(s, 0.1).Evidence.Pauses.GCPaused = durationMS(v) }, "1.01 % of the time"},
 	{"GC pauses", 9.9, 10.1, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, 0.1)
-		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
+		s.Evidence.Pauses.GCPaused, s.Evidence.CPU.Watched, s.Evidence.CPU.Used = durationMS(v), 100*msec, 0
 	}, "10.1 % of the time"},
-	{"clock step", 9.9, -10.1, func(s *metrics.Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
+	{"clock step", 9.9, -10.1, func(s *metrics.Summary, v float64) { s.Evidence.Pauses.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
 	{"Little's law", 0.0499, 0.0501, func(s *metrics.Summary, v float64) { held.Of(inSlots(s)).Held = held.Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
 	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) {
 		held.Of(inSlots(s)).Held = held.Held{Mean: durationMS(v), Share: 0.5}
@@ -396,7 +396,7 @@ var faults = []fault{
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
 	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
-		s.Evidence.Warmed = 200
+		s.Evidence.Connections.Warmed = 200
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 20, Of: 200, TLS: 200 * durationMS(v)}
 	}, "20 of 200 requests connected inside TTFT (mean 25.1 ms) in spite of 200 connections opened beforehand (limit 5.00 %)"},
 	{"connecting", 0.49, 0.51, func(s *metrics.Summary, v float64) {
@@ -411,19 +411,19 @@ var faults = []fault{
 		}
 	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) {
-		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, int64(v)
+		s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = 20_000, int64(v)
 	}, "5.60 % of the prompt tokens"},
 	{"prefix cache", 800, 801, func(s *metrics.Summary, v float64) { // prompts of 50 tokens
-		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 10_000, int64(v)
+		s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = 10_000, int64(v)
 	}, "8.01 % of the prompt tokens"},
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
-		s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
+		s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Evidence.Server.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Templated = true }), "64.0 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Rendered = true }), "64.0 % of the prompt tokens"},
 	{"prefix cache", 1100, 1120, chatted(func(c *metrics.Traits) {}), "5.60 % of the prompt tokens"}, // nobody renders a template
 	{"selftest", 63, 64, func(s *metrics.Summary, v float64) {
-		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &metrics.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
+		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &evidence.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
 	{"shards", 8, 7, func(s *metrics.Summary, v float64) {
 		if s.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
@@ -478,22 +478,24 @@ func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
 		set  func(*metrics.Summary)
 		then string
 	}{
-		"lag":   {func(s *metrics.Summary) { s.Lag = alike(30, 200) }, quieter},
-		"wake":  {func(s *metrics.Summary) { inUserSpace(s, 30) }, quieter},
-		"crowd": {func(s *metrics.Summary) { s.Lag, s.Evidence.BusiestOthers, s.Evidence.Machine = alike(30, 200), 2, 2 }, alone},
+		"lag":  {func(s *metrics.Summary) { s.Lag = alike(30, 200) }, quieter},
+		"wake": {func(s *metrics.Summary) { inUserSpace(s, 30) }, quieter},
+		"crowd": {func(s *metrics.Summary) {
+			s.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
+		}, alone},
 		"stop": {func(s *metrics.Summary) {
 			inUserSpace(s, 0.1)
-			s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.LongestStallWait = 1, 150*msec, 150*msec
+			s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall, s.Evidence.Pauses.LongestStallWait = 1, 150*msec, 150*msec
 		}, unlimited},
 		"server": {func(s *metrics.Summary) {
 			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
-			s.Lag, s.Evidence.BusiestOthers, s.Evidence.Machine = alike(30, 200), 2, 2
+			s.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
 		}, apart},
 	} {
 		for _, may := range []bool{false, true} {
 			s := clean()
 			c.set(s)
-			s.Evidence.MayPrioritize = may
+			s.Evidence.CPU.MayPrioritize = may
 			Judge(s)
 			want := map[bool]string{true: chrt + c.then, false: c.then}[may]
 			if failed := s.Trust.Failed(); len(failed) == 0 || failed[0].Remedy != want {
@@ -502,7 +504,7 @@ func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
 		}
 	}
 	s := clean()
-	s.Evidence.MayPrioritize, s.Evidence.BusiestCPU = true, 1
+	s.Evidence.CPU.MayPrioritize, s.Evidence.CPU.Busiest = true, 1
 	if Judge(s); strings.Contains(s.Trust.Failed()[0].Remedy, chrt) {
 		t.Errorf("a priority makes no cores: %q", s.Trust.Failed()[0].Remedy)
 	}
@@ -510,7 +512,7 @@ func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
 
 func TestWhoHasNoCoreIsTold(t *testing.T) {
 	s := inUserSpace(clean(), 0.1)
-	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
+	s.Evidence.Pauses.LongestGC, s.Evidence.Pauses.GCWait = 3999*msec, 3500*msec
 	Judge(s)
 	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != unlimited {
 		t.Errorf("%+v", failed)
@@ -520,8 +522,8 @@ func TestWhoHasNoCoreIsTold(t *testing.T) {
 // Where other processes took the cores that is the first reason, and what came of it has the
 // same remedy.
 func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
-	stopped := func(e *metrics.Evidence) {
-		e.Stalls, e.Stalled, e.StallWait, e.LongestStall = 286, 7940*msec, 7000*msec, 90*msec
+	stopped := func(e *evidence.Evidence) {
+		e.Pauses.Stalls, e.Pauses.Stalled, e.Pauses.StallWait, e.Pauses.LongestStall = 286, 7940*msec, 7000*msec, 90*msec
 	}
 	for name, c := range map[string]struct {
 		set    func(s *metrics.Summary)
@@ -531,70 +533,70 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 	}{
 		"all the time": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores", alone},
 		"for a second, and little else": {func(s *metrics.Summary) {
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 3*time.Second, 0.55
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 3*time.Second, 0.55
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 0.6 of 2 cores in the busiest second", alone},
 		"of many cores": {func(s *metrics.Summary) {
-			s.Evidence.Machine, s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 8, 17*time.Second, 1.9
+			s.Evidence.CPU.Machine, s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 8, 17*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", quieter},
 		"of a shard": {func(s *metrics.Summary) {
 			s.Shards = &metrics.Shards{Of: 2, Sound: 2}
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores of a shard's machine", alone},
 		"for a second": {func(s *metrics.Summary) {
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 2*time.Second, 1.9
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 2*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.9 of 2 cores in the busiest second", alone},
 		"on the server's machine": {func(s *metrics.Summary) {
 			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores", apart},
 		"a server on this machine": {func(s *metrics.Summary) {
-			s.Evidence.BusiestServers = 1.9
+			s.Evidence.CPU.BusiestServers = 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", elsewhere},
 		"a quota": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
-			s.Evidence.Quota, s.Evidence.Throttled = 0.5, 4*time.Second
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
+			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 0.5, 4*time.Second
 			s.Lag = alike(6, 100)
 		}, []string{"CPU quota", "lag"}, "the CPU quota of its container, 0.5 cores, stopped this process for up to 40.0 % of the time", raiseQuota},
 		"a quota that stops nobody": {func(s *metrics.Summary) {
-			s.Evidence.Quota, s.Evidence.Throttled = 1, 99*msec
+			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 1, 99*msec
 			s.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", quieter},
 		"a quota that delays nobody": {func(s *metrics.Summary) {
-			s.Evidence.Quota, s.Evidence.Throttled = 1, 4*time.Second
+			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 1, 4*time.Second
 		}, nil, "", ""},
 		"a debugger, with kernel stamps": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
-			s.Evidence.StallWait = 0
+			s.Evidence.Pauses.StallWait = 0
 			s.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", frozen},
 		"a limit of the CPU": {func(s *metrics.Summary) {
 			inUserSpace(s, 0.1)
 			stopped(s.Evidence)
-			s.Evidence.LongestStall = 24 * msec
+			s.Evidence.Pauses.LongestStall = 24 * msec
 		}, []string{"stopped"}, "this process had no core for 79.4 % of the time, in 286 stops", unlimited},
 		"a debugger": {func(s *metrics.Summary) {
 			inUserSpace(s, 0.1)
 			stopped(s.Evidence)
-			s.Evidence.LongestStall = 24 * msec
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers, s.Evidence.StallWait = 17*time.Second, 1.9, time.Second
+			s.Evidence.Pauses.LongestStall = 24 * msec
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers, s.Evidence.Pauses.StallWait = 17*time.Second, 1.9, time.Second
 		}, []string{"stopped"}, "this process was stopped for 79.4 % of the time, in 286 stops", frozen},
 		"nobody was late": {func(s *metrics.Summary) {
-			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
 		}, nil, "", ""},
 	} {
 		s := clean()
-		s.Evidence.Machine = 2
+		s.Evidence.CPU.Machine = 2
 		c.set(s)
 		Judge(s)
 		failed := s.Trust.Failed()
@@ -651,7 +653,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 	for share, want := range map[int64]string{40: "lumpy delivery", 94: "lumpy delivery", 2: "shared reads"} {
 		s := clean()
-		s.Truth.ITL, s.Evidence.SharedReads = alike(0, 3600), 4000*share/100+1
+		s.Truth.ITL, s.Evidence.Stamps.SharedReads = alike(0, 3600), 4000*share/100+1
 		for range 400 {
 			s.Truth.ITL.Add(0.1)
 		}
@@ -659,14 +661,14 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 		for range 100 {
 			s.Age.Add(0.004)
 		}
-		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*msec, 15*msec
+		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 1, 15*msec, 15*msec
 		if Judge(s); !slices.Equal(failing(s), []string{want}) {
 			t.Errorf("%d %% shared: %q, want %q", share, failing(s), want)
 		}
 	}
 	// One that stood still for half of the time may be why.
 	s := clean()
-	s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 2000, 50, 5*time.Second, 100*msec
+	s.Evidence.Stamps.SharedReads, s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 2000, 50, 5*time.Second, 100*msec
 	if Judge(s); !slices.Equal(failing(s), []string{"shared reads"}) {
 		t.Errorf("%q", failing(s))
 	}
@@ -677,7 +679,7 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 	for shared, want := range map[int64][]string{119: {"shared reads"}, 121: nil} {
 		s := clean()
-		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*msec
+		s.Evidence.Stamps.SharedReads, s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = shared, 1, 15*msec
 		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("%d of 4000 shared: %q, want %q", shared, failing(s), want)
 		}
@@ -688,7 +690,7 @@ func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 	for packets, want := range map[int64]string{20: quieter, 21: "look at the network, which loses or reorders packets"} {
 		s := clean()
-		s.Age, s.Evidence.SharedReads, s.Evidence.Disordered = alike(12, 4000), 400, packets
+		s.Age, s.Evidence.Stamps.SharedReads, s.Evidence.Stamps.Disordered = alike(12, 4000), 400, packets
 		Judge(s)
 		found := s.Trust.Failed()
 		if len(found) == 0 || found[0].Name != "socket age" || found[0].Remedy != want || (len(found) > 1) != (want == quieter) {
@@ -705,7 +707,7 @@ func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 	for hits, want := range map[int64]int{0: 0, 200: 0, 220: 1, 1100: 1, 1120: 0} {
 		s := clean()
-		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, hits
+		s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = 20_000, hits
 		Judge(s)
 		if len(s.Trust.Warnings) != want || len(s.Trust.Notes) != 0 {
 			t.Errorf("%d of 20000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
@@ -742,7 +744,7 @@ func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 		240 * msec: nil, 900 * msec: {"own CPU"}, 1100 * msec: {"busiest second", "own CPU"},
 	} {
 		s := clean()
-		s.Evidence.BusiestCPU, s.Evidence.Watched, s.Evidence.CPU = 0.95, watched, 2*watched
+		s.Evidence.CPU.Busiest, s.Evidence.CPU.Watched, s.Evidence.CPU.Used = 0.95, watched, 2*watched
 		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("watched %v: %q, want %q", watched, failing(s), want)
 		}
@@ -751,7 +753,7 @@ func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 
 func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
 	s := clean()
-	s.Evidence.ClockStep, s.Evidence.KernelStamps = time.Hour, 0
+	s.Evidence.Pauses.ClockStep, s.Evidence.Stamps.Kernel = time.Hour, 0
 	if Judge(s); s.Trust.Verdict != metrics.Valid {
 		t.Errorf("%q", failing(s))
 	}
@@ -769,7 +771,7 @@ func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
 
 func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 	s := inUserSpace(clean(), 0)
-	s.Truth.PeakConcurrency, s.Evidence.Selftest = 64, &metrics.Selftest{WrongFrom: 64}
+	s.Truth.PeakConcurrency, s.Evidence.Selftest = 64, &evidence.Selftest{WrongFrom: 64}
 	if Judge(s); !slices.Equal(failing(s), []string{"selftest"}) {
 		t.Errorf("%q", failing(s))
 	}
@@ -777,7 +779,7 @@ func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 
 func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
 	s := clean()
-	s.Truth.PeakConcurrency, s.Evidence.Selftest = 40, &metrics.Selftest{Streams: 20, WrongFrom: 64}
+	s.Truth.PeakConcurrency, s.Evidence.Selftest = 40, &evidence.Selftest{Streams: 20, WrongFrom: 64}
 	if Judge(s); len(failing(s)) != 0 {
 		t.Errorf("%q without other targets", failing(s))
 	}
@@ -797,7 +799,7 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 			c.Add(r)
 		}
 		s := c.Summary(2)
-		s.Evidence, s.Age = &metrics.Evidence{KernelStamps: 200}, alike(9, 200)
+		s.Evidence, s.Age = &evidence.Evidence{Stamps: evidence.Stamps{Kernel: 200}}, alike(9, 200)
 		if Judge(s); s.Trust.Verdict != metrics.Valid || s.Truth.MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
 			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, held.Of(s).Held)
 		}
@@ -881,12 +883,12 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	if Judge(s); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
 		t.Errorf("in time: %q", failing(s))
 	}
-	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
+	s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = 1, time.Second
 	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
 		t.Errorf("late: %q", failing(s))
 	}
 	// Marks tell what we read late from what arrived together.
-	late.Of(s).Of, s.Evidence.SharedReads = 201, 134
+	late.Of(s).Of, s.Evidence.Stamps.SharedReads = 201, 134
 	for marked, want := range map[int]bool{22: true, 66: true, 67: false, 134: false} {
 		late.Of(s).Chunks = marked
 		if Judge(s); slices.Contains(failing(s), "lumpy delivery") != want {
@@ -907,7 +909,7 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 		t.Errorf("%q", s.Overloaded())
 	}
 	backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 40, Growth: 16}
-	s.Evidence.CPU = time.Hour
+	s.Evidence.CPU.Used = time.Hour
 	Judge(s)
 	if want := []string{"own CPU", "backlog"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {
 		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
@@ -963,7 +965,7 @@ func TestACanvasIsMadeAtOnce(t *testing.T) {
 func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
 	for shared, want := range map[int64][]string{60: nil, 0: {"streaming"}} { // whose chunks share reads, that is
 		s := inUserSpace(clean(), 4)
-		s.TTFT, s.ITL, s.Evidence.SharedReads = alike(100, 200), alike(100, 4000), shared
+		s.TTFT, s.ITL, s.Evidence.Stamps.SharedReads = alike(100, 200), alike(100, 4000), shared
 		*metrics.View[delivery.Delivery](s) = delivery.Delivery{Of: 200, AtOnce: 200}
 		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("%d shared reads: %q, want %q", shared, failing(s), want)

@@ -167,15 +167,16 @@ func (j *judge) waitsForSlots() bool {
 }
 
 func (j *judge) connecting() (metrics.Check, bool) {
+	conns := &j.seen.Connections
 	connecting := connecting.Of(j.Summary)
 	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
 	beforehand := ""
 	switch {
-	case j.seen.Closed+j.seen.Dropped > 0:
+	case conns.Closed+conns.Dropped > 0:
 		c.Remedy = "have the server keep connections open, which it closes after its answers"
-	case j.seen.Warmed > 0:
+	case conns.Warmed > 0:
 		c.Remedy = "raise the server's time limit on idle connections, which it may have closed"
-		beforehand = fmt.Sprintf(" in spite of %s opened beforehand", metrics.Counted(int(j.seen.Warmed), "connection"))
+		beforehand = fmt.Sprintf(" in spite of %s opened beforehand", metrics.Counted(int(conns.Warmed), "connection"))
 	}
 	all := metrics.Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	name, first := j.first()
@@ -224,7 +225,7 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 // their marks do not count.
 func (j *judge) bundled() bool {
 	marked := int64(late.Of(j.Summary).Chunks)
-	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.SharedReads
+	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.Stamps.SharedReads
 }
 
 // prefixHits finds prompts that the server knew from before the run. A session finds its history in

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 // noteLookup notes which addresses of a name took no connections, and whether its addresses are old.
-func noteLookup(l metrics.Lookup) string {
+func noteLookup(l evidence.Lookup) string {
 	var parts []string
 	// A server on this machine often listens on one family of addresses only.
 	if n := len(l.LeftOut); n > 0 && l.Name != "localhost" {

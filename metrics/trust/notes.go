@@ -13,9 +13,10 @@ import (
 
 // notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
+	conns := &j.seen.Connections
 	var n notes
 	// First, so that a report that shows a few notes shows it.
-	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
+	n.add(conns.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
 	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
 		"verdict uses the requests and the other shards",
@@ -29,13 +30,13 @@ func (j *judge) notes() []string {
 	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
 		"and the waits",
 		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Reconnects > 0 && j.seen.Unprocessed == 0,
+	n.add(j.Resent.Reconnects > 0 && conns.Unprocessed == 0,
 		"%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the "+
 			"first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"))
-	n.add(j.seen.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
+	n.add(conns.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
 		"%s sent again, %s in all; latencies count from the first sending",
-		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(j.seen.Unprocessed), "time"))
+		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
 	n.kept(j.promptLengths())
 	n.text(j.notePrefix())
 	n.kept(j.answers())
@@ -78,29 +79,30 @@ func (n *notes) kept(c metrics.Check, found bool) { n.add(found && fine(c), "%s"
 
 // noteConnections notes what happened between the server and the stamps.
 func (j *judge) noteConnections(n *notes) {
-	n.add(j.seen.Disordered > 0, "%s came before an earlier one, which the network had lost or held up: what was in "+
-		"them had to wait for that",
-		metrics.Counted(int(j.seen.Disordered), "packet"))
-	n.add(j.seen.UserStamps > 0, "%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC "+
+	conns := &j.seen.Connections
+	n.add(j.seen.Stamps.Disordered > 0,
+		"%s came before an earlier one, which the network had lost or held up: what was in them had to wait for that",
+		metrics.Counted(int(j.seen.Stamps.Disordered), "packet"))
+	n.add(j.seen.Stamps.User > 0, "%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC "+
 		"are inside",
-		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
+		j.seen.Stamps.User, j.seen.Stamps.User+j.seen.Stamps.Kernel)
 	n.text(j.noteVouched())
-	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
-	n.add(len(j.seen.Cookies) > 0, "the server set cookies (%s), and requests returned them as from one client: a "+
+	n.add(conns.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", conns.Proxy)
+	n.add(len(conns.Cookies) > 0, "the server set cookies (%s), and requests returned them as from one client: a "+
 		"balancer that goes by them sends all requests to one replica",
-		strings.Join(j.seen.Cookies, ", "))
-	for _, l := range j.seen.Names {
+		strings.Join(conns.Cookies, ", "))
+	for _, l := range conns.Names {
 		n.text(noteLookup(l))
 	}
-	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
-		metrics.Counted(int(j.seen.Closed), "answer"))
-	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not "+
+	n.add(conns.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
+		metrics.Counted(int(conns.Closed), "answer"))
+	n.add(conns.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not "+
 		"used again, so the next requests opened new connections",
-		metrics.Counted(int(j.seen.Dropped), "connection"))
-	n.add(j.seen.Packed > 0, "%s came compressed: the compressor held each event back until its block was complete, "+
+		metrics.Counted(int(conns.Dropped), "connection"))
+	n.add(conns.Packed > 0, "%s came compressed: the compressor held each event back until its block was complete, "+
 		"and latencies include that wait",
-		metrics.Counted(int(j.seen.Packed), "answer"))
-	n.add(j.seen.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
+		metrics.Counted(int(conns.Packed), "answer"))
+	n.add(conns.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
 }
 
 // noteServer notes whether the server kept up, and how far its counters can be used.
@@ -112,9 +114,9 @@ func (j *judge) noteServer(n *notes) {
 	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
 		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether "+
 			"it has a sleep mode")
-	restarted := j.seen.Restarted != "" && j.seen.Restarted != j.WhyMixed()
+	restarted := j.seen.Server.Restarted != "" && j.seen.Server.Restarted != j.WhyMixed()
 	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
-	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Restarted, ignored)
+	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Server.Restarted, ignored)
 	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. "+
 		"They are ignored. "+
 		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
@@ -222,10 +224,10 @@ func (j *judge) noteShared() string {
 	switch {
 	case !j.userStamped():
 		return text + " and we read in time: " + others
-	case j.seen.WakeP99 > 0:
+	case j.seen.Pauses.WakeP99 > 0:
 		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() +
 			" woke up late by " +
-			showMS(metrics.Milliseconds(j.seen.WakeP99)) + " at p99"
+			showMS(metrics.Milliseconds(j.seen.Pauses.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"
 }

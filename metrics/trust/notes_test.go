@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/course"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -39,17 +40,17 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
 			"3 requests sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
 		"an address left out": {func(s *metrics.Summary) {
-			s.Evidence.Names = []metrics.Lookup{{Name: "gpu.test", Addresses: 2, LeftOut: []metrics.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}}}
+			s.Evidence.Connections.Names = []evidence.Lookup{{Name: "gpu.test", Addresses: 2, LeftOut: []evidence.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}}}
 		}, "gpu.test has 2 addresses: no connections to 10.0.0.1:80 (connection refused): requests went to the other addresses"},
 		"a silent name server": {func(s *metrics.Summary) {
-			s.Evidence.Names = []metrics.Lookup{{Name: "localhost", LeftOut: []metrics.LeftOut{{}}}, {Name: "gpu.test", Addresses: 1, Stale: "i/o timeout"}}
+			s.Evidence.Connections.Names = []evidence.Lookup{{Name: "localhost", LeftOut: []evidence.LeftOut{{}}}, {Name: "gpu.test", Addresses: 1, Stale: "i/o timeout"}}
 		}, "gpu.test has 1 address: a later lookup failed (i/o timeout), so new connections went to the addresses of an earlier one"},
-		"cookies": {func(s *metrics.Summary) { s.Evidence.Cookies = []string{"AWSALB", "route"} },
+		"cookies": {func(s *metrics.Summary) { s.Evidence.Connections.Cookies = []string{"AWSALB", "route"} },
 			"the server set cookies (AWSALB, route), and requests returned them as from one client: a balancer that goes by them sends all requests to one replica"},
 		"refused streams": {func(s *metrics.Summary) {
-			s.Resent, s.Evidence.Unprocessed = metrics.Resent{Reconnects: 3}, 5
+			s.Resent, s.Evidence.Connections.Unprocessed = metrics.Resent{Reconnects: 3}, 5
 		}, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): 3 requests sent again, 5 times in all; latencies count from the first sending"},
-		"dropped": {func(s *metrics.Summary) { s.Evidence.Dropped = 7 },
+		"dropped": {func(s *metrics.Summary) { s.Evidence.Connections.Dropped = 7 },
 			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests opened new connections"},
 		"failures": {func(s *metrics.Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
 		"bundled":  {func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
@@ -57,7 +58,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Truth.Tokens = metrics.ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3}
 		}, "chunk ≠ token: 2.50 tokens a chunk"},
 		"no usage":      {func(s *metrics.Summary) { s.Truth.Tokens.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
-		"merged events": {func(s *metrics.Summary) { s.Evidence.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
+		"merged events": {func(s *metrics.Summary) { s.Evidence.Stamps.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
 		"one bundled": {func(s *metrics.Summary) {
 			s.Truth.Tokens = metrics.ChunkTokens{Known: 99, Bundled: 1, Chunks: 2, Tokens: 5, Largest: 1}
 		}, "1 request with more tokens than chunks left out"},
@@ -65,56 +66,60 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Truth.Tokens = metrics.ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
 		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
 		"untried": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &metrics.Selftest{Streams: 20}
+			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &evidence.Selftest{Streams: 20}
 		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
 		"others beside": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.OtherInFlight, s.Evidence.Selftest = 11, 10, &metrics.Selftest{Streams: 20}
+			s.Truth.PeakConcurrency, s.Evidence.OtherInFlight, s.Evidence.Selftest = 11, 10, &evidence.Selftest{Streams: 20}
 		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
 		"tried above": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &metrics.Selftest{WrongFrom: 22}
+			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &evidence.Selftest{WrongFrom: 22}
 		}, "nothing on 21"},
 		"answers of one token": {func(s *metrics.Summary) {
 			s.TPOT, s.ITL = metrics.Distribution{}, metrics.Distribution{}
 		}, "no answer had two tokens: TPOT and ITL are not measured"},
 		"one token after a role": {func(s *metrics.Summary) { s.TPOT = metrics.Distribution{} }, "no answer had two tokens: TPOT is not measured"},
-		"user space":             {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
-		"a proxy":                {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
-		"anybody":                {func(s *metrics.Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
-		"packed":                 {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor held each event back"},
-		"closed":                 {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"user space":             {func(s *metrics.Summary) { s.Evidence.Stamps.User = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":                {func(s *metrics.Summary) { s.Evidence.Connections.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"anybody":                {func(s *metrics.Summary) { s.Evidence.Connections.Unverified = true }, "nobody verified the server's TLS certificate"},
+		"packed":                 {func(s *metrics.Summary) { s.Evidence.Connections.Packed = 9 }, "9 answers came compressed: the compressor held each event back"},
+		"closed":                 {func(s *metrics.Summary) { s.Evidence.Connections.Closed = 9 }, "closed the connection after 9 answers"},
 		"mixed": {func(s *metrics.Summary) {
-			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
-			s.Evidence.Restarted = "it restarted" // which is not noted twice
+			s.Evidence.Server.Mixed, s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = "it restarted", 0, 0
+			s.Evidence.Server.Restarted = "it restarted" // which is not noted twice
 		},
 			"the server's /metrics are not from one process under only this load: it restarted. They are ignored. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
-		"restarted": {func(s *metrics.Summary) { s.Evidence.Restarted = "process 7 listened, and process 9" },
+		"restarted": {func(s *metrics.Summary) { s.Evidence.Server.Restarted = "process 7 listened, and process 9" },
 			"the server restarted during the run: process 7 listened, and process 9"},
 		"restarted, and its counters began again": {func(s *metrics.Summary) {
-			s.Evidence.Mixed, s.Evidence.Restarted = "its counts went back", "process 7 listened, and process 9"
+			s.Evidence.Server.Mixed, s.Evidence.Server.Restarted = "its counts went back", "process 7 listened, and process 9"
 		}, "the server restarted during the run: process 7 listened, and process 9. Its /metrics are of several processes, so they are ignored"},
 		"restarted, and its samples differ": {func(s *metrics.Summary) {
-			s.Mixed, s.Evidence.Restarted = "its counts went back", "its process began 10.0 s after the run did"
+			s.Mixed, s.Evidence.Server.Restarted = "its counts went back", "its process began 10.0 s after the run did"
 		}, "the server restarted during the run: its process began 10.0 s after the run did. Its /metrics are of"},
 		"a sleep that nobody saw": {func(s *metrics.Summary) { s.Header.Wake = &metrics.Wake{Level: 1, Unproven: true} },
 			"nothing but its own answers shows that the server slept (--sleep-first)"},
-		"old protocol":       {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
-		"asked for prefixes": {func(s *metrics.Summary) { s.Header.Config.Traits.SharedPrefixes, s.Evidence.PrefixHits = true, 900 }, "90.0 % of the prompt tokens"},
-		"repeated prefixes":  {func(s *metrics.Summary) { s.Header.Config.Traits.SharedPrefixes, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
-		"sent again":         {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
+		"old protocol": {func(s *metrics.Summary) { s.Evidence.Connections.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
+		"asked for prefixes": {func(s *metrics.Summary) {
+			s.Header.Config.Traits.SharedPrefixes, s.Evidence.Server.PrefixHits = true, 900
+		}, "90.0 % of the prompt tokens"},
+		"repeated prefixes": {func(s *metrics.Summary) {
+			s.Header.Config.Traits.SharedPrefixes, s.Evidence.Server.PrefixHits = true, 500
+		}, "50.0 %"},
+		"sent again": {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.Server.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
 		"no prompt tokens": {func(s *metrics.Summary) {
 			*metrics.View[counts.Counts](s) = counts.Counts{Of: 200, NoInput: 200, Lost: 4000}
 		},
 			"the server counted 0 prompt tokens in 200 of 200 answers: total input tokens lack the 4000 tokens that the dataset has there"},
 		"several answers": {func(s *metrics.Summary) {
-			s.Header.Config.Traits.Answers, s.Header.Config.Whole, s.Evidence.PrefixHits = 2, true, 500
+			s.Header.Config.Traits.Answers, s.Header.Config.Whole, s.Evidence.Server.PrefixHits = 2, true, 500
 		}, "50.0 % of the prompt tokens in its prefix cache, as expected"},
 		"a stop": {func(s *metrics.Summary) {
-			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 26*msec, 26*msec
+			s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 1, 26*msec, 26*msec
 		}, "this process was stopped for 26.0 ms at most and 0.26 % of the time, in 1 stop: the kernel stamped what came meanwhile"},
 		"many stops": {func(s *metrics.Summary) {
-			s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.StallWait, s.Evidence.LongestStall = 14, 250*msec, 250*msec, 20*msec
+			s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.StallWait, s.Evidence.Pauses.LongestStall = 14, 250*msec, 250*msec, 20*msec
 		}, "this process had no core for 20.0 ms at most and 2.50 % of the time, in 14 stops"},
-		"a pause": {func(s *metrics.Summary) { s.Evidence.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
+		"a pause": {func(s *metrics.Summary) { s.Evidence.Pauses.LongestGC = 16 * msec }, "this process was stopped by garbage collection for 16.0 ms at most"},
 		"a system prompt": {func(s *metrics.Summary) {
 			s.Header.Config.Traits.Templated = true
 			*metrics.View[prompts.Prompts](s) = prompts.Prompts{Of: 200, Longer: 200, Beyond: 200, Least: 300, Most: 300}
@@ -139,7 +144,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Header.Config.RequestRate = 1000
 			pace.Of(s).Pace = pace.Pace{Requests: 51, Due: 51 * msec, Sent: 51 * msec}
 		}, "all 51 requests were due within 51.0 ms, and an answer takes 240 ms: the server never had the load of this rate, and throughput is of the wait for the last answers. Take 2353 requests or more"},
-		"conversations": {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+		"conversations": {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.Server.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
 		c.set(s)
@@ -189,7 +194,7 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 	const stamped = "4000 of 4000 chunks were stamped after reading"
 	for late, says := range map[float64]string{0: "or we read late, of which nothing is known", 0.5: "that this process woke up late by 0.50 ms at p99"} {
 		s := inUserSpace(clean(), late)
-		s.Evidence.SharedReads, s.Evidence.Selftest = 2000, &metrics.Selftest{Streams: 1000, Kernel: true}
+		s.Evidence.Stamps.SharedReads, s.Evidence.Selftest = 2000, &evidence.Selftest{Streams: 1000, Kernel: true}
 		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
 		if s.Trust.Verdict != metrics.Valid || strings.Contains(notes, "in time") {

@@ -31,21 +31,21 @@ func (j *judge) split(c metrics.Check) metrics.Check {
 // shards there are no numbers.
 func (j *judge) spread() string {
 	e := j.seen
-	chunks := float64(e.KernelStamps + e.UserStamps)
-	if j.Shards != nil || chunks == 0 || e.CPU <= 0 || e.Watched <= 0 {
+	chunks := float64(e.Stamps.Kernel + e.Stamps.User)
+	if j.Shards != nil || chunks == 0 || e.CPU.Used <= 0 || e.CPU.Watched <= 0 {
 		return roomier
 	}
-	had := chunks / e.Watched.Seconds()
-	one, by := chunks/e.CPU.Seconds(), "by the CPU time of this run"
-	used := max(e.BusiestCPU, e.CPU.Seconds()/e.Watched.Seconds()/float64(max(e.Cores, 1)))
+	had := chunks / e.CPU.Watched.Seconds()
+	one, by := chunks/e.CPU.Used.Seconds(), "by the CPU time of this run"
+	used := max(e.CPU.Busiest, e.CPU.Used.Seconds()/e.CPU.Watched.Seconds()/float64(max(e.CPU.Cores, 1)))
 	if v := e.Selftest; v != nil && v.PerCore > 0 {
 		one, by = v.PerCore, "by the selftest of this machine"
-		used = max(used, had/one/float64(max(e.Cores, 1)))
+		used = max(used, had/one/float64(max(e.CPU.Cores, 1)))
 	}
 	machines := max(2, math.Ceil(used/(meanCPULimit/100)))
 	more := j.sharded(fmt.Sprintf("use more cores, less load, or %.0f machines with --shard and --run-id", machines))
 	return fmt.Sprintf("%s: %s chunks/s fill one core, %s, and this run had %s on %s",
-		cmp.Or(more, "use more cores, or less load"), about(one), by, about(had), metrics.Counted(e.Cores, "core"))
+		cmp.Or(more, "use more cores, or less load"), about(one), by, about(had), metrics.Counted(e.CPU.Cores, "core"))
 }
 
 // about is v with two significant digits.

@@ -5,24 +5,25 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 )
 
 func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
-	busy := metrics.Evidence{Cores: 1, Watched: 10 * time.Second, CPU: 9800 * msec, BusiestCPU: 0.99, KernelStamps: 512_345, LongestGC: msec}
+	busy := evidence.Evidence{CPU: evidence.CPU{Cores: 1, Watched: 10 * time.Second, Used: 9800 * msec, Busiest: 0.99}, Stamps: evidence.Stamps{Kernel: 512_345}, Pauses: evidence.Pauses{LongestGC: msec}}
 	for name, c := range map[string]struct {
 		set  func(s *metrics.Summary)
 		want string
 	}{
 		"no selftest": {func(*metrics.Summary) {},
 			"use more cores, less load, or 2 machines with --shard and --run-id: 52000 chunks/s fill one core, by the CPU time of this run, and this run had 51000 on 1 core"},
-		"a selftest": {func(s *metrics.Summary) { s.Evidence.Selftest = &metrics.Selftest{Streams: 4096, PerCore: 64_499} },
+		"a selftest": {func(s *metrics.Summary) { s.Evidence.Selftest = &evidence.Selftest{Streams: 4096, PerCore: 64_499} },
 			"use more cores, less load, or 2 machines with --shard and --run-id: 64000 chunks/s fill one core, by the selftest of this machine, and this run had 51000 on 1 core"},
 		"much more than it can take": {func(s *metrics.Summary) {
-			s.Evidence.Cores, s.Evidence.CPU, s.Evidence.KernelStamps = 2, 19*time.Second, 4_000_000
-			s.Evidence.Selftest = &metrics.Selftest{Streams: 4096, PerCore: 76_923}
+			s.Evidence.CPU.Cores, s.Evidence.CPU.Used, s.Evidence.Stamps.Kernel = 2, 19*time.Second, 4_000_000
+			s.Evidence.Selftest = &evidence.Selftest{Streams: 4096, PerCore: 76_923}
 		}, "use more cores, less load, or 4 machines with --shard and --run-id: 77000 chunks/s fill one core, by the selftest of this machine, and this run had 400000 on 2 cores"},
 		"a shard":   {func(s *metrics.Summary) { s.Shards = &metrics.Shards{Of: 2, Sound: 2} }, roomier},
-		"no chunks": {func(s *metrics.Summary) { s.Evidence.KernelStamps = 0 }, roomier},
+		"no chunks": {func(s *metrics.Summary) { s.Evidence.Stamps.Kernel = 0 }, roomier},
 	} {
 		s := clean()
 		seen := busy
@@ -39,7 +40,7 @@ func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
 // What comes of cores that are used up has the same remedy.
 func TestLateReadsOfASaturatedClientHaveItsRemedy(t *testing.T) {
 	s := clean()
-	s.Evidence.BusiestCPU, s.Evidence.SharedReads, s.Age = 0.99, 400, alike(12, 4000)
+	s.Evidence.CPU.Busiest, s.Evidence.Stamps.SharedReads, s.Age = 0.99, 400, alike(12, 4000)
 	Judge(s)
 	failed := s.Trust.Failed()
 	if len(failed) != 3 {

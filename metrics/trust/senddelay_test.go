@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -28,10 +29,10 @@ func burst(sent func(r *record.Record, share float64)) *metrics.Summary {
 
 // Who has opened connections beforehand is not told to do so.
 func TestWhatToDoAboutConnecting(t *testing.T) {
-	for want, seen := range map[string]metrics.Evidence{
+	for want, seen := range map[string]evidence.Evidence{
 		"use --warm-connections": {},
-		"raise the server's time limit on idle connections, which it may have closed": {Warmed: 1},
-		"have the server keep connections open, which it closes after its answers":    {Warmed: 1, Closed: 1},
+		"raise the server's time limit on idle connections, which it may have closed": {Connections: evidence.Connections{Warmed: 1}},
+		"have the server keep connections open, which it closes after its answers":    {Connections: evidence.Connections{Warmed: 1, Closed: 1}},
 	} {
 		s := clean()
 		s.Evidence = &seen

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -203,7 +204,7 @@ func conversed(n int, change func(r *record.Record)) *metrics.Summary {
 		}
 	}
 	s := c.Summary(float64(n))
-	s.Evidence = &metrics.Evidence{Cores: 2, Watched: time.Minute, CPU: time.Second, KernelStamps: 6000}
+	s.Evidence = &evidence.Evidence{CPU: evidence.CPU{Cores: 2, Watched: time.Minute, Used: time.Second}, Stamps: evidence.Stamps{Kernel: 6000}}
 	Judge(s)
 	return s
 }

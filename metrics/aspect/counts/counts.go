@@ -61,7 +61,7 @@ func PrefixCache(s *metrics.Summary) (hits, of int64) {
 	case cached > 0:
 		return int64(cached), int64(s.TotalInput)
 	case s.Evidence != nil:
-		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
+		return s.Evidence.Server.PrefixHits, s.Evidence.Server.PrefixQueries
 	}
 	return 0, 0
 }

@@ -163,7 +163,7 @@ func Of(s *metrics.Summary) *Waterfall {
 		return nil
 	}
 	if s.Evidence != nil && w.Divided == 0 {
-		w.divide(s.Evidence.Times, &s.Header.Config)
+		w.divide(s.Evidence.Server.Times, &s.Header.Config)
 	}
 	return &w
 }

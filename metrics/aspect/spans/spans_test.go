@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -163,7 +164,7 @@ func TestHistogramsOfTheServerDivideTheMeans(t *testing.T) {
 			c.Add(r)
 		}
 		s := c.Summary(1)
-		s.Evidence = &metrics.Evidence{Times: times}
+		s.Evidence = &evidence.Evidence{Server: evidence.Server{Times: times}}
 		return Of(s)
 	}
 	counted := &samples.Totals{Queue: samples.Total{Seconds: 0.050, Requests: 5}, Prefill: samples.Total{Seconds: 0.150, Requests: 5}, Generation: samples.Total{Seconds: 0.250, Requests: 5}}
@@ -209,7 +210,7 @@ func TestTheServerCountsEachAnswer(t *testing.T) {
 			c.Add(r)
 		}
 		s := c.Summary(1)
-		s.Evidence = &metrics.Evidence{Times: &samples.Totals{Queue: samples.Total{Seconds: 0.05, Requests: counted}, Prefill: samples.Total{Seconds: 0.15, Requests: counted}}}
+		s.Evidence = &evidence.Evidence{Server: evidence.Server{Times: &samples.Totals{Queue: samples.Total{Seconds: 0.05, Requests: counted}, Prefill: samples.Total{Seconds: 0.15, Requests: counted}}}}
 		if got := Of(s).Counted; got != want {
 			t.Errorf("of %d: %d counted, want %d", counted, got, want)
 		}

@@ -1,4 +1,4 @@
-package metrics
+package evidence
 
 import (
 	"cmp"
