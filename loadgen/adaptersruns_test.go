@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -134,7 +135,7 @@ func TestAWarmUpAsksForAdapters(t *testing.T) {
 			}
 		}
 		var counted int
-		for _, a := range sums[0].Adapters {
+		for _, a := range adapters.Of(sums[0]) {
 			counted += a.Completed
 		}
 		if all := got.texts(); len(all) == 2 && strings.HasPrefix(all[1], all[0][:20]) {

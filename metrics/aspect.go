@@ -30,9 +30,12 @@ type clocked interface{ Shift(later time.Duration) }
 // warm is an Aspect that also gets the requests of the warm-up, by AddWarmUp.
 type warm interface{ AddWarmUp(*record.Record) }
 
-// crossed is an Aspect that also gets the requests that open a conversation, were sent within a part of a run, and
-// ended after it.
-type crossed interface{ AddSent(*record.Record) }
+// limited is an Aspect that keeps exact values in several Distributions, together for so many requests.
+type limited interface{ Bound(requests int) }
+
+// parted is an Aspect of which a part of a run has more than the requests that are wholly inside. It gets each request
+// that touched the part, after Add if that is due.
+type parted interface{ AddPart(*record.Record, Window) }
 
 // summed is an Aspect whose figures depend on the length of the run. Sum is the aspect of a Summary of a run that
 // took so many seconds. It is valid until the next request.
@@ -124,11 +127,11 @@ func (v views) addWarmUp(r *record.Record) {
 	}
 }
 
-// addSent adds a request that was sent within a part of a run, and ended after it.
-func (v views) addSent(r *record.Record) {
+// addPart adds a request that touched a part of a run.
+func (v views) addPart(r *record.Record, w Window) {
 	for i := range v {
-		if a, asks := v[i].Aspect.(crossed); asks {
-			a.AddSent(r)
+		if a, asks := v[i].Aspect.(parted); asks {
+			a.AddPart(r, w)
 		}
 	}
 }
@@ -148,6 +151,11 @@ func (v views) limit(most, expected int) {
 	for _, d := range v.distributions() {
 		if d.limit = most; d.each {
 			d.expected = expected
+		}
+	}
+	for i := range v {
+		if a, has := v[i].Aspect.(limited); has {
+			a.Bound(most)
 		}
 	}
 }

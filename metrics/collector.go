@@ -37,8 +37,7 @@ type Collector struct {
 	good         int
 	timeline     tally.Timeline
 	witness      witness
-	views        views // see View
-	adapters     adapters
+	views        views             // see View
 	processes    samples.Processes // that were sampled
 	meter        cost.Meter
 	noTruth      bool // AddOutcome was called: the Truth is unknown
@@ -83,8 +82,6 @@ func (c *Collector) Add(r *record.Record) {
 	}
 	o := outcomeOf(r, c.scratch[:0])
 	c.scratch = o.ITL
-	kept := good(&o, c.header.Config.Goodput)
-	c.adapters.add(r.Adapter, &o, kept, c.requestCap())
 	c.sum.Resent.add(r)
 	if r.Phase == record.Main {
 		c.put(&c.sum.Lag, r.Lag().Seconds())
@@ -241,17 +238,16 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if !c.header.Epoch.IsZero() {
 		s.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}
-	s.RequestThroughput = rate(float64(s.Completed), seconds)
-	s.InputThroughput = rate(float64(s.TotalInput), seconds)
-	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
-	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
+	s.RequestThroughput = Rate(float64(s.Completed), seconds)
+	s.InputThroughput = Rate(float64(s.TotalInput), seconds)
+	s.OutputThroughput = Rate(float64(s.TotalOutput), seconds)
+	s.TotalThroughput = Rate(float64(s.TotalInput+s.TotalOutput), seconds)
 	if s.Carried.Audio > 0 && c.header.Config.Traits.Spoken {
-		s.RTFx = rate(s.Carried.Audio, seconds)
+		s.RTFx = Rate(s.Carried.Audio, seconds)
 	}
 	s.Goodput = math.NaN()
-	limited := slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest)
-	if s.Adapters = c.adapters.result(seconds, limited); limited {
-		s.Goodput = rate(float64(c.good), seconds)
+	if c.header.Config.LimitsRequests() {
+		s.Goodput = Rate(float64(c.good), seconds)
 	}
 	chunks, requests := c.timeline.Peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
@@ -304,7 +300,8 @@ func (c *Collector) warnings() []string {
 	return w
 }
 
-func rate(n, seconds float64) float64 {
+// Rate is n a second, in so many seconds; NaN if they are none.
+func Rate(n, seconds float64) float64 {
 	if seconds <= 0 {
 		return math.NaN()
 	}

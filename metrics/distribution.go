@@ -93,7 +93,7 @@ func (d *Distribution) Add(seconds float64) {
 		return
 	}
 	if len(d.exact) >= d.cap() {
-		d.drop()
+		d.Drop()
 		return
 	}
 	if d.exact == nil && d.expected > 0 {
@@ -123,8 +123,8 @@ func (d *Distribution) cap() int {
 	return DefaultCap
 }
 
-// drop drops the exact values and keeps the histogram.
-func (d *Distribution) drop() {
+// Drop drops the exact values and keeps the histogram.
+func (d *Distribution) Drop() {
 	d.exact, d.sorted, d.settled, d.ends, d.over = nil, nil, nil, nil, true
 }
 
@@ -147,7 +147,7 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 		d.hist = NewHistogram()
 	}
 	d.clamped += int(d.hist.Merge(h))
-	d.drop()
+	d.Drop()
 }
 
 // Merge adds the values of another after the values of d, which takes over its cap if it has none.
@@ -163,7 +163,7 @@ func (d *Distribution) Merge(other *Distribution) {
 	}
 	d.hist.Merge(other.hist)
 	if d.over || other.over || len(d.exact)+len(other.exact) > d.cap() {
-		d.drop()
+		d.Drop()
 		return
 	}
 	d.exact = append(d.exact, other.exact...)

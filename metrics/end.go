@@ -168,7 +168,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
 	c.views.merge(other.views, later)
-	c.adapters.merge(&other.adapters, c.requestCap())
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)

@@ -23,8 +23,7 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w},
-		outputs: map[*Adapter]int{}}
+	e := excerpt{Collector: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w}}
 	for r := range s.Measured() {
 		e.take(r)
 	}
@@ -40,7 +39,6 @@ type excerpt struct {
 	output   int           // tokens that came inside
 	tokens   tally.TimeSeries
 	inFlight tally.InFlight
-	outputs  map[*Adapter]int // likewise; of no adapter, by nil
 }
 
 func (e *excerpt) take(r *record.Record) {
@@ -59,6 +57,7 @@ func (e *excerpt) take(r *record.Record) {
 	default:
 		return
 	}
+	e.views.addPart(r, w)
 	if r.Result.Class == record.OK {
 		e.arrivals(r)
 	}
@@ -66,26 +65,16 @@ func (e *excerpt) take(r *record.Record) {
 
 // cross counts a request that was in progress at an edge; ended says whether it ended inside.
 func (e *excerpt) cross(r *record.Record, ended bool) {
-	if r.Phase == record.Main && r.Turn == 0 && e.part.Holds(r.Times.Sent) {
-		e.views.addSent(r)
-	}
 	chunks := &r.Answer.Chunks
 	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.Holds(r.Times.Sent) &&
 		e.part.Holds(chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
-		if row := e.adapters.of(r.Adapter); row != nil {
-			row.TTFT.Add(r.TTFT().Seconds())
-		}
 	}
 	if !ended {
 		return
 	}
 	o := outcomeOf(r, e.scratch[:0])
 	e.scratch = o.ITL
-	kept := good(&o, e.header.Config.Goodput)
-	if row := e.adapters.of(r.Adapter); row != nil {
-		row.count(&o, kept)
-	}
 	if !o.Success {
 		e.classify(r)
 		e.fail(o)
@@ -94,7 +83,7 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 	e.sum.Completed++
 	e.sum.TotalInput += o.In
 	e.sum.Carried.Add(o.Carried)
-	if kept {
+	if good(&o, e.header.Config.Goodput) {
 		e.good++
 	}
 }
@@ -102,13 +91,12 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 // arrivals counts what came inside for a completed request.
 func (e *excerpt) arrivals(r *record.Record) {
 	w := e.part.Window
-	a, row := record.Attribute(r), e.adapters.of(r.Adapter)
+	a := record.Attribute(r)
 	for at, tokens := range a.Arrivals(r) {
 		if !w.Holds(at) {
 			continue
 		}
 		e.output += tokens
-		e.outputs[row] += tokens
 		e.tokens.Add(at, tokens)
 		e.busy.AddChunk((at - w.From).Seconds())
 	}
@@ -118,9 +106,6 @@ func (e *excerpt) arrivals(r *record.Record) {
 
 func (e *excerpt) summary() *Summary {
 	e.sum.TotalOutput = e.output
-	for _, row := range e.adapters.rows {
-		row.Output = e.outputs[row]
-	}
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
 	s.power, s.split = e.of.power, e.of.split

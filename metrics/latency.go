@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 )
 
 // A Latency names one Distribution of a Summary as vLLM's flags and files do.
@@ -57,22 +56,10 @@ func Label(latency string) string {
 // Latency is the distribution of that name, as ttft, or as sql/ttft for the requests to the adapter sql.
 // It is nil for an unknown name, and if the run does not have it.
 func (s *Summary) Latency(name string) *Distribution {
-	if adapter, of := cutAdapter(name); adapter != "" {
-		if a := adapterOf(s, adapter); a != nil {
-			return a.latencies()[of]
-		}
-		return nil
-	}
 	if l, known := LatencyNamed(name); known {
 		return l.Of(s)
 	}
-	return nil
-}
-
-// cutAdapter cuts a name into the adapter's, which is empty for none, and the latency's or the number's.
-func cutAdapter(name string) (adapter, of string) {
-	i := strings.LastIndex(name, "/")
-	return name[:max(i, 0)], name[i+1:]
+	return s.named(name)
 }
 
 // FromContent is TTFT up to the first content, or TPOT from there on, by their names:

@@ -139,11 +139,12 @@ func (l Latency) number(of statistic) Number {
 		Unit: UnitMilliseconds, Better: Lower, About: l.Long + ": " + l.About,
 		Latency: l.Name, Percentile: of.percentile, statistic: of.of, latency: l,
 	}
-	return n.with(l.Of)
+	return n.OfLatency(l.Of)
 }
 
-// with is the statistic n of that latency. It is NaN for a latency without samples, whose statistics are 0 in vLLM.
-func (n Number) with(of func(*Summary) *Distribution) Number {
+// OfLatency is the statistic n of another latency, which is nil for a run that does not have it. It is NaN for a
+// latency without samples, whose statistics are 0 in vLLM.
+func (n Number) OfLatency(of func(*Summary) *Distribution) Number {
 	n.of = of
 	n.Of = func(s *Summary) float64 {
 		if d := of(s); d != nil {
@@ -167,38 +168,8 @@ func (n Number) with(of func(*Summary) *Distribution) Number {
 
 // Decisive is the statistic n of Summary.Decisive.
 func (n Number) Decisive() Number {
-	return n.with(func(s *Summary) *Distribution {
+	return n.OfLatency(func(s *Summary) *Distribution {
 		d, _ := s.Decisive(n.Latency)
 		return d
 	})
-}
-
-// OfAdapter is the number of the requests to one LoRA adapter, whose name is the adapter's, a slash and n's.
-// It is false for a number that adapters do not have.
-func (n Number) OfAdapter(adapter string) (Number, bool) {
-	rate := map[string]func(*Adapter) float64{
-		"request_throughput": func(a *Adapter) float64 { return a.RequestThroughput },
-		"output_throughput":  func(a *Adapter) float64 { return a.OutputThroughput },
-		"goodput":            func(a *Adapter) float64 { return a.Goodput },
-	}[n.Name]
-	_, latency := new(Adapter).latencies()[n.Latency]
-	switch {
-	case latency:
-		n.Latency = adapter + "/" + n.Latency
-		name := n.Latency
-		n = n.with(func(s *Summary) *Distribution { return s.Latency(name) })
-	case rate != nil:
-		n.Of = func(s *Summary) float64 {
-			if a := adapterOf(s, adapter); a != nil {
-				return rate(a)
-			}
-			return math.NaN()
-		}
-	default:
-		return n, false
-	}
-	for _, text := range []*string{&n.Name, &n.Key, &n.Label, &n.Head} {
-		*text = adapter + "/" + *text
-	}
-	return n, true
 }

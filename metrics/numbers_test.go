@@ -18,7 +18,7 @@ func TestAHistogramsPercentilesAreNumpysToThreeDigits(t *testing.T) {
 			counted.Add(v)
 		}
 		if n == 1 {
-			counted.drop()
+			counted.Drop()
 		}
 		if exact.Approximate() || !counted.Approximate() {
 			t.Fatalf("of %d values one is exact, one is not: %v, %v", n, exact.Approximate(), counted.Approximate())

@@ -120,7 +120,7 @@ func TestIntervalOfAHistogram(t *testing.T) {
 	exact := lognormal(random, 2000, 1)
 	want, _ := exact.Interval(99)
 	rough := exact
-	rough.drop()
+	rough.Drop()
 	got, known := rough.Interval(99)
 	if !known || math.Abs(got.Low/want.Low-1) > 1e-3 || math.Abs(got.High/want.High-1) > 1e-3 {
 		t.Errorf("%+v, want %+v", got, want)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,10 @@ func (s *SLO) UnmarshalText(text []byte) error {
 // JobSLO is the Metric of an SLO on the job time of a session.
 const JobSLO = "job"
 
-// ofRequest reports whether the SLO limits a latency of a request.
-func (s SLO) ofRequest() bool { return s.Metric != JobSLO }
+// LimitsRequests reports whether an SLO of the run limits a latency of its requests.
+func (c *Config) LimitsRequests() bool {
+	return slices.ContainsFunc(c.Goodput, func(s SLO) bool { return s.Metric != JobSLO })
+}
 
 // Good reports whether a request met every SLO on its latencies.
 func Good(r *record.Record, slos []SLO) bool {

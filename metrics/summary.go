@@ -92,9 +92,6 @@ type Summary struct {
 	// be.
 	Mixed string
 
-	// Adapters are the LoRA adapters that requests asked for, by name; nil for none. Requests without
-	// an adapter are in none of them.
-	Adapters []Adapter
 	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
 	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
 	// Clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
@@ -163,11 +160,8 @@ func (s *Summary) pooled() {
 		s.InputRate = math.NaN()
 		return
 	}
-	s.InputRate = rate(float64(s.Carried.Inputs), s.Seconds)
+	s.InputRate = Rate(float64(s.Carried.Inputs), s.Seconds)
 	s.TotalOutput, s.OutputThroughput, s.PeakOutput = -1, math.NaN(), math.NaN()
-	for i := range s.Adapters {
-		s.Adapters[i].OutputThroughput = math.NaN()
-	}
 }
 
 // Settle sorts the values of all latencies, on all cores and without copies of most. Call it once
@@ -181,9 +175,6 @@ func (s *Summary) Settle() {
 		sorting.Go(d.settle)
 	}
 	for _, d := range s.views.distributions() {
-		sorting.Go(d.settle)
-	}
-	for _, d := range adapterLatencies(s.Adapters) {
 		sorting.Go(d.settle)
 	}
 	sorting.Wait()
@@ -201,9 +192,6 @@ func (s *Summary) Condense() {
 		d.condense(percentiles)
 	}
 	for _, d := range s.views.distributions() {
-		d.condense(append(percentiles, 90, 95))
-	}
-	for _, d := range adapterLatencies(s.Adapters) {
 		d.condense(append(percentiles, 90, 95))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
@@ -16,15 +17,16 @@ import (
 // Adapters writes a line for each LoRA adapter that requests asked for. It writes nothing without
 // adapters.
 func Adapters(w io.Writer, s *metrics.Summary) error {
-	if s.Adapters == nil {
+	all := adapters.Of(s)
+	if all == nil {
 		return nil
 	}
 	tail, marked := "p"+metrics.FormatPercentile(tailOf(s))+"_", false
 	numbers := catalogue.Choose("requests_per_s", "goodput", "output_tokens_per_s", "median_ttft", tail+"ttft",
 		"median_tpot", "median_e2el", tail+"e2el")
-	generates := slices.ContainsFunc(s.Adapters, func(a metrics.Adapter) bool { return a.Output > 0 })
-	text := func(a *metrics.Adapter, n metrics.Number) string {
-		of, _ := n.OfAdapter(a.Name)
+	generates := slices.ContainsFunc(all, func(a adapters.Adapter) bool { return a.Output > 0 })
+	text := func(a *adapters.Adapter, n metrics.Number) string {
+		of, _ := adapters.Number(n, a.Name)
 		v := of.Of(s)
 		switch {
 		case math.IsNaN(v) || n.Name == "output_throughput" && !generates:
@@ -36,8 +38,8 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 		return decimal(v)
 	}
 	g := twoLined(1, append([]string{"|adapter", "|completed", "|failed"}, headsOf(numbers)...)...)
-	for i := range s.Adapters {
-		a := &s.Adapters[i]
+	for i := range all {
+		a := &all[i]
 		row := []string{screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), ""}
 		if a.Failed > 0 {
 			row[2] = vllm.Count(a.Failed)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -57,13 +58,14 @@ sql                              10          20.00  20.00   60.00    22.00   24.
 func TestAdaptersLeaveOutWhatThereIsNot(t *testing.T) {
 	var got bytes.Buffer
 	s := lora()
-	s.Adapters = s.Adapters[1:]
+	all := adapters.Of(s)[1:]
+	adapters.Give(s, all)
 	if err := Adapters(&got, s); err != nil || strings.Contains(got.String(), "good") || strings.Contains(got.String(), "failed") || !strings.Contains(got.String(), "sql") {
 		t.Errorf("%s, %v", &got, err)
 	}
 	got.Reset()
-	for i := range s.Adapters { // of a pooling endpoint
-		s.Adapters[i].Output = 0
+	for i := range all { // of a pooling endpoint
+		all[i].Output = 0
 	}
 	if err := Adapters(&got, s); err != nil || strings.Contains(got.String(), "tok/s") {
 		t.Errorf("%s, %v", &got, err)
@@ -84,8 +86,8 @@ func TestAWindowHasItsAdapters(t *testing.T) {
 	if err := JSON(&file, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
-	wanted := fmt.Sprintf(`"name": "sql", "completed": %d, "failed": 0, `, s.Window.Adapters[2].Completed)
-	if s.Window.Adapters[2].Completed == s.Adapters[2].Completed || !strings.Contains(file.String(), wanted) || strings.Count(file.String(), `"adapters": [`) != 2 ||
+	wanted := fmt.Sprintf(`"name": "sql", "completed": %d, "failed": 0, `, adapters.Of(s.Window)[2].Completed)
+	if adapters.Of(s.Window)[2].Completed == adapters.Of(s)[2].Completed || !strings.Contains(file.String(), wanted) || strings.Count(file.String(), `"adapters": [`) != 2 ||
 		!strings.Contains(text.String(), "LoRA adapters") {
 		t.Errorf("%s\n%s", &text, &file)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -31,8 +32,8 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if of := sessions.Of(s); of != nil {
 		o.Set("sessions", vllm.Sessions(of))
 	}
-	if s.Adapters != nil {
-		o.Set("adapters", vllm.Adapters(s.Adapters))
+	if all := adapters.Of(s); all != nil {
+		o.Set("adapters", vllm.Adapters(all))
 	}
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)

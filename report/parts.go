@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -179,8 +180,8 @@ func windowObject(s *metrics.Summary) pyjson.Object {
 		{Key: "requests_crossing", Value: p.Crossing},
 	}
 	o = append(o, vllm.PartNumbers(s)...).With("truth", truth(s))
-	if s.Adapters != nil {
-		o.Set("adapters", vllm.Adapters(s.Adapters))
+	if all := adapters.Of(s); all != nil {
+		o.Set("adapters", vllm.Adapters(all))
 	}
 	return o
 }

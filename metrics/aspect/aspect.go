@@ -7,6 +7,7 @@ package aspect
 
 import (
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/burst"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
@@ -26,6 +27,7 @@ import (
 
 // all are all aspects.
 var all = []*metrics.Kind{
+	adapters.Kind,
 	backlog.Kind,
 	burst.Kind,
 	connecting.Kind,

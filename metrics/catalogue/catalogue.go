@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 )
 
 // Numbers are all numbers of a run, except further percentiles and the numbers of adapters, for which see Find.
@@ -30,9 +31,9 @@ var percentileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 // Find is the number of that name or key: one of Numbers, or any percentile of a latency, as p95_ttft.
 // The name of a LoRA adapter may precede it, as in sql/p95_ttft.
 func Find(name string) (n metrics.Number, known bool) {
-	if adapter, of := cut(name); adapter != "" {
+	if adapter, of := adapters.Cut(name); adapter != "" {
 		if n, known = Find(of); known {
-			return n.OfAdapter(adapter)
+			return adapters.Number(n, adapter)
 		}
 		return n, false
 	}
@@ -49,12 +50,6 @@ func Find(name string) (n metrics.Number, known bool) {
 		}
 	}
 	return n, false
-}
-
-// cut cuts a name into the adapter's, which is empty for none, and the number's.
-func cut(name string) (adapter, of string) {
-	i := strings.LastIndex(name, "/")
-	return name[:max(i, 0)], name[i+1:]
 }
 
 // Chosen chooses numbers when they are first asked for.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/catalogue"
 )
 
@@ -21,9 +22,9 @@ func adapterNumbers(adapter string) []metrics.Number {
 
 // adapterLatencies are the names of the latencies of a run's adapters.
 func adapterLatencies(s *metrics.Summary) (names []string) {
-	for i := range s.Adapters {
+	for _, a := range adapters.Of(s) {
 		for _, latency := range []string{"ttft", "tpot", "e2el"} {
-			names = append(names, s.Adapters[i].Name+"/"+latency)
+			names = append(names, a.Name+"/"+latency)
 		}
 	}
 	return names
@@ -39,15 +40,15 @@ var shownOfAdapters = []string{"output_throughput", "goodput", "median_ttft", "p
 func (p *Point) adapterRows(gate *Gate) (shown []metrics.Number) {
 	const mark = "/request_throughput"
 	runs, extra := slices.Concat(p.Old, p.New), gate.Extra()
-	var adapters []string
+	var names []string
 	for name := range runs[0].Numbers {
 		adapter, is := strings.CutSuffix(name, mark)
 		if is && !slices.ContainsFunc(runs, func(r *Run) bool { _, has := r.Numbers[name]; return !has }) {
-			adapters = append(adapters, adapter)
+			names = append(names, adapter)
 		}
 	}
-	slices.Sort(adapters)
-	for _, adapter := range adapters[:min(len(adapters), mostAdapters)] {
+	slices.Sort(names)
+	for _, adapter := range names[:min(len(names), mostAdapters)] {
 		for _, name := range shownOfAdapters {
 			m, ok := Find(adapter + "/" + name)
 			if ok && !slices.ContainsFunc(extra, func(other metrics.Number) bool { return other.Name == m.Name }) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 )
@@ -109,8 +110,8 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r.sum = s
 	r.recounts = s.Truth != nil
 	all := slices.Concat(Numbers(), extra, ruled(s))
-	for i := range s.Adapters {
-		all = append(all, adapterNumbers(s.Adapters[i].Name)...)
+	for _, a := range adapters.Of(s) {
+		all = append(all, adapterNumbers(a.Name)...)
 	}
 	_, prompts := counts.PrefixCache(s)
 	r.CacheTold = prompts > 0

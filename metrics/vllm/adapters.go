@@ -5,34 +5,35 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // The members of the objects in the list "adapters" that servebench adds to a result file. Both
 // directions share these tables.
 var (
-	adapterCounts = []count[metrics.Adapter]{
-		{"completed", func(a *metrics.Adapter) *int { return &a.Completed }},
-		{"failed", func(a *metrics.Adapter) *int { return &a.Failed }},
-		{"input_tokens", func(a *metrics.Adapter) *int { return &a.Input }},
-		{"output_tokens", func(a *metrics.Adapter) *int { return &a.Output }},
-		{"good", func(a *metrics.Adapter) *int { return &a.Good }},
+	adapterCounts = []count[adapters.Adapter]{
+		{"completed", func(a *adapters.Adapter) *int { return &a.Completed }},
+		{"failed", func(a *adapters.Adapter) *int { return &a.Failed }},
+		{"input_tokens", func(a *adapters.Adapter) *int { return &a.Input }},
+		{"output_tokens", func(a *adapters.Adapter) *int { return &a.Output }},
+		{"good", func(a *adapters.Adapter) *int { return &a.Good }},
 	}
-	adapterRates = []rate[metrics.Adapter]{
-		{"request_throughput", func(a *metrics.Adapter) *float64 { return &a.RequestThroughput }},
-		{"output_throughput", func(a *metrics.Adapter) *float64 { return &a.OutputThroughput }},
-		{"request_goodput", func(a *metrics.Adapter) *float64 { return &a.Goodput }},
+	adapterRates = []rate[adapters.Adapter]{
+		{"request_throughput", func(a *adapters.Adapter) *float64 { return &a.RequestThroughput }},
+		{"output_throughput", func(a *adapters.Adapter) *float64 { return &a.OutputThroughput }},
+		{"request_goodput", func(a *adapters.Adapter) *float64 { return &a.Goodput }},
 	}
-	adapterLatencies = []latency[metrics.Adapter]{
-		{"ttft_ms", func(a *metrics.Adapter) *metrics.Distribution { return &a.TTFT }},
-		{"tpot_ms", func(a *metrics.Adapter) *metrics.Distribution { return &a.TPOT }},
-		{"e2el_ms", func(a *metrics.Adapter) *metrics.Distribution { return &a.E2EL }},
+	adapterLatencies = []latency[adapters.Adapter]{
+		{"ttft_ms", func(a *adapters.Adapter) *metrics.Distribution { return &a.TTFT }},
+		{"tpot_ms", func(a *adapters.Adapter) *metrics.Distribution { return &a.TPOT }},
+		{"e2el_ms", func(a *adapters.Adapter) *metrics.Distribution { return &a.E2EL }},
 	}
 )
 
 // Adapters are the objects of the list "adapters" in a result file, which vLLM does not write. Unknown
 // numbers are left out.
-func Adapters(all []metrics.Adapter) []pyjson.Object {
+func Adapters(all []adapters.Adapter) []pyjson.Object {
 	objects := make([]pyjson.Object, len(all))
 	for i := range all {
 		d := object{pyjson.Object{{Key: "name", Value: all[i].Name}}}
@@ -45,7 +46,7 @@ func Adapters(all []metrics.Adapter) []pyjson.Object {
 }
 
 // readAdapters reads what Adapters writes. Other says that goodput is by other limits now.
-func (f *resultFile) readAdapters(other bool) (all []metrics.Adapter) {
+func (f *resultFile) readAdapters(other bool) (all []adapters.Adapter) {
 	var rows []json.RawMessage
 	_ = json.Unmarshal(f.value("adapters"), &rows) // without it, there are none
 	for _, raw := range rows {
@@ -53,7 +54,7 @@ func (f *resultFile) readAdapters(other bool) (all []metrics.Adapter) {
 		if row == nil {
 			break
 		}
-		a := metrics.Adapter{Name: row.text("name")}
+		a := adapters.Adapter{Name: row.text("name")}
 		readCounts(row, &a, adapterCounts)
 		readRates(row, &a, adapterRates)
 		readLatencies(row, &a, adapterLatencies)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -38,7 +39,7 @@ const adaptersText = `[{"name": "chat", "completed": 0, "failed": 1, "input_toke
 	`"n_e2el_ms": 2, "mean_e2el_ms": 160.0, "median_e2el_ms": 160.0, "p90_e2el_ms": 200.0, "p95_e2el_ms": 205.0, "p99_e2el_ms": 209.0}]`
 
 func TestResultFilesHaveTheAdapters(t *testing.T) {
-	objects := vllm.Adapters(adapted().Adapters)
+	objects := vllm.Adapters(adapters.Of(adapted()))
 	for i := range objects {
 		for k, m := range objects[i] {
 			if v, ok := m.Value.(float64); ok {
@@ -54,12 +55,12 @@ func TestResultFilesHaveTheAdapters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(pyjson.Append(nil, vllm.Adapters(sums[0].Adapters))); got != adaptersText {
+	if got := string(pyjson.Append(nil, vllm.Adapters(adapters.Of(sums[0])))); got != adaptersText {
 		t.Errorf("read back: %s\nwant %s", got, adaptersText)
 	}
 	asked, err := vllm.ReadResults(strings.NewReader(file), metrics.Ask{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1}}})
-	if err != nil || len(asked[0].Adapters) != 2 || !math.IsNaN(asked[0].Adapters[1].Goodput) {
-		t.Errorf("goodput by other limits: %+v, %v", asked[0].Adapters, err)
+	if err != nil || len(adapters.Of(asked[0])) != 2 || !math.IsNaN(adapters.Of(asked[0])[1].Goodput) {
+		t.Errorf("goodput by other limits: %+v, %v", adapters.Of(asked[0]), err)
 	}
 	for _, odd := range []string{`null`, `7`, `{}`, `[3]`, `[{"name": 3, "completed": "x"}]`} {
 		if _, err := vllm.ReadResults(strings.NewReader(strings.Replace(file, adaptersText, odd, 1)), metrics.Ask{}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -180,7 +181,9 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 		}
 		sessions.Give(s, of)
 	}
-	s.Adapters = f.readAdapters(ask.Goodput != nil)
+	if all := f.readAdapters(ask.Goodput != nil); all != nil {
+		adapters.Give(s, all)
+	}
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)

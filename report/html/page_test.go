@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/trust"
@@ -310,7 +311,7 @@ func TestPageShowsAdapters(t *testing.T) {
 	if page := markup(write(t, r)); strings.Contains(page, "LoRA") {
 		t.Error("adapters on the page of a run without any")
 	}
-	r.Summary.Adapters = []metrics.Adapter{{Name: "<sql>", Completed: 40}}
+	adapters.Give(r.Summary, []adapters.Adapter{{Name: "<sql>", Completed: 40}})
 	if page := markup(write(t, r)); strings.Count(page, "LoRA adapters") != 1 || !strings.Contains(page, "&lt;sql&gt;") {
 		t.Error("no adapters on the page")
 	}

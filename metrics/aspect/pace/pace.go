@@ -51,12 +51,19 @@ const text = `{{if sessions .run}}Session{{else}}Request{{end}} rate
 // Add adds a request.
 func (s *Sending) Add(r *record.Record) {
 	if r.Phase == record.Main && r.Turn == 0 {
-		s.AddSent(r)
+		s.open(r)
 	}
 }
 
-// AddSent adds a request that opens a conversation.
-func (s *Sending) AddSent(r *record.Record) {
+// AddPart adds a request that was sent within a part of the run and ended after it.
+func (s *Sending) AddPart(r *record.Record, w metrics.Window) {
+	if r.Phase == record.Main && r.Turn == 0 && w.Holds(r.Times.Sent) && !w.Holds(r.Done()) {
+		s.open(r)
+	}
+}
+
+// open adds a request that opens a conversation.
+func (s *Sending) open(r *record.Record) {
 	s.pace.Requests++
 	s.pace.Queue += r.Queue()
 	s.pace.Lag += r.Lag()

@@ -329,18 +329,12 @@ func (c *collector) Sum(took float64) metrics.Aspect {
 	for _, s := range c.open {
 		all.close(s, flights, a)
 	}
-	all.Throughput, all.Goodput = rate(float64(all.Completed), took), math.NaN()
+	all.Throughput, all.Goodput = metrics.Rate(float64(all.Completed), took), math.NaN()
 	if len(a.slos) > 0 {
-		all.Goodput = rate(float64(all.Good), took)
+		all.Goodput = metrics.Rate(float64(all.Good), took)
 	}
-	all.MeanInFlight, all.PeakInFlight = rate(flights.Busy.Seconds(), took), flights.Peak()
+	all.MeanInFlight, all.PeakInFlight = metrics.Rate(flights.Busy.Seconds(), took), flights.Peak()
 	return &collector{figures: all}
 }
 
 // rate is n a second; NaN for a run that took no time.
-func rate(n, seconds float64) float64 {
-	if seconds <= 0 {
-		return math.NaN()
-	}
-	return n / seconds
-}
