@@ -58,7 +58,7 @@ func (a *aborter) take(rec *record.Record) {
 	if a.stop == nil || !a.broken(a.failed.Requests, a.ended) {
 		return
 	}
-	message, n := a.failed.Commonest()
+	message, n := a.failed.Messages.Commonest()
 	a.stop(AbortError(fmt.Sprintf("--abort-on-failures %s: %d of %s failed; %s: %s",
 		a.Text, a.failed.Requests, count(a.ended, "request"), count(n, "time"), message)))
 	a.stop = nil

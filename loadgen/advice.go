@@ -81,7 +81,7 @@ func (a *Adviser) On(s *metrics.Summary) []string {
 	var all []string
 	for _, class := range record.Classes {
 		if f := s.Failing[class]; f != nil {
-			message, _ := f.Commonest()
+			message, _ := f.Messages.Commonest()
 			if advice := a.About(message); advice != "" && !slices.Contains(all, advice) {
 				all = append(all, advice)
 			}

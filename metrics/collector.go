@@ -56,7 +56,7 @@ func NewCollector(h *Header, kinds ...*Kind) *Collector {
 		header: h,
 		views:  newViews(h, kinds),
 		sum: Summary{
-			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: map[string]int{},
+			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: tally.Messages{},
 		},
 	}
 }

@@ -185,7 +185,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	for class, f := range other.sum.Failing {
 		c.failing(class).merge(f)
 	}
-	countMessages(c.sum.Errors, other.sum.Errors)
+	c.sum.Errors.Merge(other.sum.Errors)
 	for _, e := range other.firstErrors {
 		c.addFirst(e)
 	}

@@ -1,18 +1,12 @@
 package metrics
 
 import (
-	"maps"
 	"slices"
 	"sort"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
-
-// maxMessages bounds the number of different error messages that are counted separately.
-const maxMessages = 1000
-
-// otherMessages counts all further messages.
-const otherMessages = "(other messages)"
 
 // Failing says how requests failed. Its zero value has no requests; it is not safe for concurrent
 // use.
@@ -20,13 +14,13 @@ type Failing struct {
 	Requests int
 	// Statuses are the requests of class Status, by HTTP status.
 	Statuses map[int]int
-	// Messages are the requests by message; beyond 1000 different ones under "(other messages)".
-	Messages map[string]int
+	// Messages are the requests by message.
+	Messages tally.Messages
 }
 
 // Add counts a request, which must have failed.
 func (f *Failing) Add(r *record.Record) {
-	one := Failing{Requests: 1, Messages: map[string]int{r.Result.Error: 1}}
+	one := Failing{Requests: 1, Messages: tally.Messages{r.Result.Error: 1}}
 	if r.Result.Class == record.Status && r.Result.Status != 0 {
 		one.Statuses = map[int]int{r.Result.Status: 1}
 	}
@@ -36,43 +30,13 @@ func (f *Failing) Add(r *record.Record) {
 // merge adds the requests of other.
 func (f *Failing) merge(other *Failing) {
 	if f.Messages == nil {
-		f.Statuses, f.Messages = map[int]int{}, map[string]int{}
+		f.Statuses, f.Messages = map[int]int{}, tally.Messages{}
 	}
 	f.Requests += other.Requests
-	countMessages(f.Messages, other.Messages)
+	f.Messages.Merge(other.Messages)
 	for status, n := range other.Statuses {
 		f.Statuses[status] += n
 	}
-}
-
-// Commonest is the message of most requests, the first by name if several have as many, and its
-// number of requests.
-func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
-
-// Commonest is the message of most failed requests, as for a Failing.
-func (s *Summary) Commonest() (message string, requests int) { return mostFrequent(s.Errors) }
-
-func mostFrequent(messages map[string]int) (message string, requests int) {
-	for m, n := range messages {
-		if n > requests || n == requests && m < message {
-			message, requests = m, n
-		}
-	}
-	return message, requests
-}
-
-// countMessages adds to the counts of messages, in order, since there may not be room for all.
-func countMessages(messages, others map[string]int) {
-	for _, message := range slices.Sorted(maps.Keys(others)) {
-		countMessage(messages, message, others[message])
-	}
-}
-
-func countMessage(messages map[string]int, message string, n int) {
-	if _, known := messages[message]; !known && len(messages) >= maxMessages {
-		message = otherMessages
-	}
-	messages[message] += n
 }
 
 // Failures is the number of requests that failed and were not cut by us.
@@ -113,7 +77,7 @@ const maxFirstErrors = 10
 
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
-	countMessage(c.sum.Errors, o.Error, 1)
+	c.sum.Errors.Count(o.Error, 1)
 	c.addFirst(firstError{o.Index, o.Error})
 }
 

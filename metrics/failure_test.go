@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,23 +30,13 @@ func TestFailuresAreCountedByClass(t *testing.T) {
 	if diff := cmp.Diff(want, s.Failing); diff != "" {
 		t.Errorf("failing\n%s", diff)
 	}
-	if message, n := s.Failing[record.Reset].Commonest(); message != "a" || n != 1 {
+	if message, n := s.Failing[record.Reset].Messages.Commonest(); message != "a" || n != 1 {
 		t.Errorf("commonest of equal ones: %q, %d", message, n)
 	}
-	if message, n := s.Commonest(); message != "cut" || n != 2 {
+	if message, n := s.Errors.Commonest(); message != "cut" || n != 2 {
 		t.Errorf("commonest of all: %q, %d", message, n)
 	}
 	if s.Failed != 8 || s.Failures() != 6 {
 		t.Errorf("%d failed, of which %d are not cut by us", s.Failed, s.Failures())
-	}
-}
-
-func TestMessagesOfAServerAreBounded(t *testing.T) {
-	var f Failing
-	for i := range 3 * maxMessages {
-		f.Add(&record.Record{Result: record.Result{Class: record.InStream, Error: fmt.Sprint(i)}})
-	}
-	if len(f.Messages) != maxMessages+1 || f.Messages[otherMessages] != 2*maxMessages {
-		t.Errorf("%d messages, %d others", len(f.Messages), f.Messages[otherMessages])
 	}
 }

@@ -79,26 +79,6 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 	}
 }
 
-func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
-	var first map[string]int
-	for range 5 {
-		whole := NewCollector(&Header{})
-		for half := range 2 {
-			c := NewCollector(&Header{})
-			for i := range maxMessages * 2 / 3 {
-				c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(half, i)})
-			}
-			whole.Merge(c, 0)
-		}
-		if first == nil {
-			first = whole.sum.Errors
-		}
-		if !maps.Equal(first, whole.sum.Errors) || whole.sum.Errors[otherMessages] == 0 {
-			t.Fatal("the messages differ")
-		}
-	}
-}
-
 // allSorts are requests of all sorts on the run's clock.
 func allSorts(n int) []*record.Record {
 	records := requests(n)

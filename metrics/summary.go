@@ -35,6 +35,7 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // A Summary is the result of a run, by the definitions of vLLM's serving benchmark client. When
@@ -83,7 +84,7 @@ type Summary struct {
 
 	Classes map[record.Class]int      // failed requests by class, including cancelled ones
 	Failing map[record.Class]*Failing // how requests of each class failed
-	Errors  map[string]int            // failed requests by message
+	Errors  tally.Messages            // failed requests by message
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
 

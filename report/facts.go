@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -89,8 +90,8 @@ func truth(s *metrics.Summary) pyjson.Object {
 // addFacts adds the facts of an aspect.
 func addFacts(o *pyjson.Object, facts []metrics.Fact) {
 	for _, f := range facts {
-		if counts, is := f.Value.(metrics.Reasons); is {
-			f.Value = tally(counts)
+		if counts, is := f.Value.(tally.Reasons); is {
+			f.Value = byCount(counts)
 		}
 		o.Set(f.Key, f.Value)
 	}
@@ -135,8 +136,8 @@ func setSome[N int | int64](o *pyjson.Object, key string, n N) {
 	}
 }
 
-// tally is an object of counts, the largest first.
-func tally[K cmp.Ordered](counts map[K]int) pyjson.Object {
+// byCount is an object of counts, the largest first.
+func byCount[K cmp.Ordered](counts map[K]int) pyjson.Object {
 	object := pyjson.Object{}
 	for _, name := range metrics.ByCount(counts) {
 		object = append(object, pyjson.Member{Key: fmt.Sprint(name), Value: counts[name]})
@@ -186,9 +187,9 @@ func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 		object := pyjson.Object{{Key: "requests", Value: s.Classes[class]}}
 		if f := s.Failing[class]; f != nil {
 			if len(f.Statuses) > 0 {
-				object = object.With("statuses", tally(f.Statuses))
+				object = object.With("statuses", byCount(f.Statuses))
 			}
-			message, n := f.Commonest()
+			message, n := f.Messages.Commonest()
 			object = object.With("message", message).With("requests_with_message", n)
 		}
 		classes = classes.With(string(class), object)

@@ -91,7 +91,7 @@ func message(f *metrics.Failing) string {
 	if f == nil {
 		return ""
 	}
-	text, n := f.Commonest()
+	text, n := f.Messages.Commonest()
 	if text = excerpt(text); text != "" && n < f.Requests {
 		text = fmt.Sprintf("most often (%d ×) %s", n, text)
 	}

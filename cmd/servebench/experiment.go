@@ -235,7 +235,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	}
 	shown := screen.Of(e.talk)
 	var said error
-	if _, n := s.Commonest(); e.several || s.Completed > 0 || n < s.Failed { // else the last line says it
+	if _, n := s.Errors.Commonest(); e.several || s.Completed > 0 || n < s.Failed { // else the last line says it
 		said = report.Causes(talk, s, shown.Readable())
 	}
 	if s.Completed > 0 { // if not, it comes last
@@ -343,7 +343,7 @@ func failure(r *loadgen.Result) error {
 	case r.Failed == 0:
 		return targeted(r, errors.New("no request was sent: none was due, or had a slot, before the end"))
 	}
-	message, n := r.Commonest()
+	message, n := r.Errors.Commonest()
 	if advice := (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // Endings are of all measured requests.
 type Endings struct {
 	// Reasons are the requests by their finish reason, if they have one.
-	Reasons metrics.Reasons
+	Reasons tally.Reasons
 	// Differing are the answers that vLLM's client judges differently.
 	Differing Differing
 }
@@ -27,7 +28,7 @@ var Kind = &metrics.Kind{
 func facts(s *metrics.Summary) (all []metrics.Fact) {
 	e := Of(s)
 	if len(e.Differing) > 0 {
-		all = append(all, metrics.Fact{Key: "otherwise_for_vllm", Value: metrics.Reasons(e.Differing)})
+		all = append(all, metrics.Fact{Key: "otherwise_for_vllm", Value: tally.Reasons(e.Differing)})
 	}
 	if len(e.Reasons) > 0 {
 		all = append(all, metrics.Fact{Key: "finish_reasons", Value: e.Reasons})
@@ -44,18 +45,18 @@ func Of(s *metrics.Summary) *Endings { return metrics.View[Endings](s) }
 // Add adds a request.
 func (e *Endings) Add(r *record.Record) {
 	e.Reasons.Count(r.Answer.Finish, 1)
-	(*metrics.Reasons)(&e.Differing).Count(r.Result.Differs, 1)
+	(*tally.Reasons)(&e.Differing).Count(r.Result.Differs, 1)
 }
 
 // Merge adds another shard's requests.
 func (e *Endings) Merge(o metrics.Aspect) {
 	other := o.(*Endings)
 	e.Reasons.Merge(other.Reasons)
-	(*metrics.Reasons)(&e.Differing).Merge(metrics.Reasons(other.Differing))
+	(*tally.Reasons)(&e.Differing).Merge(tally.Reasons(other.Differing))
 }
 
 // Differing counts answers by their Result.Differs.
-type Differing metrics.Reasons
+type Differing tally.Reasons
 
 // Sound is the number of answers that are complete here and failed for vLLM's client.
 func (o Differing) Sound() int {

@@ -9,10 +9,11 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // of are the finish reasons of a run of these requests.
-func of(records ...*record.Record) metrics.Reasons {
+func of(records ...*record.Record) tally.Reasons {
 	c := metrics.NewCollector(&metrics.Header{}, Kind)
 	for _, r := range records {
 		c.Add(r)
@@ -35,11 +36,11 @@ func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
 	if len(reasons) != 20+1 || reasons["reason 03"] != 2 || reasons["(others)"] != 6 {
 		t.Errorf("%v", reasons)
 	}
-	if blank := of(ended("\n"), ended("\x00")); !cmp.Equal(metrics.Reasons{"(others)": 2}, blank) {
+	if blank := of(ended("\n"), ended("\x00")); !cmp.Equal(tally.Reasons{"(others)": 2}, blank) {
 		t.Errorf("%v", blank)
 	}
 	long := of(ended("\x1b[31m\n"+strings.Repeat("ü", 1000)), ended("\x1b[31m\n"+strings.Repeat("ü", 1001)))
-	if want := (metrics.Reasons{"[31m" + strings.Repeat("ü", 14): 2}); !cmp.Equal(want, long) {
+	if want := (tally.Reasons{"[31m" + strings.Repeat("ü", 14): 2}); !cmp.Equal(want, long) {
 		t.Errorf("%v, want %v", long, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // Lengths compares the output tokens of completed requests with the requested number: there may not
@@ -23,9 +24,9 @@ type Lengths struct {
 	// these lack together.
 	Cut     int
 	CutBy   int
-	Unsure  int             // others, whose length nobody knows
-	Over    int             // of Unsure, by the tokenizer
-	Reasons metrics.Reasons // the short ones by their finish reason
+	Unsure  int           // others, whose length nobody knows
+	Over    int           // of Unsure, by the tokenizer
+	Reasons tally.Reasons // the short ones by their finish reason
 }
 
 // Kind is the aspect as the list has it.
