@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/slicing"
 )
@@ -48,7 +49,7 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := sums[0]
-		e, want := s.Energy(), joules(s.Seconds, s.Truth.Busy)
+		e, want := gpus.Energy(s), joules(s.Seconds, s.Truth.Busy)
 		if e == nil || e.Unknown != "" || !e.Counted || !near(e.Joules, want) {
 			t.Fatalf("%+v, want %v J in %v s, busy for %v", e, want, s.Seconds, s.Truth.Busy)
 		}
@@ -58,7 +59,7 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 		if got := e.PerToken(s.TotalOutput); !near(got, want/18) {
 			t.Errorf("%v J for each of %d tokens, want %v", got, s.TotalOutput, want/18)
 		}
-		if got := s.Dollars(); !near(got, 2*s.Seconds/1000) {
+		if got := gpus.Dollars(s); !near(got, 2*s.Seconds/1000) {
 			t.Errorf("$%v for %v s", got, s.Seconds)
 		}
 		// Slices of a second begin and end at readings.
@@ -82,8 +83,8 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 		if !near(sum, e.Joules) {
 			t.Errorf("the slices have %v J, the run %v", sum, e.Joules)
 		}
-		if part := s.Within(metrics.Window{From: time.Second, To: 2 * time.Second}); !near(part.Energy().Joules, *parts[1].Seen.GPUEnergy) || !near(part.Dollars(), 0.002) {
-			t.Errorf("%+v, $%v", part.Energy(), part.Dollars())
+		if part := s.Within(metrics.Window{From: time.Second, To: 2 * time.Second}); !near(gpus.Energy(part).Joules, *parts[1].Seen.GPUEnergy) || !near(gpus.Dollars(part), 0.002) {
+			t.Errorf("%+v, $%v", gpus.Energy(part), gpus.Dollars(part))
 		}
 	})
 }
@@ -101,10 +102,10 @@ func TestTargetsShareEnergyByBusyTime(t *testing.T) {
 		x, y := sums[0], sums[1]
 		all := joules(y.Seconds, y.Truth.Busy) // b is busy whenever a is
 		share := x.Truth.Busy.Seconds() / (x.Truth.Busy + y.Truth.Busy).Seconds()
-		if math.Abs(share-1./3) > 0.001 || x.Energy().Share != share || !near(x.Energy().Joules, all*share) || !near(y.Energy().Joules, all*(1-share)) {
-			t.Errorf("share %v of %v J: %+v and %+v", share, all, x.Energy(), y.Energy())
+		if math.Abs(share-1./3) > 0.001 || gpus.Energy(x).Share != share || !near(gpus.Energy(x).Joules, all*share) || !near(gpus.Energy(y).Joules, all*(1-share)) {
+			t.Errorf("share %v of %v J: %+v and %+v", share, all, gpus.Energy(x), gpus.Energy(y))
 		}
-		if got := x.Dollars() + y.Dollars(); !near(got, 2*y.Seconds/1000) {
+		if got := gpus.Dollars(x) + gpus.Dollars(y); !near(got, 2*y.Seconds/1000) {
 			t.Errorf("$%v together in %v s", got, y.Seconds)
 		}
 	})
@@ -126,10 +127,10 @@ func TestTargetsOnTheirOwnGPUsShareNothing(t *testing.T) {
 			t.Fatal(err, len(sums))
 		}
 		a, b := sums[0], sums[1]
-		if e := a.Energy(); e.Share != 1 || !near(e.Joules, joules(a.Seconds, a.Truth.Busy)) {
+		if e := gpus.Energy(a); e.Share != 1 || !near(e.Joules, joules(a.Seconds, a.Truth.Busy)) {
 			t.Errorf("%+v", e)
 		}
-		if e := b.Energy(); e.Share != 1 || !near(e.Joules, joules(b.Seconds, b.Truth.Busy)/10) {
+		if e := gpus.Energy(b); e.Share != 1 || !near(e.Joules, joules(b.Seconds, b.Truth.Busy)/10) {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
@@ -247,7 +248,7 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
 	}
-	metrics.Split(sums)
+	gpus.Split(sums)
 	for i, t := range tr.targets {
 		s := sums[i]
 		if seen != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // An Aspect is one view of the measured requests of a run. It is made of Records alone: a Summary that does not
@@ -29,6 +30,9 @@ type clocked interface{ Shift(later time.Duration) }
 
 // warm is an Aspect that also gets the requests of the warm-up, by AddWarmUp.
 type warm interface{ AddWarmUp(*record.Record) }
+
+// sampled is an Aspect that also gets what the server and its GPUs reported, by AddSample.
+type sampled interface{ AddSample(*samples.Sample) }
 
 // limited is an Aspect that keeps exact values in several Distributions, together for so many requests.
 type limited interface{ Bound(requests int) }
@@ -60,6 +64,7 @@ type Kind struct {
 	Name    string
 	New     func(*Header) Aspect // nil for a run that does not have it
 	Whole   bool                 // a part of a run does not have it
+	Shared  bool                 // a part of a run has the whole run's
 	Numbers func() []Number      // its rows of the catalogue
 	// Facts are its members of the object "truth" in a result file.
 	Facts func(*Summary) []Fact
@@ -132,6 +137,15 @@ func (v views) addPart(r *record.Record, w Window) {
 	for i := range v {
 		if a, asks := v[i].Aspect.(parted); asks {
 			a.AddPart(r, w)
+		}
+	}
+}
+
+// addSample adds a sample.
+func (v views) addSample(s *samples.Sample) {
+	for i := range v {
+		if a, asks := v[i].Aspect.(sampled); asks {
+			a.AddSample(s)
 		}
 	}
 }
@@ -224,10 +238,15 @@ func (v views) sum(seconds float64) views {
 	return all
 }
 
-// kinds are what the views of a part of the run are of.
+// shared are the views that a part of the run has, too.
+func (v views) shared() views {
+	return slices.DeleteFunc(slices.Clone(v), func(one view) bool { return !one.kind.Shared })
+}
+
+// kinds are what the other views of a part of the run are of.
 func (v views) kinds() (kinds []*Kind) {
 	for i := range v {
-		if !v[i].kind.Whole {
+		if !v[i].kind.Whole && !v[i].kind.Shared {
 			kinds = append(kinds, v[i].kind)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/metrics/cost"
-	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/tally"
@@ -39,10 +37,9 @@ type Collector struct {
 	witness      witness
 	views        views             // see View
 	processes    samples.Processes // that were sampled
-	meter        cost.Meter
-	noTruth      bool // AddOutcome was called: the Truth is unknown
-	gapsLost     int  // completed requests with unknown single chunk times
-	refused      int  // requests whose times are impossible
+	noTruth      bool              // AddOutcome was called: the Truth is unknown
+	gapsLost     int               // completed requests with unknown single chunk times
+	refused      int               // requests whose times are impossible
 	firstErrors  []firstError
 	scratch      []float64
 	kept         int  // bytes that Outcomes and the Trace took
@@ -104,28 +101,10 @@ func (c *Collector) Add(r *record.Record) {
 // AddSample adds a sample, and keeps it in the Trace, if there is a Trace. Samples of one URL must
 // come in order.
 func (c *Collector) AddSample(s *samples.Sample) {
-	c.addClocks(s)
-	for _, g := range s.GPUs {
-		c.meter.Add(g.Index, s.At, g.Power, g.Energy)
-	}
+	c.views.addSample(s)
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.Add(s))
 	if c.KeepTrace && c.room(s.Size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
-	}
-}
-
-// addClocks counts what slowed GPUs down, unless the load had not begun.
-func (c *Collector) addClocks(s *samples.Sample) {
-	for _, g := range s.GPUs {
-		if g.Reasons == nil || s.At < c.header.Began() {
-			continue
-		}
-		at := slices.IndexFunc(c.sum.Clocks, func(k gpu.Clocks) bool { return k.Index == g.Index })
-		if at < 0 {
-			at = len(c.sum.Clocks)
-			c.sum.Clocks = append(c.sum.Clocks, gpu.Clocks{Index: g.Index})
-		}
-		c.sum.Clocks[at].Add(*g.Reasons)
 	}
 }
 
@@ -263,7 +242,6 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		slices.SortStableFunc(c.trace.Samples, func(a, b *samples.Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = new(c.trace) // a pointer into c would keep all of c
 	}
-	s.Clocks = slices.Clone(s.Clocks)
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
 	s.Timings = slices.Clone(s.Timings)
@@ -271,7 +249,6 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	for _, e := range c.firstErrors {
 		s.FirstErrors = append(s.FirstErrors, e.Message)
 	}
-	s.power = c.meter.Curve()
 	s.Warnings = c.warnings()
 	return &s
 }

@@ -172,7 +172,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
-	c.sum.Clocks = append(c.sum.Clocks, other.sum.Clocks...) // of GPUs of another machine
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.sum.Carried.Add(&other.sum.Carried)
@@ -195,7 +194,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	}
 	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
 	c.trace.merge(&other.trace, later)
-	c.meter.Merge(&other.meter, later)
 }
 
 // mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.

@@ -108,7 +108,7 @@ func (e *excerpt) summary() *Summary {
 	e.sum.TotalOutput = e.output
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
-	s.power, s.split = e.of.power, e.of.split
+	s.views = append(s.views, e.of.views.shared()...)
 	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}

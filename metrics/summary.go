@@ -31,9 +31,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/evidence"
-	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/tally"
 )
@@ -95,8 +93,6 @@ type Summary struct {
 
 	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
 	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
-	// Clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
-	Clocks []gpu.Clocks
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
 	Age   Distribution
 	Trust *Trust // the verdict; nil before the run is judged
@@ -120,9 +116,7 @@ type Summary struct {
 	Spans    []Distribution // by spans.Span, if requested; empty without a Trace
 	Watched  *Slice         // the whole run, if it was sampled and has no Slices
 
-	views views      // see View
-	power cost.Curve // of the GPUs, if they were sampled
-	split *split     // with the other targets of its group; nil for no others
+	views views // see View
 
 	Interrupted bool   // stopped before all requests were sent and answered
 	StoppedBy   string // by what, unless it was an interrupt
@@ -196,6 +190,9 @@ func (s *Summary) Condense() {
 		d.condense(append(percentiles, 90, 95))
 	}
 }
+
+// Tokens are the prompt and output tokens of completed requests together.
+func (s *Summary) Tokens() int { return max(s.TotalInput, 0) + max(s.TotalOutput, 0) }
 
 // Users is how many users the load stands for: its --max-concurrency, or else the most requests in
 // flight. It is NaN if neither is known.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -93,7 +94,7 @@ func (e *Ending) lines(s *metrics.Summary) []screen.Line {
 
 // priceOf is what tokens cost in the run; empty if that is unknown.
 func priceOf(s *metrics.Summary) string {
-	in, out := cost.PerMillion(s.Dollars(), s.TotalInput), cost.PerMillion(s.Dollars(), s.TotalOutput)
+	in, out := cost.PerMillion(gpus.Dollars(s), s.TotalInput), cost.PerMillion(gpus.Dollars(s), s.TotalOutput)
 	if !(in > 0) || !(out > 0) {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -282,7 +283,7 @@ func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 
 // costFacts are the energy and the money that the run cost.
 func costFacts(o *pyjson.Object, s *metrics.Summary) {
-	e := s.Energy()
+	e := gpus.Energy(s)
 	switch {
 	case e == nil:
 	case e.Unknown != "":
@@ -298,7 +299,7 @@ func costFacts(o *pyjson.Object, s *metrics.Summary) {
 			o.Set("share_of_busy_time", e.Share)
 		}
 	}
-	if dollars := s.Dollars(); dollars > 0 {
+	if dollars := gpus.Dollars(s); dollars > 0 {
 		o.Set("cost_usd", dollars)
 		setKnown(o, "usd_per_million_input_tokens", cost.PerMillion(dollars, s.TotalInput))
 		setKnown(o, "usd_per_million_output_tokens", cost.PerMillion(dollars, s.TotalOutput))

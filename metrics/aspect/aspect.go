@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
@@ -34,6 +35,7 @@ var all = []*metrics.Kind{
 	counts.Kind,
 	delivery.Kind,
 	endings.Kind,
+	gpus.Kind,
 	held.Kind,
 	late.Kind,
 	lengths.Kind,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/cost"
 )
@@ -165,7 +166,7 @@ func ofSessions(number func(*sessions.Sessions) float64) func(*metrics.Summary) 
 // ofEnergy is a number of the energy of a run, NaN if the GPUs were not sampled.
 func ofEnergy(number func(*cost.Energy, *metrics.Summary) float64) func(*metrics.Summary) float64 {
 	return func(s *metrics.Summary) float64 {
-		e := s.Energy()
+		e := gpus.Energy(s)
 		if e == nil {
 			return math.NaN()
 		}
@@ -175,7 +176,7 @@ func ofEnergy(number func(*cost.Energy, *metrics.Summary) float64) func(*metrics
 
 // ofMoney is the price of a million of the run's tokens, NaN without a price.
 func ofMoney(tokens func(*metrics.Summary) int) func(*metrics.Summary) float64 {
-	return func(s *metrics.Summary) float64 { return cost.PerMillion(s.Dollars(), tokens(s)) }
+	return func(s *metrics.Summary) float64 { return cost.PerMillion(gpus.Dollars(s), tokens(s)) }
 }
 
 // ofWake is a time of a server's wake in milliseconds, NaN if it did not sleep before the run.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -68,7 +69,7 @@ func (c *slicer) fill(s *metrics.Summary) {
 	c.see(s.Trace.Samples, s.WhyMixed() == "")
 	for i := range c.slices {
 		slice := &c.slices[i]
-		if power := s.Power(); len(power) > 0 {
+		if power := gpus.Power(s); len(power) > 0 {
 			if e := power.Energy(slice.From, slice.To); e.Unknown == "" {
 				slice.Seen.GPUEnergy = &e.Joules
 			}

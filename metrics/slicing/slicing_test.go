@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -248,7 +249,7 @@ func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 		"a replica":   {samples.Server{Generated: v(0)}, "http://a:8000", "at http://a:8000 its count of tokens generated went back from 5 to 0"},
 	} {
 		h := &metrics.Header{Epoch: epoch}
-		collector := metrics.NewCollector(h)
+		collector := metrics.NewCollector(h, gpus.Kind)
 		collector.KeepTrace = true
 		collector.Add(sentAt(0, 1))
 		collector.AddSample(sampledAt(0.1, c.from, samples.Server{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))

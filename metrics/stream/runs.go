@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 )
@@ -34,7 +35,7 @@ func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 		}
 		sums = append(sums, s)
 	}
-	metrics.Split(sums)
+	gpus.Split(sums)
 	if n := len(sums); n > 0 {
 		sums[n-1].Warnings = append(sums[n-1].Warnings, stream.warnings()...)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/gpu"
 )
 
@@ -22,8 +23,9 @@ const (
 
 // worstClocks is the GPU with the largest share of samples that count counts, in percent.
 func (j *judge) worstClocks(count func(*gpu.Clocks) int) (worst *gpu.Clocks, share float64) {
-	for i := range j.Clocks {
-		c := &j.Clocks[i]
+	clocks := gpus.Clocks(j.Summary)
+	for i := range clocks {
+		c := &clocks[i]
 		if s := percent(count(c), c.Samples); c.Samples > 0 && (worst == nil || s > share) {
 			worst, share = c, s
 		}

@@ -7,20 +7,36 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // clocked is s with 1000 samples of GPU 0, which nothing slowed down, and of GPU 1, of which so many
 // had these reasons.
-func clocked(s *metrics.Summary, samples int, slow float64, reasons gpu.Reasons) {
-	s.Clocks = []gpu.Clocks{{Index: 0}, {Index: 1}}
-	for i := range samples {
-		s.Clocks[0].Add(0x2)
+func clocked(s *metrics.Summary, n int, slow float64, reasons gpu.Reasons) {
+	all := make([][]gpu.Reasons, n)
+	for i := range all {
+		all[i] = []gpu.Reasons{0x2, 0}
 		if i < int(slow) {
-			s.Clocks[1].Add(reasons)
-		} else {
-			s.Clocks[1].Add(0)
+			all[i][1] = reasons
 		}
+	}
+	sampled(s, all...)
+}
+
+// sampled is s with samples, each of which has the reasons of GPU 0, GPU 1 and so on.
+func sampled(s *metrics.Summary, all ...[]gpu.Reasons) {
+	c := metrics.NewCollector(s.Header, gpus.Kind)
+	for _, reasons := range all {
+		one := &samples.Sample{At: s.Header.Began()}
+		for i := range reasons {
+			one.GPUs = append(one.GPUs, samples.GPU{Index: i, Reasons: &reasons[i]})
+		}
+		c.AddSample(one)
+	}
+	for kind, aspect := range metrics.Aspects(c.Summary(1)) {
+		s.Give(kind, aspect)
 	}
 }
 
@@ -81,8 +97,11 @@ var gpuFaults = []fault{
 // Idle clocks, applications clocks and the like slow nothing down unasked.
 func TestOrdinaryReasonsAreNoSlowdown(t *testing.T) {
 	s := clean()
-	clocked(s, 1000, 1000, 0x2|0x10|0x100)
-	s.Clocks = append(s.Clocks, gpu.Clocks{Index: 2}) // idle throughout
+	all := make([][]gpu.Reasons, 1000)
+	for i := range all {
+		all[i] = []gpu.Reasons{0x2, 0x2 | 0x10 | 0x100, 0x1} // the last is idle throughout
+	}
+	sampled(s, all...)
 	if Judge(s); s.Trust.Verdict != metrics.Valid {
 		t.Errorf("%s: %v", s.Trust.Verdict, failing(s))
 	}

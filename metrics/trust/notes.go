@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 )
 
@@ -136,7 +137,7 @@ const shortEnergy = 60 // s
 
 // noteEnergy notes how far the energy can be used.
 func (j *judge) noteEnergy(n *notes) {
-	e := j.Energy()
+	e := gpus.Energy(j.Summary)
 	if e == nil {
 		return
 	}
