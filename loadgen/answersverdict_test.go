@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // An eventWriter hands each event of an answer on through a function, with its end.
@@ -137,7 +137,7 @@ func TestAnswersThatSpoilNumbersAreNamed(t *testing.T) {
 				for _, check := range trust.Failed() {
 					texts = append(texts, check.Name+": "+check.Text)
 				}
-				if trust.Verdict != metrics.Suspect || len(texts) != 1 || !strings.HasPrefix(texts[0], c.check+": ") || !strings.Contains(texts[0], c.says) {
+				if trust.Verdict != verdict.Suspect || len(texts) != 1 || !strings.HasPrefix(texts[0], c.check+": ") || !strings.Contains(texts[0], c.says) {
 					t.Errorf("%s for %q, want %s: %s", trust.Verdict, texts, c.check, c.says)
 				}
 			})
@@ -157,7 +157,7 @@ func TestCountsOfALocalTokenizerAreNamed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				trust := trial{num: 100, in: 64, out: 16, arrivals: poisson(10, 1), gateway: gateway, count: words}.judge(t)
 				const want = "the server gave no whole number of output tokens for 100 of 100 answers: the tokenizer ours counted them"
-				if trust.Verdict != metrics.Valid || !strings.Contains(strings.Join(trust.Notes, "\n"), want) {
+				if trust.Verdict != verdict.Valid || !strings.Contains(strings.Join(trust.Notes, "\n"), want) {
 					t.Errorf("%s for %q, notes %q", trust.Verdict, reasons(trust), trust.Notes)
 				}
 			})
@@ -183,7 +183,7 @@ func TestSoundAnswersOfAnyLoadAreValid(t *testing.T) {
 		tr.num, tr.in, tr.arrivals = 100, 100, poisson(2, int64(i))
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if trust := tr.judge(t); trust.Verdict != metrics.Valid {
+				if trust := tr.judge(t); trust.Verdict != verdict.Valid {
 					t.Errorf("chat %v of %d tokens from %+v is %s: %q", tr.chat, tr.out, tr.server.Cost, trust.Verdict, reasons(trust))
 				}
 			})

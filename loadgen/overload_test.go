@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // busy is a server that does 25 requests of 64 and 16 tokens a second, four at once,
@@ -26,7 +26,7 @@ func busy(share, seconds, burstiness float64, seed int64) trial {
 }
 
 // verdict is that of a run, and why.
-func (tr trial) verdict(t *testing.T) (v metrics.Verdict, why string) {
+func (tr trial) verdict(t *testing.T) (v verdict.Verdict, why string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		trust := tr.judge(t)
@@ -44,7 +44,7 @@ func TestBusyServerIsNotOverloaded(t *testing.T) {
 		burstiness := []float64{1, 0.3, math.Inf(1), 1}[i%4]
 		tr := busy(share, []float64{30, 8}[i%2], burstiness, int64(i))
 		tr.ratio = dataset.RangeRatio{Input: 0.3, Output: 0.3}
-		if v, why := tr.verdict(t); v != metrics.Valid {
+		if v, why := tr.verdict(t); v != verdict.Valid {
 			t.Errorf("run %d at %.0f %%, burstiness %g: %s: %s", i, share*100, burstiness, v, why)
 		}
 	}
@@ -68,7 +68,7 @@ func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
 		if load.limit > 0 { // its slots are full
 			want = fmt.Sprintf("backlog (--max-concurrency %d held requests back: the backlog grew by ", load.limit)
 		}
-		if v, why := tr.verdict(t); v != metrics.Overloaded || !strings.Contains(why, want) {
+		if v, why := tr.verdict(t); v != verdict.Overloaded || !strings.Contains(why, want) {
 			t.Errorf("%+v: %s: %s", load, v, why)
 		}
 	}
@@ -111,7 +111,7 @@ func TestTailIsNoBacklog(t *testing.T) {
 			for _, limit := range []int{0, 50} {
 				tr := trial{server: sim.Config{Profile: profile}, num: 200, in: 1000, out: 100, arrivals: poisson(20, seed), limit: limit}
 				v, why := tr.verdict(t)
-				if held := name == "mps-64sm" && limit > 0; v != metrics.Valid && !(held && strings.HasPrefix(why, "rate (")) {
+				if held := name == "mps-64sm" && limit > 0; v != verdict.Valid && !(held && strings.HasPrefix(why, "rate (")) {
 					t.Errorf("%s, seed %d, limit %d: %s: %s", name, seed, limit, v, why)
 				}
 			}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A reply is what a scripted server does with one request.
@@ -158,7 +158,7 @@ func TestEachPathologyHasItsWord(t *testing.T) {
 }
 
 // said is what a verdict says: checks that failed, and notes.
-func said(trust *metrics.Trust) (all []string) {
+func said(trust *verdict.Trust) (all []string) {
 	for _, c := range trust.Failed() {
 		all = append(all, "check: "+c.Text)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/evidence"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Plan says what to send to which server, when, and what to watch during the load. Run does not
@@ -89,7 +90,7 @@ func (p *Plan) complete() *Plan {
 	c.Traffic.RequestRate = cmp.Or(c.Traffic.RequestRate, math.Inf(1))
 	c.Limits.Call = cmp.Or(c.Limits.Call, 10*time.Second)
 	c.Watch.Every = cmp.Or(c.Watch.Every, time.Second)
-	c.Report.Definitions = cmp.Or(c.Report.Definitions, metrics.Latest)
+	c.Report.Definitions = cmp.Or(c.Report.Definitions, record.Latest)
 	if c.Report.Metrics == nil {
 		c.Report.Metrics = c.Latencies()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Traffic says when requests are sent.
@@ -305,7 +306,7 @@ type Report struct {
 	GPUs  int
 
 	// Definitions are the rules by which a release of vLLM counts answers; empty means the latest.
-	Definitions metrics.Definitions
+	Definitions record.Definitions
 
 	// Label and Metadata name the run in result files. PartLabels says that the Label of a target
 	// which is loaded without some others ends with Header.Part, as in openai-a-alone.

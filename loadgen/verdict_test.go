@@ -20,10 +20,11 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // judge sums a trial up and gives the verdict on it.
-func (tr trial) judge(t *testing.T) *metrics.Trust {
+func (tr trial) judge(t *testing.T) *verdict.Trust {
 	t.Helper()
 	records, _, _, took := tr.run(t)
 	var curve string
@@ -57,7 +58,7 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 }
 
 // reasons are the names of the checks that a run did not pass.
-func reasons(trust *metrics.Trust) (names []string) {
+func reasons(trust *verdict.Trust) (names []string) {
 	for _, c := range trust.Checks {
 		if !c.OK {
 			names = append(names, fmt.Sprintf("%s (%s)", c.Name, c.Text))
@@ -99,7 +100,7 @@ func TestTwentyCleanRunsAreValid(t *testing.T) {
 	for i, tr := range clean {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if trust := tr.judge(t); trust == nil || trust.Verdict != metrics.Valid {
+				if trust := tr.judge(t); trust == nil || trust.Verdict != verdict.Valid {
 					t.Errorf("%+v is %s: %q", tr, trust.Verdict, reasons(trust))
 				}
 			})
@@ -121,7 +122,7 @@ func TestRunBehindAWarmUpIsValid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if trust := tr.judge(t); trust == nil || trust.Verdict != metrics.Valid {
+				if trust := tr.judge(t); trust == nil || trust.Verdict != verdict.Valid {
 					t.Errorf("%+v is %s: %q", tr, trust.Verdict, reasons(trust))
 				}
 			})
@@ -158,9 +159,9 @@ func TestWhatSpoilsARunIsNamed(t *testing.T) {
 				trust := test.judge(t)
 				failed := reasons(trust)
 				switch {
-				case test.want == "" && trust.Verdict != metrics.Valid:
+				case test.want == "" && trust.Verdict != verdict.Valid:
 					t.Errorf("%s: %q", trust.Verdict, failed)
-				case test.want != "" && (trust.Verdict != metrics.Suspect || !strings.Contains(strings.Join(failed, "\n"), test.want)):
+				case test.want != "" && (trust.Verdict != verdict.Suspect || !strings.Contains(strings.Join(failed, "\n"), test.want)):
 					t.Errorf("%s: %q does not name %s", trust.Verdict, failed, test.want)
 				}
 			})

@@ -19,7 +19,7 @@ type Ask struct {
 	Trace       bool       // keep the Trace, which runs of a Group have in any case
 
 	// Definitions are the rules to count by, if the stream has requests; empty for the run's.
-	Definitions Definitions
+	Definitions record.Definitions
 
 	// Each is called with each request that a record stream holds, by what is known of its
 	// run so far; nil for none. It must not keep the record or change it.

@@ -10,22 +10,23 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics/evidence"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/tally"
 )
 
 // An End closes a run's stream. It has what the records do not.
 type End struct {
-	Seconds     float64            `json:"seconds"`                // duration of the measured part
-	Completed   int                `json:"completed"`              // number of completed requests
-	Failed      int                `json:"failed"`                 // number of failed requests
-	Interrupted bool               `json:"interrupted,omitempty"`  // true if the run was stopped
-	StoppedBy   string             `json:"stopped_by,omitempty"`   // what did, unless an interrupt
-	SpecDecode  *SpecDecode        `json:"spec_decode,omitempty"`  // speculative decoding
-	Diffusion   *Diffusion         `json:"diffusion,omitempty"`    // diffusion decoding
-	Probes      *Probes            `json:"probes,omitempty"`       // latencies of probe requests
-	RateChanges []RateChange       `json:"rate_changes,omitempty"` // of a ramp: when the rate changed
-	Warnings    []string           `json:"warnings,omitempty"`     // printed warnings
-	Evidence    *evidence.Evidence `json:"evidence,omitempty"`     // what it saw of itself and of GPUs
+	Seconds     float64             `json:"seconds"`                // duration of the measured part
+	Completed   int                 `json:"completed"`              // number of completed requests
+	Failed      int                 `json:"failed"`                 // number of failed requests
+	Interrupted bool                `json:"interrupted,omitempty"`  // true if the run was stopped
+	StoppedBy   string              `json:"stopped_by,omitempty"`   // what did, unless an interrupt
+	SpecDecode  *samples.SpecDecode `json:"spec_decode,omitempty"`  // speculative decoding
+	Diffusion   *samples.Diffusion  `json:"diffusion,omitempty"`    // diffusion decoding
+	Probes      *Probes             `json:"probes,omitempty"`       // latencies of probe requests
+	RateChanges []RateChange        `json:"rate_changes,omitempty"` // when a ramp changed the rate
+	Warnings    []string            `json:"warnings,omitempty"`     // printed warnings
+	Evidence    *evidence.Evidence  `json:"evidence,omitempty"`     // what the client noticed
 
 	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Header describes a run. It is the first line of the run's record stream.
@@ -54,7 +56,7 @@ type Header struct {
 	Commit string `json:"commit,omitempty"`
 	// Definitions are the release of vLLM by whose rules a Summary counts; the records of a stream work with
 	// all of them.
-	Definitions Definitions `json:"definitions,omitempty"`
+	Definitions record.Definitions `json:"definitions,omitempty"`
 	// Flags are the command line, with every value in effect.
 	Flags []KV `json:"flags,omitempty"`
 	// Config is what a report needs to know of them.
@@ -92,6 +94,22 @@ func (h *Header) Part(separator string) string {
 	}
 	return ""
 }
+
+// InForce are the Definitions of the run's latencies; empty if all give the same, as for
+// completions, or if they are unknown.
+func (h *Header) InForce() record.Definitions {
+	if h.Config.Whole && !h.Config.Traits.Pooled || !h.Config.Redefined() || h.Definitions == "" {
+		return ""
+	}
+	return h.Definitions
+}
+
+// Redefined reports whether Definitions count the answers differently. They do so for chats and for
+// pooling endpoints.
+func (c *Config) Redefined() bool { return c.Traits.Chat || c.Traits.Pooled }
+
+// Counted is a record of the run by the header's Definitions.
+func (h *Header) Counted(r *record.Record) *record.Record { return h.Definitions.Of(r) }
 
 // SimulatedKey is the metadata of a run that took place in time that does not pass. It has no verdict,
 // since neither a client nor a server was measured.

@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // A Unit is what the values of a Number count, as it is written behind them. It is empty for a count.
@@ -60,7 +62,7 @@ type Number struct {
 	Of     func(*Summary) float64 // NaN if the run does not have it
 
 	// Samples are how many samples a percentile has; nil for other numbers, also for means and medians.
-	Samples func(*Summary) TailSize
+	Samples func(*Summary) stats.TailSize
 
 	Latency    string  // whose statistic it is, by the name of the Latency; empty for other numbers
 	Percentile float64 // 0 for a mean, and for other numbers
@@ -155,8 +157,8 @@ func (n Number) OfLatency(of func(*Summary) *Distribution) Number {
 		return math.NaN()
 	}
 	if n.Percentile > 0 && !strings.HasPrefix(n.Name, "median_") {
-		n.Samples = func(s *Summary) TailSize {
-			size := TailSize{Metric: n.Latency, Percentile: n.Percentile}
+		n.Samples = func(s *Summary) stats.TailSize {
+			size := stats.TailSize{Metric: n.Latency, Percentile: n.Percentile}
 			if d := of(s); d != nil {
 				size.N = d.Len()
 			}

@@ -33,7 +33,9 @@ import (
 
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/tally"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A Summary is the result of a run, by the definitions of vLLM's serving benchmark client. When
@@ -95,13 +97,13 @@ type Summary struct {
 	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
 	Age   Distribution
-	Trust *Trust // the verdict; nil before the run is judged
+	Trust *verdict.Trust // the verdict; nil before the run is judged
 
 	Shards    *Shards // of a run that was merged from several; nil for any other
 	Unwatched int     // shards that left no evidence
 
-	SpecDecode *SpecDecode
-	Diffusion  *Diffusion
+	SpecDecode *samples.SpecDecode
+	Diffusion  *samples.Diffusion
 	Probes     *Probes
 	// RateChanges are the changes of the whole ramp, which an interrupted run does not finish: see
 	// Reached.
@@ -206,6 +208,20 @@ func (s *Summary) Users() float64 {
 		return float64(s.PeakConcurrent)
 	}
 	return math.NaN()
+}
+
+// Overloaded says why the server did not keep up with the requested rate, also for a SUSPECT run;
+// empty if it kept up, and if that is unknown.
+func (s *Summary) Overloaded() (why string) {
+	if s.Trust == nil {
+		return ""
+	}
+	for _, c := range s.Trust.Failed() {
+		if c.Name == verdict.BacklogCheck {
+			return c.Text
+		}
+	}
+	return ""
 }
 
 // Reached are the RateChanges that happened before the run ended.

@@ -12,6 +12,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/cost"
+	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -68,7 +70,7 @@ func (e *Ending) lines(s *metrics.Summary) []screen.Line {
 		p.indent = max(p.indent, len("WARNING: "))
 	}
 	if overloadedToo(s.Trust) && !e.Brief {
-		p.indent = max(p.indent, len(metrics.Overloaded)+2)
+		p.indent = max(p.indent, len(verdict.Overloaded)+2)
 	}
 	p.last = len(p.more(10, 10)) // as long as it may get
 	left := p.verdict(s)
@@ -192,9 +194,9 @@ func (e *Ending) reasons() int {
 
 func verdictTone(s *metrics.Summary) screen.Tone {
 	switch s.Trust.Verdict {
-	case metrics.Valid:
+	case verdict.Valid:
 		return screen.Good
-	case metrics.Overloaded:
+	case verdict.Overloaded:
 		return screen.Doubt
 	}
 	return screen.Bad
@@ -228,7 +230,7 @@ type reason struct {
 
 	// verdict is OVERLOADED in a SUSPECT run, whose other reasons are about the measurement. It is
 	// empty for a reason for the run's own verdict.
-	verdict metrics.Verdict
+	verdict verdict.Verdict
 }
 
 // shorten leaves so much of a reason that its remedy is in view.
@@ -250,11 +252,11 @@ func (r *reason) String() string {
 }
 
 // reasonsOf are the reasons in order of weight. A backlog of a SUSPECT run is the last one.
-func reasonsOf(t *metrics.Trust) (reasons []reason) {
+func reasonsOf(t *verdict.Trust) (reasons []reason) {
 	for _, c := range t.Failed() {
 		own := reason{remedy: c.Remedy}
-		if t.Verdict == metrics.Suspect && c.Name == metrics.BacklogCheck {
-			own.verdict = metrics.Overloaded
+		if t.Verdict == verdict.Suspect && c.Name == verdict.BacklogCheck {
+			own.verdict = verdict.Overloaded
 		}
 		at := slices.IndexFunc(reasons, func(r reason) bool {
 			return r.remedy != "" && r.remedy == own.remedy && r.verdict == own.verdict
@@ -269,7 +271,7 @@ func reasonsOf(t *metrics.Trust) (reasons []reason) {
 }
 
 // overloadedToo says that a SUSPECT run has a backlog that grew.
-func overloadedToo(t *metrics.Trust) bool {
+func overloadedToo(t *verdict.Trust) bool {
 	reasons := reasonsOf(t)
 	return len(reasons) > 0 && reasons[len(reasons)-1].verdict != ""
 }
@@ -286,7 +288,7 @@ func noted(s *metrics.Summary) []string {
 // anything by: of each number of samples the highest one.
 func fewSamples(s *metrics.Summary) string {
 	type group struct {
-		metrics.TailSize
+		stats.TailSize
 		names []string
 	}
 	var groups []*group
@@ -315,7 +317,7 @@ func fewSamples(s *metrics.Summary) string {
 }
 
 // tail says how few samples a percentile rests on.
-func tail(t metrics.TailSize) string {
+func tail(t stats.TailSize) string {
 	if beyond := whole(t.Beyond()); beyond != fewerThanOne {
 		return "only " + beyond + " beyond it"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -61,9 +62,9 @@ func TestAnEndingFitsItsScreen(t *testing.T) {
 func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 	s := fair()
 	trust.Judge(s)
-	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Notes: []string{"a note"}}
+	s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Notes: []string{"a note"}}
 	for i, remedy := range []string{"leave", "leave", "", "read", "leave", "", "look"} {
-		s.Trust.Checks = append(s.Trust.Checks, metrics.Check{Text: fmt.Sprintf("reason %d", i), Remedy: remedy})
+		s.Trust.Checks = append(s.Trust.Checks, verdict.Check{Text: fmt.Sprintf("reason %d", i), Remedy: remedy})
 	}
 	ending := Ending{More: "add --extended"}
 	var texts []string
@@ -87,9 +88,9 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
 	s := fair()
 	trust.Judge(s)
-	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+	s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Text: "reason 1", Remedy: "leave"}, {Text: "reason 2"}, {Text: "reason 3"}, {Text: "reason 4"},
-		{Name: metrics.BacklogCheck, Text: "the backlog grew", Remedy: "leave"},
+		{Name: verdict.BacklogCheck, Text: "the backlog grew", Remedy: "leave"},
 	}}
 	for ending, want := range map[Ending][]string{
 		{More: "add --extended"}: {

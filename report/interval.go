@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // intervalColumn is the width of an interval in characters.
@@ -33,7 +34,7 @@ func Interval(d *metrics.Distribution, p float64) string {
 			text = "≥ 0"
 		}
 	}
-	if size := (metrics.TailSize{Percentile: p, N: d.Len()}); size.Few() {
+	if size := (stats.TailSize{Percentile: p, N: d.Len()}); size.Few() {
 		text += few
 	}
 	return text

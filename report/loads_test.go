@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -26,9 +27,9 @@ func repeated() (t Table) {
 					c := aspect.Collector(h)
 					c.AddOutcome(metrics.Outcome{Success: true, Out: 2, TTFT: ttft.Seconds(), Latency: 0.1 + ttft.Seconds()})
 					s := c.Summary(1)
-					s.Trust = &metrics.Trust{Verdict: metrics.Valid}
+					s.Trust = &verdict.Trust{Verdict: verdict.Valid}
 					if arm == 1 && repeat == 1 && target == "b" {
-						s.Trust.Verdict = metrics.Suspect
+						s.Trust.Verdict = verdict.Suspect
 					}
 					t.Rows = append(t.Rows, Row{Summary: s, Labels: []metrics.KV{
 						{Key: "arm", Value: fmt.Sprint("arm-", arm)}, {Key: "repeat", Value: fmt.Sprint(repeat + 1)}, {Key: "target", Value: h.TargetName()},

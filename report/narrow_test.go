@@ -8,15 +8,16 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // gridTable is a sweep over two arms and two rates, twice each. The last run is SUSPECT.
 func gridTable() (t Table) {
 	for i := range 8 {
 		s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *record.Record) {})
-		s.Header.Run, s.Trust = fmt.Sprint("r", i), &metrics.Trust{Verdict: metrics.Valid}
+		s.Header.Run, s.Trust = fmt.Sprint("r", i), &verdict.Trust{Verdict: verdict.Valid}
 		if i >= 6 { // of two reasons the weightier one is enough
-			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+			s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 				{Name: "lag", Text: "lag p99 9.00 ms (limit 5.00 ms)", Remedy: "less load"}, {Name: "connecting", Text: "12 of 40 requests connected inside TTFT", Remedy: "warm"},
 			}}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -87,7 +88,7 @@ func marking(p float64, marked *bool) func(*metrics.Distribution) string {
 			return ""
 		}
 		text := decimal(d.Percentile(p))
-		if d.Len() > 0 && (metrics.TailSize{Percentile: p, N: d.Len()}).Few() {
+		if d.Len() > 0 && (stats.TailSize{Percentile: p, N: d.Len()}).Few() {
 			text += few
 			*marked = true
 		}

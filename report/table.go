@@ -12,6 +12,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -84,7 +86,7 @@ func (r *Row) brief() string {
 
 // doubted says that the row's run is not VALID.
 func (r *Row) doubted() bool {
-	return r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid
+	return r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != verdict.Valid
 }
 
 // judged reports that a note says the row's verdict with its reasons, as the note of a probe does.
@@ -94,7 +96,7 @@ func (r *Row) judged() bool {
 
 // line is a remark with the row's verdict before it, unless the run is VALID or the remark has it.
 func (r *Row) line(remark string) string {
-	if r.verdict() == string(metrics.Valid) || r.judged() {
+	if r.verdict() == string(verdict.Valid) || r.judged() {
 		return remark
 	}
 	return r.verdict() + ": " + remark
@@ -191,7 +193,7 @@ const few = "*"
 
 // fewMeans explains few.
 var fewMeans = fmt.Sprintf("fewer than %d values beyond this percentile: too few to decide anything by it",
-	metrics.MinBeyond)
+	stats.MinBeyond)
 
 // Markdown writes the table with columns of even width, and below it a line for each row
 // that needs a remark.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // sampleTable has a run, one that failed, and one of which little is known.
@@ -17,7 +18,7 @@ func sampleTable(t *testing.T) Table {
 	t.Helper()
 	known := &metrics.Summary{
 		Header: &metrics.Header{Run: "r1"}, Completed: 3, Failed: 1, Seconds: 2.5, RequestThroughput: 1.2, OutputThroughput: 30, TotalThroughput: 45.678,
-		Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms"}}},
+		Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms"}}},
 	}
 	for _, s := range []float64{0.010, 0.020} {
 		known.TTFT.Add(s)
@@ -61,7 +62,7 @@ func TestMarkdownTable(t *testing.T) {
 // A row says why it is not VALID.
 func TestTableNamesAnOverloadedRun(t *testing.T) {
 	table := sampleTable(t)
-	table.Rows[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Name: "backlog", Text: "the backlog grew"}}}
+	table.Rows[0].Summary.Trust = &verdict.Trust{Verdict: verdict.Overloaded, Checks: []verdict.Check{{Name: "backlog", Text: "the backlog grew"}}}
 	for name, write := range map[string]func(io.Writer) error{"Markdown": table.Markdown, "CSV": table.CSV, "JSON": table.JSON} {
 		var out strings.Builder
 		if err := write(&out); err != nil || strings.Count(out.String(), "OVERLOADED") == 0 || !strings.Contains(out.String(), "the backlog grew") {
@@ -84,7 +85,7 @@ func TestTableSaysAReasonOnce(t *testing.T) {
 func TestTableSaysNoVALIDBeforeAReason(t *testing.T) {
 	table := sampleTable(t)
 	table.Rows[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms"}
-	table.Rows[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Valid}
+	table.Rows[0].Summary.Trust = &verdict.Trust{Verdict: verdict.Valid}
 	var out strings.Builder
 	if err := table.Markdown(&out); err != nil || !strings.Contains(out.String(), ": mean TTFT is 9 ms, above 5 ms\n") || strings.Contains(out.String(), "VALID: ") {
 		t.Errorf("%v\n%s", err, &out)

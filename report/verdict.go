@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // reassuring are the checks whose figures are in the line of a VALID run.
@@ -26,8 +27,8 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 
 // Reasons are why a run is SUSPECT or OVERLOADED, in order of weight and with their remedies,
 // or the figures that make it VALID.
-func Reasons(t *metrics.Trust) (texts []string) {
-	if t.Verdict == metrics.Valid {
+func Reasons(t *verdict.Trust) (texts []string) {
+	if t.Verdict == verdict.Valid {
 		return reassurance(t)
 	}
 	for _, r := range reasonsOf(t) {
@@ -37,7 +38,7 @@ func Reasons(t *metrics.Trust) (texts []string) {
 }
 
 // reassurance are the figures that make a run VALID.
-func reassurance(t *metrics.Trust) (texts []string) {
+func reassurance(t *verdict.Trust) (texts []string) {
 	for _, c := range t.Checks {
 		if slices.Contains(reassuring, c.Name) {
 			texts = append(texts, c.Text)
@@ -47,7 +48,7 @@ func reassurance(t *metrics.Trust) (texts []string) {
 }
 
 // trustObject is the object of that name in a result file.
-func trustObject(t *metrics.Trust) pyjson.Object {
+func trustObject(t *verdict.Trust) pyjson.Object {
 	checks := []pyjson.Object{}
 	for _, c := range t.Checks {
 		limit := "at_most"

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
@@ -41,8 +42,8 @@ type compareCommand struct {
 	comparisonForms
 
 	gate    compare.Gate
-	missing bool                // the baseline's file does not exist
-	counted metrics.Definitions // by which recorded streams are counted; empty for each run's own
+	missing bool               // the baseline's file does not exist
+	counted record.Definitions // by which recorded streams are counted; empty for each run's own
 }
 
 // comparisonForms are in which forms a comparison is written.

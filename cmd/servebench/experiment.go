@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/sharing"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/screen"
@@ -359,5 +360,5 @@ func strict(s *metrics.Summary) error {
 	if s.Trust == nil {
 		return errUnjudged
 	}
-	return map[metrics.Verdict]error{metrics.Suspect: errSuspect, metrics.Overloaded: errOverloaded}[s.Trust.Verdict]
+	return map[verdict.Verdict]error{verdict.Suspect: errSuspect, verdict.Overloaded: errOverloaded}[s.Trust.Verdict]
 }

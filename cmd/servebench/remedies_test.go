@@ -26,6 +26,7 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // namedFlag finds the flags that a text names, each with its value if that is there.
@@ -216,7 +217,7 @@ func undelay(s *metrics.Summary) {
 }
 
 // met is the verdict on a run of the command line that met something.
-func met(o *options, meet func(*metrics.Summary)) *metrics.Trust {
+func met(o *options, meet func(*metrics.Summary)) *verdict.Trust {
 	h := &metrics.Header{Config: o.Plan.Config(), Flags: o.Flags}
 	if o.Targets != nil {
 		h.Target = o.Targets[0].Target

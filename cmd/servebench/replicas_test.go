@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A simReplica is a simulated engine that serves at a URL of its own, too.
@@ -84,7 +85,7 @@ func loaded(t *testing.T, server string, flags ...string) (s *metrics.Summary, s
 
 // judgedByCache says whether a verdict looked at the prefix cache.
 func judgedByCache(s *metrics.Summary) bool {
-	return slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "prefix cache" })
+	return slices.ContainsFunc(s.Trust.Checks, func(c verdict.Check) bool { return c.Name == "prefix cache" })
 }
 
 // Through a load balancer the metrics before a load are those of one replica, and those

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
@@ -25,7 +27,7 @@ type SLO struct {
 }
 
 // A Latency has upper limits for statistics of a latency. A percentile holds only if at least
-// metrics.MinBeyond samples are above it: the median needs 20 samples, P90 100, P99 1000.
+// stats.MinBeyond samples are above it: the median needs 20 samples, P90 100, P99 1000.
 type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
 
 // Assert fails the test if the SLO does not hold for s, and prints why and the numbers. If
@@ -37,7 +39,7 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	var said bytes.Buffer
 	report.Verdict(&said, s) // a buffer accepts everything
 	switch {
-	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict != metrics.Valid:
+	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict != verdict.Valid:
 		t.Logf("the SLO holds, but %s", strings.TrimSpace(said.String()))
 	case len(broken) > 0:
 		var block bytes.Buffer
@@ -120,7 +122,7 @@ func (l Latency) broken(name string, d *metrics.Distribution, answers int) (why 
 			continue
 		}
 		got, most := limit.of(), float64(limit.most)/float64(time.Millisecond)
-		size := metrics.TailSize{Percentile: limit.percentile, N: d.Len()}
+		size := stats.TailSize{Percentile: limit.percentile, N: d.Len()}
 		switch {
 		case d.Len() == 0 || math.IsNaN(got):
 			why = append(why, fmt.Sprintf("the %s %s is not known: no request has one", limit.statistic, name))
@@ -132,7 +134,7 @@ func (l Latency) broken(name string, d *metrics.Distribution, answers int) (why 
 				lacking = fmt.Sprintf(", since %d of %s have none", n, metrics.Counted(answers, "answer"))
 			}
 			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d%s: send more requests, or ask for Mean or Max",
-				limit.statistic, name, size.N, metrics.ValuesNeeded(limit.percentile), lacking))
+				limit.statistic, name, size.N, stats.ValuesNeeded(limit.percentile), lacking))
 		}
 	}
 	return why

@@ -191,8 +191,8 @@ var otherwise = map[string]string{
 func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	releases := []struct {
 		name string
-		metrics.Definitions
-	}{{"0.33.0", metrics.Definitions033}, {"0.32.0", metrics.Definitions030}, {"0.30.0", metrics.Definitions030}}
+		record.Definitions
+	}{{"0.33.0", record.Definitions033}, {"0.32.0", record.Definitions030}, {"0.30.0", record.Definitions030}}
 	for _, c := range answerCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

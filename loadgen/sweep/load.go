@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -166,7 +167,7 @@ func (s *Search) enough(load *Load) error {
 			continue
 		}
 		for _, target := range load.targets() {
-			if lacks := l.lacks(target, metrics.ValuesNeeded(p)); lacks != "" {
+			if lacks := l.lacks(target, stats.ValuesNeeded(p)); lacks != "" {
 				return fmt.Errorf("until: slo: %s needs %s", l.name(), lacks)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
@@ -62,7 +63,7 @@ func (s *Sweep) read() (*result, error) {
 			return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
 		case s.Plan.loadOf(c).Strict && s.Plan.Search == nil && unused[c.repeat+1] == "":
 			for _, sum := range r.sums[e.Run] {
-				if r.Doubted == nil && sum.Trust != nil && sum.Trust.Verdict != metrics.Valid {
+				if r.Doubted == nil && sum.Trust != nil && sum.Trust.Verdict != verdict.Valid {
 					r.Doubted = sum
 				}
 			}

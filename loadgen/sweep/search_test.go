@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // searched runs a search to its end, whose probes hold as said of the value and of how
@@ -135,7 +136,7 @@ func TestLimits(t *testing.T) {
 		says   string
 	}{
 		{func(*metrics.Summary) {}, passed, ""},
-		{func(s *metrics.Summary) { s.Trust = &metrics.Trust{Verdict: metrics.Valid} }, passed, ""},
+		{func(s *metrics.Summary) { s.Trust = &verdict.Trust{Verdict: verdict.Valid} }, passed, ""},
 		{func(s *metrics.Summary) { many(&s.ITL, 7.1, 2000) }, failed, "median ITL is 7.10 ms, above 7 ms"},
 		{func(s *metrics.Summary) { many(&s.TPOT, 6, 1) }, failed, "mean TPOT is 5.50 ms, above 5 ms"},
 		{func(s *metrics.Summary) { many(&s.TTFT, 21, 12) }, failed, "p99 TTFT is 21.00 ms, above 20 ms"},
@@ -150,13 +151,13 @@ func TestLimits(t *testing.T) {
 		}, failed,
 			"mean TPOT is not known: answers came in one piece; median ITL is not known: answers came in one piece"},
 		{func(s *metrics.Summary) {
-			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{OK: true}, {Text: "it lagged"}, {Text: "it stood still"}}}
+			s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{OK: true}, {Text: "it lagged"}, {Text: "it stood still"}}}
 		}, doubted, "SUSPECT: it lagged; it stood still"},
 		{func(s *metrics.Summary) {
-			s.Failed, s.Trust = 2, &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Text: "it lagged"}}}
+			s.Failed, s.Trust = 2, &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Text: "it lagged"}}}
 		}, failed, "2 of 1002 requests failed; SUSPECT: it lagged"},
 		{func(s *metrics.Summary) {
-			s.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Text: "the backlog grew"}}}
+			s.Trust = &verdict.Trust{Verdict: verdict.Overloaded, Checks: []verdict.Check{{Text: "the backlog grew"}}}
 		}, failed, "OVERLOADED: the backlog grew"},
 		{func(s *metrics.Summary) { s.Header.Config.RequestRate, s.Truth = 10, new(metrics.Truth) }, doubted,
 			"it was too short to tell whether the server keeps up: take more requests"},
@@ -170,7 +171,7 @@ func TestLimits(t *testing.T) {
 		{func(s *metrics.Summary) {
 			s.Truth = new(metrics.Truth)
 			many(&s.Truth.ContentTTFT, 30, 1000)
-			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: metrics.FirstToken, Text: "it is early"}}}
+			s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: verdict.FirstToken, Text: "it is early"}}}
 		}, doubted, "p99 TTFT to the first content is 30.00 ms, above 20 ms, but the run is SUSPECT: it is early"},
 	} {
 		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 1000}
@@ -222,7 +223,7 @@ func TestLimitsAreOnTheFirstContent(t *testing.T) {
 		many(&sum.TTFT, 2, 10)
 		many(&sum.ITL, 9, 90)
 		many(&sum.Truth.ContentTTFT, 19, 10)
-		sum.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: metrics.FirstToken, Text: "it is early"}}}
+		sum.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: verdict.FirstToken, Text: "it is early"}}}
 		if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.judge(sum); (v == passed) != (want == "") || why != want {
 			t.Errorf("%s: %v %q, want %q", slo, v, why, want)
 		}

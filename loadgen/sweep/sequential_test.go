@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
 )
 
@@ -70,7 +71,7 @@ func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
 		s.TTFT.Add(ttft)
 	}
 	if l.suspect != nil && l.suspect(c) != "" {
-		s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: l.suspect(c), Text: "sent late", Remedy: "use a quieter machine"}}}
+		s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: l.suspect(c), Text: "sent late", Remedy: "use a quieter machine"}}}
 	}
 	l.runs = append(l.runs, compare.Runs([]*metrics.Summary{s})...)
 	return &Outcome{Sums: []*metrics.Summary{s}}, nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
+	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // An SLO is the most that a latency may be.
@@ -76,7 +78,7 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string, doubtful bool) {
 		}
 	}
 	doubt := s.doubt(sum)
-	suspect := doubt != "" && sum.Trust.Verdict == metrics.Suspect
+	suspect := doubt != "" && sum.Trust.Verdict == verdict.Suspect
 	switch {
 	case suspect && sum.Failed == 0 && whys != nil:
 		whys[len(whys)-1] += ", but the run is " + doubt
@@ -94,12 +96,12 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string, doubtful bool) {
 // content.
 func (s *Search) doubt(sum *metrics.Summary) string {
 	t := sum.Trust
-	if t == nil || t.Verdict == metrics.Valid {
+	if t == nil || t.Verdict == verdict.Valid {
 		return ""
 	}
 	gaps := slices.ContainsFunc(s.Limits, func(l SLO) bool { return l.Metric == "itl" })
-	failed := slices.DeleteFunc(t.Failed(), func(c metrics.Check) bool {
-		return c.Name == metrics.FirstToken && !gaps && sum.FromContent("ttft") != nil
+	failed := slices.DeleteFunc(t.Failed(), func(c verdict.Check) bool {
+		return c.Name == verdict.FirstToken && !gaps && sum.FromContent("ttft") != nil
 	})
 	if len(failed) == 0 {
 		return ""
@@ -125,7 +127,7 @@ func (l SLO) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	name := strings.TrimSpace(l.Of + " " + metrics.Label(l.Metric) + " " + words)
 	got := l.value(d)
 	p, isPercentile := l.percentile()
-	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {
+	switch size := (stats.TailSize{Percentile: p, N: d.Len()}); {
 	case size.N == 0:
 		return name + " is not known: no request has one", false
 	case d.Mean() == 0: // an answer in one piece takes no time per token
@@ -133,7 +135,7 @@ func (l SLO) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	case !(got <= l.Most):
 		return fmt.Sprintf("%s is %.2f ms, above %g ms", name, got, l.Most), false
 	case isPercentile && size.Few():
-		return fmt.Sprintf("%s has %d samples and needs %d", name, size.N, metrics.ValuesNeeded(p)), true
+		return fmt.Sprintf("%s has %d samples and needs %d", name, size.N, stats.ValuesNeeded(p)), true
 	}
 	return "", false
 }

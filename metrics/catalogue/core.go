@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/cost"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // core are the numbers of every Summary, except latencies.
@@ -148,7 +149,7 @@ func perUser(p float64) metrics.Number {
 			}
 			return math.NaN()
 		},
-		Samples: func(s *metrics.Summary) metrics.TailSize { return metrics.TailSize{Percentile: p, N: s.TPOT.Len()} },
+		Samples: func(s *metrics.Summary) stats.TailSize { return stats.TailSize{Percentile: p, N: s.TPOT.Len()} },
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // Properties in Run.Asked that are not flags.
@@ -234,10 +235,10 @@ func shown(runs []*Run, name string) string {
 // Recount are the definitions by which to recount recorded streams so that all runs use the same:
 // the definitions of runs without single requests, which cannot be recounted, else the newest. It
 // is empty if all runs use the same already, and if that is impossible.
-func Recount(runs ...[]*Run) metrics.Definitions {
-	var found, fixed []metrics.Definitions
+func Recount(runs ...[]*Run) record.Definitions {
+	var found, fixed []record.Definitions
 	for _, r := range slices.Concat(runs...) {
-		d := metrics.Definitions(r.Asked[definitions])
+		d := record.Definitions(r.Asked[definitions])
 		if d == "" {
 			continue
 		}
@@ -246,7 +247,7 @@ func Recount(runs ...[]*Run) metrics.Definitions {
 			fixed = append(fixed, d)
 		}
 	}
-	older := func(a, b metrics.Definitions) int {
+	older := func(a, b record.Definitions) int {
 		if a.Older(b) {
 			return -1
 		}

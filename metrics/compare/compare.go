@@ -189,7 +189,7 @@ func (r *Row) Chance() string {
 
 // remarkTail says if a percentile rests on too few samples.
 func (r *Row) remarkTail(p *Point, gate *Gate) {
-	if least := fewest(&r.Number, p.Old, p.New); least < metrics.MinBeyond {
+	if least := fewest(&r.Number, p.Old, p.New); least < stats.MinBeyond {
 		r.Few = !r.Gated || !slices.Contains(gate.Despite, "suspect")
 		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least),
 			side(&r.Number)))

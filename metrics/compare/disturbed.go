@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // disturbances are the checks that say that the client, its machine or somebody else on the GPU disturbed
@@ -26,7 +27,7 @@ var UsedAnyway = metrics.KV{Key: "disturbed-pairs", Value: "used"}
 // Disturbance is how the client was disturbed in a run; empty if it was not. No latency of the run, and no
 // other number of the server, decides it.
 func Disturbance(s *metrics.Summary) string {
-	found := failed(s, func(c metrics.Check) bool { return !heldBack(c) && slices.Contains(disturbances, c.Name) })
+	found := failed(s, func(c verdict.Check) bool { return !heldBack(c) && slices.Contains(disturbances, c.Name) })
 	if len(found) == 0 || metrics.Value(s.Header.Config.Metadata, UsedAnyway.Key) == UsedAnyway.Value {
 		return ""
 	}

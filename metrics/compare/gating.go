@@ -177,10 +177,10 @@ func (j *gating) doubts(p *Point) {
 // many.
 func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 	least := fewest(m, sides...)
-	if least >= metrics.MinBeyond || j.despite("suspect") {
+	if least >= stats.MinBeyond || j.despite("suspect") {
 		return false
 	}
-	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), side(m), metrics.MinBeyond)
+	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), side(m), stats.MinBeyond)
 	if math.IsNaN(least) {
 		only = "a run does not say how many samples it has"
 	}
@@ -191,7 +191,7 @@ func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 	case m.Percentile < 50:
 		other = ", or gate a higher percentile"
 	}
-	j.doubt(p, "%s: %s: run at least %d requests%s", m.Name, only, metrics.ValuesNeeded(m.Percentile), other)
+	j.doubt(p, "%s: %s: run at least %d requests%s", m.Name, only, stats.ValuesNeeded(m.Percentile), other)
 	return true
 }
 

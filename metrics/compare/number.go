@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // Numbers are the compared numbers in the order of the output.
@@ -75,7 +76,7 @@ func (r *Run) beyond(n *metrics.Number) float64 {
 	if samples <= 0 {
 		return math.NaN()
 	}
-	return metrics.TailSize{Metric: n.Latency, Percentile: n.Percentile, N: samples}.Beyond()
+	return stats.TailSize{Metric: n.Latency, Percentile: n.Percentile, N: samples}.Beyond()
 }
 
 // side is where the samples beyond the percentile are.

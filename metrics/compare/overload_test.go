@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // over makes the first n runs OVERLOADED.
@@ -70,7 +71,7 @@ func TestOverloadedSides(t *testing.T) {
 
 // The backlog alone is no doubt about the numbers of a run.
 func TestRunOfAnOverloadedServerIsBelieved(t *testing.T) {
-	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Name: "backlog", Text: "the backlog grew"}}}}
+	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Overloaded, Checks: []verdict.Check{{Name: "backlog", Text: "the backlog grew"}}}}
 	if r := Runs([]*metrics.Summary{s})[0]; r.Overloaded != "the backlog grew" || r.Doubts != nil {
 		t.Errorf("%+v", r)
 	}

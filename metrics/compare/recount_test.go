@@ -3,11 +3,11 @@ package compare
 import (
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // countedBy is a run of a chat by those definitions.
-func countedBy(d metrics.Definitions, recounts bool) *Run {
+func countedBy(d record.Definitions, recounts bool) *Run {
 	r := &Run{Asked: map[string]string{}, recounts: recounts}
 	if d != "" {
 		r.Asked[definitions] = string(d)
@@ -16,11 +16,11 @@ func countedBy(d metrics.Definitions, recounts bool) *Run {
 }
 
 func TestRunsAreCountedAlike(t *testing.T) {
-	const d30, d33 = metrics.Definitions030, metrics.Definitions033
+	const d30, d33 = record.Definitions030, record.Definitions033
 	for _, test := range []struct {
 		name     string
 		old, new *Run
-		want     metrics.Definitions
+		want     record.Definitions
 	}{
 		{"alike", countedBy(d30, true), countedBy(d30, true), ""},
 		{"completions", countedBy("", true), countedBy("", true), ""},

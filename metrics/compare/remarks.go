@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // remark notes what a reader should know about a point's runs. It does not change the
@@ -123,7 +124,7 @@ func (j *gating) remarkHeld(p *Point, side string, runs []*Run) {
 	if numbers != nil && p.sameSlots() {
 		j.note(p, "%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
 			"%s. TTFT leaves out the wait for a slot",
-			which(side, numbers, len(runs)), metrics.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
+			which(side, numbers, len(runs)), verdict.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
@@ -174,22 +175,22 @@ func doubts(s *metrics.Summary) []string {
 }
 
 // suspicions are the failed checks that are a reason to doubt all numbers of a run.
-func suspicions(s *metrics.Summary) []metrics.Check {
-	return failed(s, func(c metrics.Check) bool {
+func suspicions(s *metrics.Summary) []verdict.Check {
+	return failed(s, func(c verdict.Check) bool {
 		return !firstToken(c) && !heldBack(c) && !slices.Contains(elsewhere, c.Name)
 	})
 }
 
 // failed are the failed checks of a kind.
-func failed(s *metrics.Summary, kind func(metrics.Check) bool) []metrics.Check {
+func failed(s *metrics.Summary, kind func(verdict.Check) bool) []verdict.Check {
 	if s.Trust == nil {
 		return nil
 	}
-	return slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return !kind(c) })
+	return slices.DeleteFunc(s.Trust.Failed(), func(c verdict.Check) bool { return !kind(c) })
 }
 
 // failedText is the text of the first failed check of a kind, "" if there is none.
-func failedText(s *metrics.Summary, kind func(metrics.Check) bool) string {
+func failedText(s *metrics.Summary, kind func(verdict.Check) bool) string {
 	if found := failed(s, kind); len(found) > 0 {
 		return found[0].Text
 	}
@@ -197,10 +198,10 @@ func failedText(s *metrics.Summary, kind func(metrics.Check) bool) string {
 }
 
 // firstToken says that TTFT counts an empty chunk as a token.
-func firstToken(c metrics.Check) bool { return c.Name == metrics.FirstToken }
+func firstToken(c verdict.Check) bool { return c.Name == verdict.FirstToken }
 
 // heldBack says that requests were sent late because of the limit of the load.
-func heldBack(c metrics.Check) bool { return strings.Contains(c.Text, metrics.HeldBack) }
+func heldBack(c verdict.Check) bool { return strings.Contains(c.Text, verdict.HeldBack) }
 
 // elsewhere are the checks that are no reason to doubt all numbers of a run. Failures, a backlog
 // that grew and what is missing are handled separately. Percentiles of too few samples, which made runs of earlier

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A run is what its summary says; what it does not say is not a number.
@@ -69,7 +70,7 @@ func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
 }
 
 func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
-	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "samples", Text: "too few"}, {Name: "incomplete", Text: "run r was cut"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
 	}}}
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late"}) {
@@ -103,8 +104,8 @@ func TestHarmlessDifferencesAreComparable(t *testing.T) {
 }
 
 func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
-	const text = "sent 17.43 of the 18.62 req/s scheduled: " + metrics.HeldBack + ", for 30.0 ms on average"
-	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+	const text = "sent 17.43 of the 18.62 req/s scheduled: " + verdict.HeldBack + ", for 30.0 ms on average"
+	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "rate", Text: text, Remedy: "raise the limit"},
 	}}}
 	if r := newRun(s, nil); r.Held != text || r.Doubts != nil || r.remedy != "raise the limit" {

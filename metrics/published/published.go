@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A Block is a result block of a document, next to runs.
@@ -208,7 +209,7 @@ func limit(n int) string {
 // doubts are why the numbers of the runs may not be right.
 func doubts(runs []*metrics.Summary) (found []string) {
 	failed, all := 0, 0
-	verdicts := map[metrics.Verdict]int{}
+	verdicts := map[verdict.Verdict]int{}
 	for _, s := range runs {
 		failed, all = failed+max(s.Failed, 0), all+max(s.Failed, 0)+max(s.Completed, 0)
 		if s.Trust != nil {
@@ -218,7 +219,7 @@ func doubts(runs []*metrics.Summary) (found []string) {
 	if failed > 0 {
 		found = append(found, fmt.Sprintf("%d of %s failed", failed, metrics.Counted(all, "request")))
 	}
-	for _, v := range []metrics.Verdict{metrics.Suspect, metrics.Overloaded} {
+	for _, v := range []verdict.Verdict{verdict.Suspect, verdict.Overloaded} {
 		if n := verdicts[v]; n > 0 {
 			found = append(found, fmt.Sprintf("%d of %s: %s", n, metrics.Counted(len(runs), "run"), v))
 		}

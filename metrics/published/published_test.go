@@ -11,12 +11,13 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/published"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 func TestNotesSayInWhatTheLoadsDiffer(t *testing.T) {
 	alike := metrics.Config{RequestRate: 10, MaxConcurrency: 8}
 	suspect := run(100, time.Millisecond, alike)
-	suspect.Trust = &metrics.Trust{Verdict: metrics.Suspect}
+	suspect.Trust = &verdict.Trust{Verdict: verdict.Suspect}
 	broken := run(99, time.Millisecond, alike)
 	broken.Failed = 1
 	for _, row := range []struct {

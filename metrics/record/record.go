@@ -179,9 +179,9 @@ type Answer struct {
 	Reasoning string
 }
 
-// WithBlank are the Chunks and the Blank as one sequence, and Late for it. If only the ends of either are known, it
+// withBlank are the Chunks and the Blank as one sequence, and Late for it. If only the ends of either are known, it
 // also has only its ends, and no marks.
-func (a *Answer) WithBlank() (Stamps, Marks) {
+func (a *Answer) withBlank() (Stamps, Marks) {
 	return together(a.Blank, a.Chunks), a.Late.among(a.Blank, a.Chunks)
 }
 

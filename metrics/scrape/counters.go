@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/samples"
 )
 
@@ -86,8 +85,8 @@ func (t totals) time(name string) samples.Total {
 }
 
 // SpecDecode is the speculation between c and later; nil without any.
-func (c Counters) SpecDecode(later Counters) *metrics.SpecDecode {
-	s := &metrics.SpecDecode{
+func (c Counters) SpecDecode(later Counters) *samples.SpecDecode {
+	s := &samples.SpecDecode{
 		Drafts:         later.Drafts - c.Drafts,
 		DraftTokens:    later.DraftTokens - c.DraftTokens,
 		AcceptedTokens: later.AcceptedTokens - c.AcceptedTokens,
@@ -109,9 +108,9 @@ func (c Counters) SpecDecode(later Counters) *metrics.SpecDecode {
 
 // Diffusion is the denoising between c and later in so many seconds; nil without any. The pass that
 // commits a canvas does not count as a step.
-func (c Counters) Diffusion(later Counters, seconds float64) *metrics.Diffusion {
+func (c Counters) Diffusion(later Counters, seconds float64) *samples.Diffusion {
 	steps := later.DenoisingSteps - c.DenoisingSteps
-	d := &metrics.Diffusion{
+	d := &samples.Diffusion{
 		CommittedTokens: later.CommittedTokens - c.CommittedTokens,
 		CanvasPositions: later.CanvasPositions - c.CanvasPositions,
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/samples"
 )
 
@@ -94,7 +93,7 @@ vllm:prefix_cache_hits_total{engine="0"} 96.0
 		t.Errorf("speculation %+v", spec)
 	}
 	// 32 positions a step, so 10 canvases, each of 4 steps and one to commit.
-	want := &metrics.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8,
+	want := &samples.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8,
 		CommittedTokens: 320, DenoisingSteps: 40, CanvasPositions: 1600}
 	if got := before.Diffusion(after, 10); !reflect.DeepEqual(got, want) {
 		t.Errorf("diffusion %+v, want %+v", got, want)

@@ -137,13 +137,13 @@ func chatRecord() *record.Record {
 }
 
 var definitionTests = []struct {
-	metrics.Definitions
+	record.Definitions
 	want []int64
 	out  int
 }{
 	{"", []int64{400, 600, 100, 100}, 3},
-	{metrics.Definitions033, []int64{400, 600, 100, 100}, 3},
-	{metrics.Definitions030, []int64{100, 700, 300, 100, 100, 100}, 5},
+	{record.Definitions033, []int64{400, 600, 100, 100}, 3},
+	{record.Definitions030, []int64{100, 700, 300, 100, 100, 100}, 5},
 }
 
 var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // recount sums up a stream by other definitions than its own.
-func recount(t *testing.T, stream []byte, d metrics.Definitions) *metrics.Summary {
+func recount(t *testing.T, stream []byte, d record.Definitions) *metrics.Summary {
 	t.Helper()
 	sums, err := Read(bytes.NewReader(stream), metrics.Ask{Definitions: d})
 	if err != nil || len(sums) != 1 {

@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/burst"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A fleet is how the shards of a run are written in a test.
@@ -285,7 +286,7 @@ func TestTheMeanGapOfBundledTokensIsThatOfAllShards(t *testing.T) {
 
 func TestTheServersCountersAreThoseOfOneShard(t *testing.T) {
 	var streams [][]byte
-	spec, diffusion := &metrics.SpecDecode{Drafts: 3}, &metrics.Diffusion{CanvasPositions: 7}
+	spec, diffusion := &samples.SpecDecode{Drafts: 3}, &samples.Diffusion{CanvasPositions: 7}
 	for shard := range 3 {
 		var buf bytes.Buffer
 		h := fleet{n: 3}.header(shard)

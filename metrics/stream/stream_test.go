@@ -15,11 +15,12 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 func testHeader(run string) *metrics.Header {
 	return &metrics.Header{
-		Run: run, Epoch: time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC), ClockOffset: time.Millisecond, Version: "test", Definitions: metrics.Latest,
+		Run: run, Epoch: time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC), ClockOffset: time.Millisecond, Version: "test", Definitions: record.Latest,
 		Config: metrics.Config{
 			Backend: "openai-chat", Model: "org/model", Tokenizer: "tok", Dataset: "random", Seed: 7, NumPrompts: 3,
 			RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: 4, RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 5},
@@ -222,7 +223,7 @@ func FuzzReadStream(f *testing.F) {
 			if s.ITL.Len() > 0 && math.IsNaN(s.ITL.Median()) {
 				t.Errorf("NaN from %d values", s.ITL.Len())
 			}
-			if (s.Trust == nil) != (s.Truth == nil) || s.Trust != nil && (s.Trust.Verdict == metrics.Valid) != (len(s.Trust.Failed()) == 0) {
+			if (s.Trust == nil) != (s.Truth == nil) || s.Trust != nil && (s.Trust.Verdict == verdict.Valid) != (len(s.Trust.Failed()) == 0) {
 				t.Errorf("trust %+v", s.Trust)
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // figures are the numbers of a Truth, those of its distributions as a histogram
@@ -136,7 +137,7 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 			if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 				t.Errorf("%s, without chunks %v: truth\n%s", name, noChunks, diff)
 			}
-			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != metrics.Suspect {
+			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != verdict.Suspect {
 				t.Errorf("%s, without chunks %v: trust\n%s", name, noChunks, diff)
 			}
 			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Age.Histogram().Equals(got.Age.Histogram()) {

@@ -10,18 +10,19 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file checks the answers: did they come as a stream of tokens, did somebody count the tokens,
 // and were there as many as requested?
 
 // answers compares the lengths of answers with the requested lengths.
-func (j *judge) answers() (metrics.Check, bool) {
+func (j *judge) answers() (verdict.Check, bool) {
 	l := lengths.Of(j.Summary)
 	if l.Short > 0 {
 		l.Cut = 0 // these are among the short ones
 	}
-	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Cut+l.Long+l.Over, l.Of+l.Unsure), Unit: "%",
+	c := verdict.Check{Name: "answer lengths", Figure: percent(l.Short+l.Cut+l.Long+l.Over, l.Of+l.Unsure), Unit: "%",
 		Limit: lengthsLimit}
 	var texts []string
 	if l.Short > 0 {
@@ -56,7 +57,7 @@ func (j *judge) answers() (metrics.Check, bool) {
 }
 
 // promptLengths compares the prompts that the server read with the dataset's.
-func (j *judge) promptLengths() (metrics.Check, bool) {
+func (j *judge) promptLengths() (verdict.Check, bool) {
 	p := prompts.Of(j.Summary)
 	if j.templated() {
 		p.Longer = p.Beyond
@@ -64,7 +65,7 @@ func (j *judge) promptLengths() (metrics.Check, bool) {
 	if j.prefixed() {
 		p.Longer = 0
 	}
-	c := metrics.Check{Name: "prompt lengths", Figure: percent(p.Shorter+p.Longer, p.Of), Unit: "%", Limit: promptsLimit}
+	c := verdict.Check{Name: "prompt lengths", Figure: percent(p.Shorter+p.Longer, p.Of), Unit: "%", Limit: promptsLimit}
 	c.Remedy = "use the server's tokenizer (--tokenizer), raise --max-model-len of a server that cuts prompts, or " +
 		"check whether it counts cached tokens"
 	if p.Longer > p.Shorter {
@@ -93,9 +94,9 @@ func (j *judge) notePrefix() string {
 }
 
 // several finds requests for several answers, whose chunks share a stream.
-func (j *judge) several() (metrics.Check, bool) {
+func (j *judge) several() (verdict.Check, bool) {
 	n := j.Header.Config.Traits.Answers
-	c := metrics.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit,
+	c := verdict.Check{Name: "answers a request", Figure: float64(n), Unit: "answers", Limit: severalLimit,
 		Remedy: "ask for one answer (n of 1), with as many requests"}
 	c.Text = fmt.Sprintf("each request asks for %d answers, whose chunks come in one stream: ITL is between chunks of "+
 		"different answers, and TPOT is of all together", n)
@@ -109,9 +110,9 @@ func (j *judge) repeats() bool {
 }
 
 // surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
-func (j *judge) surplus() (metrics.Check, bool) {
+func (j *judge) surplus() (verdict.Check, bool) {
 	d := delivery.Of(j.Summary)
-	c := metrics.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit,
+	c := verdict.Check{Name: "surplus chunks", Figure: percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit,
 		Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
 	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens",
 		metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
@@ -121,7 +122,7 @@ func (j *judge) surplus() (metrics.Check, bool) {
 
 // tokenCounts finds answers whose tokens nobody counted, or somebody counted otherwise: the finding that is furthest
 // beyond its limit. If the user chose to have no tokenizer, the block has no numbers that need one.
-func (j *judge) tokenCounts() (c metrics.Check, found bool) {
+func (j *judge) tokenCounts() (c verdict.Check, found bool) {
 	n, falling := counts.Of(j.Summary), delivery.Of(j.Summary).Falling
 	if j.Header.Config.SkipTokenizer {
 		n.Nobody = 0
@@ -143,7 +144,7 @@ func (j *judge) tokenCounts() (c metrics.Check, found bool) {
 			"check the usage that the server sends with its chunks"},
 	} {
 		if figure := percent(f.answers, n.Of); figure > c.Figure {
-			c, found = metrics.Check{Name: "token counts", Figure: figure, Unit: "%", Limit: countsLimit, Text: f.text,
+			c, found = verdict.Check{Name: "token counts", Figure: figure, Unit: "%", Limit: countsLimit, Text: f.text,
 				Remedy: f.remedy}, true
 		}
 	}
@@ -176,10 +177,10 @@ func (j *judge) byTokenizer() string {
 }
 
 // streaming finds answers that were generated step by step, but came at once.
-func (j *judge) streaming() (metrics.Check, bool) {
+func (j *judge) streaming() (verdict.Check, bool) {
 	d := delivery.Of(j.Summary)
 	// A single answer may have come late for any reason.
-	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%",
+	c := verdict.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%",
 		Limit:  max(streamingLimit, percent(1, d.Of)),
 		Remedy: "check whether a proxy buffers, and whether the server streams"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing",
@@ -189,14 +190,14 @@ func (j *judge) streaming() (metrics.Check, bool) {
 }
 
 // firstToken checks whether TTFT counts something as a token that comes before any token.
-func (j *judge) firstToken() (metrics.Check, bool) {
+func (j *judge) firstToken() (verdict.Check, bool) {
 	d := delivery.Of(j.Summary)
 	content := j.Truth.ContentTTFT.Mean()
 	if d.Early == 0 || content <= 0 {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	ahead := metrics.Milliseconds(d.MeanAhead())
-	c := metrics.Check{Name: metrics.FirstToken, Figure: ahead / content * 100, Unit: "%",
+	c := verdict.Check{Name: verdict.FirstToken, Figure: ahead / content * 100, Unit: "%",
 		Remedy: "read the TTFT to the first content (--extended)"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are "+

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/catalogue"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file checks the load generator itself and its machine.
@@ -31,8 +32,8 @@ const (
 
 // others finds that other processes used the cores, if that made this one measure late: it is the
 // cause of the checks that failed.
-func (j *judge) others() (metrics.Check, bool) {
-	c := metrics.Check{Name: "other processes", Figure: j.seen.CPU.BusiestOthers, Unit: "cores",
+func (j *judge) others() (verdict.Check, bool) {
+	c := verdict.Check{Name: "other processes", Figure: j.seen.CPU.BusiestOthers, Unit: "cores",
 		Limit: othersLimit * float64(j.seen.CPU.Machine), Remedy: j.contentionRemedy()}
 	busiest := " in the busiest second"
 	if mean := j.seen.CPU.Others.Seconds() / max(j.seen.CPU.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
@@ -62,8 +63,8 @@ func (j *judge) quotaed() bool { return j.watchedShare(j.seen.CPU.Throttled) > t
 
 // throttled finds that the CPU quota of the container stopped this process, if that made it late: it is the
 // cause of the checks that failed.
-func (j *judge) throttled() (metrics.Check, bool) {
-	c := metrics.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.CPU.Throttled)), Unit: "%",
+func (j *judge) throttled() (verdict.Check, bool) {
+	c := verdict.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.CPU.Throttled)), Unit: "%",
 		Limit: throttledLimit, Remedy: raiseQuota}
 	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time",
 		quotaCores(j.seen.CPU.Quota), j.process(), showPercent(c.Figure))
@@ -83,7 +84,7 @@ func quotaCores(n float64) string {
 
 // lateByCause reports whether a check found that this process was late, and has that remedy.
 func (j *judge) lateByCause(remedy string) bool {
-	for _, find := range []func(*judge) (metrics.Check, bool){
+	for _, find := range []func(*judge) (verdict.Check, bool){
 		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads,
 		(*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
@@ -147,9 +148,9 @@ func (j *judge) stopCause(still, waited time.Duration) (how, remedy string) {
 	return "was stopped", frozen
 }
 
-func (j *judge) exhausted() (metrics.Check, bool) {
+func (j *judge) exhausted() (verdict.Check, bool) {
 	conns := &j.seen.Connections
-	c := metrics.Check{Name: "exhaustion", Figure: float64(conns.Exhausted), Unit: "connections", Limit: exhaustedLimit,
+	c := verdict.Check{Name: "exhaustion", Figure: float64(conns.Exhausted), Unit: "connections", Limit: exhaustedLimit,
 		Remedy: "raise ulimit -n, or set --max-concurrency"}
 	c.Text = metrics.Counted(int(conns.Exhausted), "connection") + " could not be opened"
 	if why := strings.Join(strings.Fields(conns.Exhaustion), " "); why != "" {
@@ -158,8 +159,8 @@ func (j *judge) exhausted() (metrics.Check, bool) {
 	return c, conns.Exhausted > 0
 }
 
-func (j *judge) lag() (metrics.Check, bool) {
-	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
+func (j *judge) lag() (verdict.Check, bool) {
+	c := verdict.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
 		Remedy: j.lateRemedy(quieter)}
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
@@ -179,8 +180,8 @@ func (j *judge) first() (name string, latency *metrics.Distribution) {
 
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
 // the mean: of the two, the one that is further beyond its limit.
-func (j *judge) sendDelay() (metrics.Check, bool) {
-	c := metrics.Check{Name: "send delay", Unit: "ms",
+func (j *judge) sendDelay() (verdict.Check, bool) {
+	c := verdict.Check{Name: "send delay", Unit: "ms",
 		Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") +
 			"or fewer requests at once (--max-concurrency)")}
 	without, of := &since.Of(j.Summary).UndelayedTTFT, ""
@@ -209,8 +210,8 @@ func (j *judge) sendDelay() (metrics.Check, bool) {
 	return c, true
 }
 
-func (j *judge) age() (metrics.Check, bool) {
-	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()),
+func (j *judge) age() (verdict.Check, bool) {
+	c := verdict.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()),
 		Remedy: j.lateRemedy(quieter)}
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
@@ -244,7 +245,7 @@ func (j *judge) mixedStamps() bool {
 }
 
 // wakeUp replaces the age if the kernel did not stamp.
-func (j *judge) wakeUp() (metrics.Check, bool) {
+func (j *judge) wakeUp() (verdict.Check, bool) {
 	name, first := j.first()
 	least := math.Inf(1)
 	if first.Len() > 0 {
@@ -253,7 +254,7 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
 		name, least = "ITL", j.ITL.Percentile(99)
 	}
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.Pauses.WakeP99), Unit: "ms",
+	c := verdict.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.Pauses.WakeP99), Unit: "ms",
 		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name,
 		showMS(least))
@@ -291,8 +292,8 @@ func (j *judge) late() bool {
 	return found && !fine(c)
 }
 
-func (j *judge) sharedReads() (metrics.Check, bool) {
-	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit,
+func (j *judge) sharedReads() (verdict.Check, bool) {
+	c := verdict.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit,
 		Remedy: j.lateRemedy(quieter)}
 	stamps := late.Of(j.Summary)
 	if stamps.Chunks == 0 {
@@ -354,25 +355,25 @@ func (j *judge) bent() (all []bentNumber) {
 	return all
 }
 
-func (j *judge) longestStop() (metrics.Check, bool) {
+func (j *judge) longestStop() (verdict.Check, bool) {
 	how, remedy := j.stopCause(j.seen.Pauses.LongestStall, j.seen.Pauses.LongestStallWait)
-	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.Pauses.LongestStall), Unit: "ms",
+	c := verdict.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.Pauses.LongestStall), Unit: "ms",
 		Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
 	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
 
-func (j *judge) stopped() (metrics.Check, bool) {
+func (j *judge) stopped() (verdict.Check, bool) {
 	how, remedy := j.stopCause(j.seen.Pauses.Stalled, j.seen.Pauses.StallWait)
-	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Pauses.Stalled), Unit: "%", Remedy: remedy}
+	c := verdict.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Pauses.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure),
 		metrics.Counted(j.seen.Pauses.Stalls, "stop"))
 	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
 
-func (j *judge) busiestSecond() (metrics.Check, bool) {
-	c := metrics.Check{Name: "busiest second", Figure: j.seen.CPU.Busiest * 100, Unit: "%", Limit: busiestLimit,
+func (j *judge) busiestSecond() (verdict.Check, bool) {
+	c := verdict.Check{Name: "busiest second", Figure: j.seen.CPU.Busiest * 100, Unit: "%", Limit: busiestLimit,
 		Remedy: roomier}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure),
 		metrics.Counted(j.seen.CPU.Cores, "core"))
@@ -382,22 +383,22 @@ func (j *judge) busiestSecond() (metrics.Check, bool) {
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= busiestFrom
 }
 
-func (j *judge) meanCPU() (metrics.Check, bool) {
-	c := metrics.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: roomier}
+func (j *judge) meanCPU() (verdict.Check, bool) {
+	c := verdict.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: roomier}
 	c.Figure = j.watchedShare(j.seen.CPU.Used) / float64(max(j.seen.CPU.Cores, 1))
 	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.CPU.Cores, "core"))
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= meanCPUFrom
 }
 
-func (j *judge) stolen() (metrics.Check, bool) {
-	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.CPU.Stolen * 100, Unit: "%", Limit: stolenLimit,
+func (j *judge) stolen() (verdict.Check, bool) {
+	c := verdict.Check{Name: "stolen CPU", Figure: j.seen.CPU.Stolen * 100, Unit: "%", Limit: stolenLimit,
 		Remedy: "use another machine"}
 	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
 	return c, j.seen.CPU.Stolen > 0
 }
 
-func (j *judge) longestGC() (metrics.Check, bool) {
-	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.Pauses.LongestGC), Unit: "ms",
+func (j *judge) longestGC() (verdict.Check, bool) {
+	c := verdict.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.Pauses.LongestGC), Unit: "ms",
 		Limit: gcLimit, Remedy: frozen}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
@@ -414,8 +415,8 @@ func (j *judge) starved() bool {
 	return j.seen.Pauses.GCWait > 0 && j.seen.Pauses.GCWait >= j.seen.Pauses.LongestGC/2
 }
 
-func (j *judge) gcShare() (metrics.Check, bool) {
-	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.Pauses.GCPaused), Unit: "%", Remedy: frozen}
+func (j *judge) gcShare() (verdict.Check, bool) {
+	c := verdict.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.Pauses.GCPaused), Unit: "%", Remedy: frozen}
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	if j.starved() {
@@ -449,20 +450,20 @@ func (j *judge) noteStops() string {
 		j.process(), strings.Join(said, ", and "))
 }
 
-func (j *judge) clock() (metrics.Check, bool) {
-	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.Pauses.ClockStep.Abs()), Unit: "ms",
+func (j *judge) clock() (verdict.Check, bool) {
+	c := verdict.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.Pauses.ClockStep.Abs()), Unit: "ms",
 		Limit: clockLimit, Remedy: "measure again"}
 	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it",
 		showMS(metrics.Milliseconds(j.seen.Pauses.ClockStep)))
 	return c, j.seen.Pauses.ClockStep != 0 && j.seen.Stamps.Kernel > 0
 }
 
-func (j *judge) selftestCoverage() (metrics.Check, bool) {
+func (j *judge) selftestCoverage() (verdict.Check, bool) {
 	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
 	if v == nil || v.Kernel && j.userStamped() {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
-	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams),
+	c := verdict.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams),
 		Remedy: "have fewer in flight, or use a faster machine"}
 	where := ""
 	if j.seen.OtherInFlight > 0 {

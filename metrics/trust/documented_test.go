@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 var (
@@ -22,7 +22,7 @@ func TestEachCheckIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	constants := map[string]string{"metrics.FirstToken": metrics.FirstToken, "metrics.BacklogCheck": metrics.BacklogCheck}
+	constants := map[string]string{"verdict.FirstToken": verdict.FirstToken, "verdict.BacklogCheck": verdict.BacklogCheck}
 	var names []string
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -48,7 +48,7 @@ func TestEachCheckIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := []string{metrics.BacklogCheck}
+	rows := []string{verdict.BacklogCheck}
 	for _, row := range checkRow.FindAllStringSubmatch(string(page), -1) {
 		rows = append(rows, row[1])
 	}
@@ -56,7 +56,7 @@ func TestEachCheckIsDocumented(t *testing.T) {
 	if !slices.Equal(names, rows) {
 		t.Errorf("docs/checks.md has %q, want %q", rows, names)
 	}
-	if !strings.Contains(string(page), "`"+metrics.BacklogCheck+"`") {
-		t.Errorf("docs/checks.md does not name %s", metrics.BacklogCheck)
+	if !strings.Contains(string(page), "`"+verdict.BacklogCheck+"`") {
+		t.Errorf("docs/checks.md does not name %s", verdict.BacklogCheck)
 	}
 }

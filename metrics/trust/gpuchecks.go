@@ -7,6 +7,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file checks the state of the GPUs: see docs/gpu.md.
@@ -33,13 +34,13 @@ func (j *judge) worstClocks(count func(*gpu.Clocks) int) (worst *gpu.Clocks, sha
 	return worst, share
 }
 
-func (j *judge) slowedGPU() (metrics.Check, bool) {
+func (j *judge) slowedGPU() (verdict.Check, bool) {
 	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Slowed })
 	if worst == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	reasons := worst.Reasons & gpu.Slowdown
-	c := metrics.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)),
+	c := verdict.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)),
 		Remedy: powered}
 	if reasons.Hot() {
 		c.Remedy = cooler
@@ -52,21 +53,21 @@ func (j *judge) slowedGPU() (metrics.Check, bool) {
 	return c, true
 }
 
-func (j *judge) cappedGPU() (metrics.Check, bool) {
+func (j *judge) cappedGPU() (verdict.Check, bool) {
 	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Capped })
 	if worst == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
-	c := metrics.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
+	c := verdict.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
 	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, showPercent(share),
 		metrics.Counted(worst.Samples, "sample"))
 	return c, true
 }
 
 // foreignProcesses counts processes on the GPUs of the server that are not the server's.
-func (j *judge) foreignProcesses() (metrics.Check, bool) {
+func (j *judge) foreignProcesses() (verdict.Check, bool) {
 	foreign := j.seen.GPU.Sharing(gpu.Foreign)
-	c := metrics.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit,
+	c := verdict.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit,
 		Remedy: exclusive}
 	c.Text = fmt.Sprintf("%s on the GPU of the server", processes(len(foreign), "foreign "))
 	if len(foreign) > 0 {
@@ -105,8 +106,8 @@ func named(all []gpu.Process) string {
 }
 
 // mpsFaults counts servers of MPS that a client brought down: its other clients went down with it.
-func (j *judge) mpsFaults() (metrics.Check, bool) {
-	c := metrics.Check{Name: "MPS fault", Unit: "servers", Limit: faultsLimit, Remedy: restarted,
+func (j *judge) mpsFaults() (verdict.Check, bool) {
+	c := verdict.Check{Name: "MPS fault", Unit: "servers", Limit: faultsLimit, Remedy: restarted,
 		Text: "no MPS server is in fault"}
 	found := false
 	for _, m := range j.mps() {
@@ -121,14 +122,14 @@ func (j *judge) mpsFaults() (metrics.Check, bool) {
 
 // mpsClients counts the processes of the server that are clients of MPS: the fewest of those before
 // the load and those after it.
-func (j *judge) mpsClients() (c metrics.Check, found bool) {
+func (j *judge) mpsClients() (c verdict.Check, found bool) {
 	for _, m := range j.mps() {
 		ours, all := m.Clients()
 		if !m.Known() || len(m.Faults()) > 0 || found && float64(ours) >= c.Figure {
 			continue
 		}
 		found = true
-		c = metrics.Check{Name: "MPS clients", Figure: float64(ours), Unit: "clients", Limit: clientsLimit, AtLeast: true,
+		c = verdict.Check{Name: "MPS clients", Figure: float64(ours), Unit: "clients", Limit: clientsLimit, AtLeast: true,
 			Remedy: daemon}
 		c.Text = fmt.Sprintf("%d of %s of the MPS daemon at %s were the server's %s the load", ours,
 			metrics.Counted(all, "client"), m.Pipe, m.When)

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/samples"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // clocked is s with 1000 samples of GPU 0, which nothing slowed down, and of GPU 1, of which so many
@@ -102,7 +103,7 @@ func TestOrdinaryReasonsAreNoSlowdown(t *testing.T) {
 		all[i] = []gpu.Reasons{0x2, 0x2 | 0x10 | 0x100, 0x1} // the last is idle throughout
 	}
 	sampled(s, all...)
-	if Judge(s); s.Trust.Verdict != metrics.Valid {
+	if Judge(s); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("%s: %v", s.Trust.Verdict, failing(s))
 	}
 }
@@ -140,7 +141,7 @@ func TestWhatGPUsHideIsANote(t *testing.T) {
 		s := clean()
 		set(s)
 		Judge(s)
-		if s.Trust.Verdict != metrics.Valid || !slices.ContainsFunc(s.Trust.Notes, func(n string) bool { return strings.Contains(n, says) }) {
+		if s.Trust.Verdict != verdict.Valid || !slices.ContainsFunc(s.Trust.Notes, func(n string) bool { return strings.Contains(n, says) }) {
 			t.Errorf("%s: %v, notes %q, want %q", s.Trust.Verdict, failing(s), s.Trust.Notes, says)
 		}
 	}

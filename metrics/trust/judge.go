@@ -13,10 +13,11 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/evidence"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // fine reports whether a check's figure is within its limit.
-func fine(c metrics.Check) bool {
+func fine(c verdict.Check) bool {
 	if c.AtLeast {
 		return c.Figure >= c.Limit
 	}
@@ -24,7 +25,7 @@ func fine(c metrics.Check) bool {
 }
 
 // explained is c with its limit in its text, if it failed and the text does not have the limit.
-func explained(c metrics.Check) metrics.Check {
+func explained(c verdict.Check) verdict.Check {
 	if !c.OK && !c.AtLeast && (c.Unit == "ms" || c.Unit == "%") {
 		c.Text += fmt.Sprintf(" (limit %s %s)", showDigits(c.Limit), c.Unit)
 	}
@@ -43,7 +44,7 @@ func Judge(s *metrics.Summary) {
 	if j.seen == nil {
 		j.seen = new(evidence.Evidence)
 	}
-	t := &metrics.Trust{Verdict: metrics.Valid, Notes: j.notes(), Warnings: j.warnings()}
+	t := &verdict.Trust{Verdict: verdict.Valid, Notes: j.notes(), Warnings: j.warnings()}
 	for _, find := range checks {
 		c, found := find(&j)
 		if !found {
@@ -52,11 +53,11 @@ func Judge(s *metrics.Summary) {
 		c.OK = fine(c)
 		t.Checks = append(t.Checks, explained(c))
 		switch {
-		case c.OK || t.Verdict == metrics.Suspect:
-		case c.Name == metrics.BacklogCheck:
-			t.Verdict = metrics.Overloaded
+		case c.OK || t.Verdict == verdict.Suspect:
+		case c.Name == verdict.BacklogCheck:
+			t.Verdict = verdict.Overloaded
 		default:
-			t.Verdict = metrics.Suspect
+			t.Verdict = verdict.Suspect
 		}
 	}
 	s.Trust = t
@@ -64,7 +65,7 @@ func Judge(s *metrics.Summary) {
 
 // checks are all checks, in order of weight: first those that make a run worthless. Each reports whether the run
 // has data for it.
-var checks = []func(*judge) (metrics.Check, bool){
+var checks = []func(*judge) (verdict.Check, bool){
 	(*judge).completed, (*judge).whole, (*judge).order, (*judge).shards, (*judge).shardStarts, (*judge).failed,
 	(*judge).overflows, (*judge).brokenSessions, (*judge).cutShort, (*judge).cutSessions, (*judge).several,
 	(*judge).promptLengths, (*judge).answers, (*judge).history, (*judge).tokenCounts, (*judge).streaming,

@@ -22,6 +22,8 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // clean is a run that there is nothing to say against: 200 requests at 100 a
@@ -124,7 +126,7 @@ func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
 		s := clean()
 		held.Of(s).Held = held.Held{Mean: 20 * msec, Share: 0.5}
 		set(s)
-		if Judge(s); s.Trust.Verdict != metrics.Valid {
+		if Judge(s); s.Trust.Verdict != verdict.Valid {
 			t.Errorf("%s: SUSPECT for %q", name, failing(s))
 		}
 	}
@@ -142,7 +144,7 @@ func failing(s *metrics.Summary) []string {
 func TestAnOrdinaryRunIsValid(t *testing.T) {
 	s := clean()
 	Judge(s)
-	if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 0 {
+	if s.Trust.Verdict != verdict.Valid || len(s.Trust.Notes) != 0 {
 		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
 	}
 	if len(s.Trust.Checks) < 9 {
@@ -464,7 +466,7 @@ func TestTemplatesAreNoWarmCache(t *testing.T) {
 		s := clean()
 		chatted(func(t *metrics.Traits) { t.Templated, t.SharedPrefixes = c.templated, c.shared })(s, float64(c.hits))
 		Judge(s)
-		valid := s.Trust.Verdict == metrics.Valid && len(s.Trust.Warnings) == 0
+		valid := s.Trust.Verdict == verdict.Valid && len(s.Trust.Warnings) == 0
 		if notes := strings.Join(s.Trust.Notes, "\n"); valid != (c.note != "") || !strings.Contains(notes, c.note) {
 			t.Errorf("%+v: %s, warnings %q, notes %q; want the note %q", c, s.Trust.Verdict, s.Trust.Warnings, notes, c.note)
 		}
@@ -620,15 +622,15 @@ func TestEachFaultIsNamed(t *testing.T) {
 	for i, f := range faults {
 		s := clean()
 		f.set(s, f.fine)
-		if Judge(s); s.Trust.Verdict != metrics.Valid {
+		if Judge(s); s.Trust.Verdict != verdict.Valid {
 			t.Errorf("%d: %s of %v fails %q", i, f.name, f.fine, failing(s))
 		}
 		s = clean()
 		f.set(s, f.wrong)
 		Judge(s)
-		want := metrics.Suspect
+		want := verdict.Suspect
 		if f.name == "backlog" {
-			want = metrics.Overloaded
+			want = verdict.Overloaded
 		}
 		if s.Trust.Verdict != want || !slices.Equal(failing(s), []string{f.name}) {
 			t.Errorf("%d: %s of %v: %s for %v", i, f.name, f.wrong, s.Trust.Verdict, failing(s))
@@ -728,7 +730,7 @@ func TestFewValuesDoNotMakeARunSuspect(t *testing.T) {
 	for _, n := range []int{1, 99, 100, 999} {
 		s := clean()
 		s.TTFT, s.TPOT, s.ITL = alike(50, n), alike(10, n), alike(10, 1000)
-		if Judge(s); s.Trust.Verdict != metrics.Valid {
+		if Judge(s); s.Trust.Verdict != verdict.Valid {
 			t.Errorf("%d values: %s for %q", n, s.Trust.Verdict, failing(s))
 		}
 		for _, size := range s.TailSizes() {
@@ -754,7 +756,7 @@ func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
 	s := clean()
 	s.Evidence.Pauses.ClockStep, s.Evidence.Stamps.Kernel = time.Hour, 0
-	if Judge(s); s.Trust.Verdict != metrics.Valid {
+	if Judge(s); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("%q", failing(s))
 	}
 }
@@ -800,7 +802,7 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 		}
 		s := c.Summary(2)
 		s.Evidence, s.Age = &evidence.Evidence{Stamps: evidence.Stamps{Kernel: 200}}, alike(9, 200)
-		if Judge(s); s.Trust.Verdict != metrics.Valid || s.Truth.MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
+		if Judge(s); s.Trust.Verdict != verdict.Valid || s.Truth.MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
 			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, held.Of(s).Held)
 		}
 	}
@@ -810,7 +812,7 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 	s := clean()
 	s.Failed, s.Classes = 100+10, map[record.Class]int{record.Cancelled: 100, record.Timeout: 10}
-	if Judge(s); s.Trust.Verdict != metrics.Valid {
+	if Judge(s); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("%q", failing(s))
 	}
 	s.Classes = map[record.Class]int{record.Cancelled: 99, record.Timeout: 11}
@@ -911,7 +913,7 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 40, Growth: 16}
 	s.Evidence.CPU.Used = time.Hour
 	Judge(s)
-	if want := []string{"own CPU", "backlog"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {
+	if want := []string{"own CPU", "backlog"}; s.Trust.Verdict != verdict.Suspect || !slices.Equal(failing(s), want) {
 		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
 	}
 	if !strings.HasPrefix(s.Overloaded(), "the backlog grew by 16 requests a second;") {
@@ -949,14 +951,14 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 	s := clean()
 	s.Header.Config.SkipTokenizer, *metrics.View[counts.Counts](s) = true, counts.Counts{Of: 200, Nobody: 200}
-	if Judge(s); s.Trust.Verdict != metrics.Valid {
+	if Judge(s); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }
 
 func TestACanvasIsMadeAtOnce(t *testing.T) {
 	s := clean()
-	*metrics.View[delivery.Delivery](s), s.Diffusion = delivery.Delivery{Of: 200, AtOnce: 200}, new(metrics.Diffusion)
+	*metrics.View[delivery.Delivery](s), s.Diffusion = delivery.Delivery{Of: 200, AtOnce: 200}, new(samples.Diffusion)
 	if Judge(s); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}

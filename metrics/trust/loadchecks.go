@@ -16,12 +16,13 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file checks the load, the answers, and the shards that made both.
 
-func (j *judge) completed() (metrics.Check, bool) {
-	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit,
+func (j *judge) completed() (verdict.Check, bool) {
+	c := verdict.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit,
 		AtLeast: true, Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, metrics.Counted(j.Completed+j.Failed, "request"))
 	if j.Completed == 0 {
@@ -31,33 +32,33 @@ func (j *judge) completed() (metrics.Check, bool) {
 }
 
 // whole finds that a part of the requests is missing. The check of shards reports missing shards.
-func (j *judge) whole() (metrics.Check, bool) {
-	c := metrics.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults",
+func (j *judge) whole() (verdict.Check, bool) {
+	c := verdict.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults",
 		Remedy: "run it again: what is missing may be what took longest"}
 	c.Text = strings.Join(j.Incomplete, "; ")
 	return c, c.Text != "" && j.Shards == nil
 }
 
-func (j *judge) failed() (metrics.Check, bool) {
+func (j *judge) failed() (verdict.Check, bool) {
 	n, of := j.Failures(), j.Completed+j.Failures()
-	c := metrics.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit, Remedy: "read the errors"}
+	c := verdict.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit, Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s failed: the latencies leave these out", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
-func (j *judge) cutShort() (metrics.Check, bool) {
+func (j *judge) cutShort() (verdict.Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
-	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
+	c := verdict.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n,
 		metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
 // rate compares the achieved with the requested rate, and says which of two delays was longer.
-func (j *judge) rate() (metrics.Check, bool) {
+func (j *judge) rate() (verdict.Check, bool) {
 	p := pace.Of(j.Summary)
-	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
+	c := verdict.Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure, c.Limit = p.Kept()
 	unit := "req/s"
 	if sessions.Of(j.Summary) != nil {
@@ -74,7 +75,7 @@ func (j *judge) rate() (metrics.Check, bool) {
 				showMS(metrics.Milliseconds(p.MeanQueue())))
 			break
 		}
-		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
+		c.Text += fmt.Sprintf(": %s, for %s on average", verdict.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
 		c.Remedy = j.lateRemedy(quieter)
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
@@ -85,8 +86,8 @@ func (j *judge) rate() (metrics.Check, bool) {
 
 // slots finds that requests waited for slots of --max-concurrency, which no latency includes: a server that
 // stalls then delays requests that were not yet sent. Gil Tene calls this coordinated omission.
-func (j *judge) slots() (metrics.Check, bool) {
-	c := metrics.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
+func (j *judge) slots() (verdict.Check, bool) {
+	c := verdict.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
 		Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
 	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 ||
 		since.Of(j.Summary).ScheduledTTFT.Len()+since.Of(j.Summary).ScheduledE2EL.Len() == 0 {
@@ -100,7 +101,7 @@ func (j *judge) slots() (metrics.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests "+
 		"were due",
-		metrics.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
+		verdict.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
 	rate, paced := j.rate()
 	// Another check or note says these.
 	said := paced && !fine(rate) || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
@@ -110,12 +111,12 @@ func (j *judge) slots() (metrics.Check, bool) {
 // backlog is the growth of requests that were due and had not ended, while others were still due.
 // Without a limit, each of them slows down the others. With --max-concurrency they wait for a slot
 // instead, so latencies from when a request was sent do not grow.
-func (j *judge) backlog() (metrics.Check, bool) {
+func (j *judge) backlog() (verdict.Check, bool) {
 	b := backlog.Of(j.Summary)
 	if !b.Judged {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
-	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate",
+	c := verdict.Check{Name: verdict.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate",
 		Limit:  max(backlog.GrowthLimit, b.Chance/b.Offered) * 100,
 		Remedy: "lower the rate, or use a faster server"}
 	c.Text = "the backlog did not grow beyond chance"
@@ -139,13 +140,13 @@ func (j *judge) slotsFull() bool {
 	return j.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.Summary) && j.Queue.Len() > 0 && j.Queue.Median() > 0
 }
 
-func (j *judge) little() (metrics.Check, bool) {
+func (j *judge) little() (verdict.Check, bool) {
 	h := held.Of(j.Summary)
 	if h.Mean <= 0 || !j.waitsForSlots() {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // share of E2EL of one millisecond
-	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part),
+	c := verdict.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part),
 		Remedy: "find out why the server ends its answers late"}
 	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)",
 		showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
@@ -166,10 +167,10 @@ func (j *judge) waitsForSlots() bool {
 	return c.MaxConcurrency > 0 && (closed || j.Queue.Len() > 0 && j.Queue.Percentile(99) > 0)
 }
 
-func (j *judge) connecting() (metrics.Check, bool) {
+func (j *judge) connecting() (verdict.Check, bool) {
 	conns := &j.seen.Connections
 	connecting := connecting.Of(j.Summary)
-	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
+	c := verdict.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
 	beforehand := ""
 	switch {
 	case conns.Closed+conns.Dropped > 0:
@@ -199,9 +200,9 @@ func (j *judge) gaps() *metrics.Distribution {
 	return &j.ITL
 }
 
-func (j *judge) lumpy() (metrics.Check, bool) {
+func (j *judge) lumpy() (verdict.Check, bool) {
 	gaps := j.gaps()
-	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true,
+	c := verdict.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true,
 		Remedy: "turn off the buffering of a proxy"}
 	if gaps.Len() < lumpyGaps || gaps.Mean() <= lumpyMeanMS {
 		return c, false
@@ -230,7 +231,7 @@ func (j *judge) bundled() bool {
 
 // prefixHits finds prompts that the server knew from before the run. A session finds its history in
 // the cache, so only its first turn counts.
-func (j *judge) prefixHits() (metrics.Check, bool) {
+func (j *judge) prefixHits() (verdict.Check, bool) {
 	forgiven := int64(prefixForgiven)
 	if j.templated() {
 		forgiven = prompts.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
@@ -249,8 +250,8 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 
 // inCache checks how many prompt tokens of some requests the server had in its prefix cache, of each
 // of which so many are forgiven.
-func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (metrics.Check, bool) {
-	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit,
+func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (verdict.Check, bool) {
+	c := verdict.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit,
 		Remedy: "use another --seed, or reset the cache"}
 	if requests > 0 {
 		c.Limit = max(c.Limit+100/float64(requests), percent(forgiven*int64(requests), queries))
@@ -287,12 +288,12 @@ func below(d *metrics.Distribution, limit float64) float64 {
 }
 
 // shards finds shards that are missing, incomplete, or have other parameters.
-func (j *judge) shards() (metrics.Check, bool) {
+func (j *judge) shards() (verdict.Check, bool) {
 	s := j.Shards
 	if s == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
-	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true,
+	c := verdict.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true,
 		Remedy: "report all shards, or run it again"}
 	c.Text = fmt.Sprintf("all %d shards are there", s.Of)
 	if len(s.Faults) > 0 {
@@ -303,13 +304,13 @@ func (j *judge) shards() (metrics.Check, bool) {
 }
 
 // shardStarts finds shards that began at different times.
-func (j *judge) shardStarts() (metrics.Check, bool) {
+func (j *judge) shardStarts() (verdict.Check, bool) {
 	s := j.Shards
 	if s == nil || s.Late == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	took := j.Seconds * float64(time.Second/time.Millisecond)
-	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
+	c := verdict.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
 		Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
 	return c, true

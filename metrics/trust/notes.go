@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // notes are what else a reader of the verdict should know.
@@ -76,7 +77,7 @@ func (n *notes) add(applies bool, format string, args ...any) {
 func (n *notes) text(note string) { n.add(note != "", "%s", note) }
 
 // kept notes a check that found something within its limit.
-func (n *notes) kept(c metrics.Check, found bool) { n.add(found && fine(c), "%s", c.Text) }
+func (n *notes) kept(c verdict.Check, found bool) { n.add(found && fine(c), "%s", c.Text) }
 
 // noteConnections notes what happened between the server and the stamps.
 func (j *judge) noteConnections(n *notes) {

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/course"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 func TestNotesAccuseNobody(t *testing.T) {
@@ -149,7 +150,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		s := clean()
 		c.set(s)
 		Judge(s)
-		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
+		if s.Trust.Verdict != verdict.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
 			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
 		}
 	}
@@ -197,7 +198,7 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 		s.Evidence.Stamps.SharedReads, s.Evidence.Selftest = 2000, &evidence.Selftest{Streams: 1000, Kernel: true}
 		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
-		if s.Trust.Verdict != metrics.Valid || strings.Contains(notes, "in time") {
+		if s.Trust.Verdict != verdict.Valid || strings.Contains(notes, "in time") {
 			t.Errorf("%v: %s for %q, notes %q", late, s.Trust.Verdict, failing(s), notes)
 		}
 		for _, want := range []string{says, "50.0 % of chunks came in one read", stamped, "selftest of this machine says nothing of stamps taken after reading"} {
@@ -209,7 +210,7 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 }
 
 func TestWithoutTruthThereIsNoVerdict(t *testing.T) {
-	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Valid}}
+	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Valid}}
 	if Judge(s); s.Trust != nil {
 		t.Errorf("trust %+v", s.Trust)
 	}

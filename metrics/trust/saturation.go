@@ -6,11 +6,12 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // saturated reports that this process used up its cores.
 func (j *judge) saturated() bool {
-	for _, find := range []func(*judge) (metrics.Check, bool){(*judge).busiestSecond, (*judge).meanCPU} {
+	for _, find := range []func(*judge) (verdict.Check, bool){(*judge).busiestSecond, (*judge).meanCPU} {
 		if c, found := find(j); found && !fine(c) {
 			return true
 		}
@@ -19,7 +20,7 @@ func (j *judge) saturated() bool {
 }
 
 // split is a check of CPU time, with the numbers in its remedy if it failed.
-func (j *judge) split(c metrics.Check) metrics.Check {
+func (j *judge) split(c verdict.Check) verdict.Check {
 	if !fine(c) {
 		c.Remedy = j.spread()
 	}

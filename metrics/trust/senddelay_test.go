@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // burst are 1024 requests at once to a server that takes 50.2 ms for each. sent says how each was
@@ -65,7 +66,7 @@ func TestTTFTWithOurOwnSendDelayIsNotValid(t *testing.T) {
 	} {
 		s := burst(c.sent)
 		Judge(s)
-		failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return c.Name == "connecting" })
+		failed := slices.DeleteFunc(s.Trust.Failed(), func(c verdict.Check) bool { return c.Name == "connecting" })
 		switch {
 		case c.says == "" && len(failed) > 0:
 			t.Errorf("%s: %+v", name, failed)

@@ -9,32 +9,33 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file checks sessions: were their turns sent when they should be, did they complete, and did
 // the server see the prompts that it was to see?
 
 // order finds turns that were sent before the answers that they wait for had come.
-func (j *judge) order() (metrics.Check, bool) {
+func (j *judge) order() (verdict.Check, bool) {
 	of := sessions.Of(j.Summary)
 	if of == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	n := of.Later.Disordered
-	c := metrics.Check{Name: "order", Figure: float64(n), Unit: "turns", Remedy: "report this as an error of servebench"}
+	c := verdict.Check{Name: "order", Figure: float64(n), Unit: "turns", Remedy: "report this as an error of servebench"}
 	c.Text = metrics.Counted(n, "turn") + " sent before an answer that it waits for had ended"
 	return c, n > 0
 }
 
 // turns is how late we sent the turns that follow others: of two figures, the one that is further
 // beyond its limit.
-func (j *judge) turns() (metrics.Check, bool) {
+func (j *judge) turns() (verdict.Check, bool) {
 	of := sessions.Of(j.Summary)
 	if of == nil || of.Later.Lag.Len() == 0 {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	later := &of.Later
-	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
+	c := verdict.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
 		Remedy: j.lateRemedy(quieter)}
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
@@ -56,34 +57,34 @@ func mean(d *metrics.Distribution) float64 {
 }
 
 // brokenSessions are those with a turn that failed, so that others were never sent.
-func (j *judge) brokenSessions() (metrics.Check, bool) {
+func (j *judge) brokenSessions() (verdict.Check, bool) {
 	s := sessions.Of(j.Summary)
 	if s == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	n, of := s.BrokenAll(), s.BrokenAll()+s.Completed
-	c := metrics.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit,
+	c := verdict.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit,
 		Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s broke, as a turn failed: job times leave these out", n, metrics.Counted(of, "session"))
 	return c, n > 0
 }
 
 // cutSessions are those that had not ended when the run had.
-func (j *judge) cutSessions() (metrics.Check, bool) {
+func (j *judge) cutSessions() (verdict.Check, bool) {
 	s := sessions.Of(j.Summary)
 	if s == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
-	c := metrics.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
+	c := verdict.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
 		Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut: job times favor short sessions", s.Cut, metrics.Counted(s.Begun, "session"))
 	return c, s.Cut > 0
 }
 
 // overflows finds requests that did not fit into the model's context.
-func (j *judge) overflows() (metrics.Check, bool) {
+func (j *judge) overflows() (verdict.Check, bool) {
 	n, of := j.Classes[record.Overflow], j.Completed+j.Failures()
-	c := metrics.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
+	c := verdict.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
 		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))
 	return c, n > 0
@@ -91,13 +92,13 @@ func (j *judge) overflows() (metrics.Check, bool) {
 
 // gapsKept finds gaps of a recording that the server's answers have eaten. Turns wait for their gaps
 // unless the recording's times decide.
-func (j *judge) gapsKept() (metrics.Check, bool) {
+func (j *judge) gapsKept() (verdict.Check, bool) {
 	of := sessions.Of(j.Summary)
 	if of == nil {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	later := &of.Later
-	c := metrics.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
+	c := verdict.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
 		Remedy: "use --trace-timing think, a lower --trace-speed, or a faster server"}
 	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once",
 		later.Vanished, metrics.Counted(later.Gaps, "gap"))
@@ -105,13 +106,13 @@ func (j *judge) gapsKept() (metrics.Check, bool) {
 }
 
 // history compares the prompts of later turns that the server counted with the dataset's.
-func (j *judge) history() (metrics.Check, bool) {
+func (j *judge) history() (verdict.Check, bool) {
 	of := sessions.Of(j.Summary)
 	if of == nil || of.Later.InDrift.Len() == 0 {
-		return metrics.Check{}, false
+		return verdict.Check{}, false
 	}
 	in, out := &of.Later.InDrift, &of.Later.OutDrift
-	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()),
+	c := verdict.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()),
 		Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
 	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s",
 		showPercent(c.Figure), showPercent(in.Percentile(95)))

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // talks gives a run 100 sessions of two turns that there is nothing to say against.
@@ -95,10 +96,10 @@ var sessionFaults = []fault{
 func TestSessionsThatAreFineAreValid(t *testing.T) {
 	s := clean()
 	talks(s)
-	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 0 {
+	if Judge(s); s.Trust.Verdict != verdict.Valid || len(s.Trust.Notes) != 0 {
 		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
 	}
-	if !slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "later turns" && c.OK }) {
+	if !slices.ContainsFunc(s.Trust.Checks, func(c verdict.Check) bool { return c.Name == "later turns" && c.OK }) {
 		t.Errorf("checks %+v", s.Trust.Checks)
 	}
 }
@@ -134,7 +135,7 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		s := clean()
 		c.set(talks(s))
 		Judge(s)
-		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
+		if s.Trust.Verdict != verdict.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
 			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
 		}
 	}
@@ -161,11 +162,11 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	inFirst(s, 1000)
 	sessions.Of(s).Rows[1].Cache, sessions.Of(s).Cache = own, own
 	s.TotalInput, metrics.View[counts.Counts](s).Cached = 60_000, 41_000
-	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 0 {
+	if Judge(s); s.Trust.Verdict != verdict.Valid || len(s.Trust.Warnings) != 0 {
 		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
 	}
 	inFirst(s, 1101) // 1.01 %
-	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 1 || !strings.Contains(s.Trust.Warnings[0], "though no earlier prompt of the run has them: a rehearsal's request") {
+	if Judge(s); s.Trust.Verdict != verdict.Valid || len(s.Trust.Warnings) != 1 || !strings.Contains(s.Trust.Warnings[0], "though no earlier prompt of the run has them: a rehearsal's request") {
 		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
 	}
 	// Without a count of what prompts share, sessions are excused.
@@ -173,7 +174,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	talks(s).Rows[0].Cache.Told = sessions.CacheTokens{Prompt: 10_000, Cached: 9000}
 	s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Truth.LaterTurns = 60_000, 41_000, true
 	Judge(s)
-	if s.Trust.Verdict != metrics.Valid || slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "prefix cache" }) {
+	if s.Trust.Verdict != verdict.Valid || slices.ContainsFunc(s.Trust.Checks, func(c verdict.Check) bool { return c.Name == "prefix cache" }) {
 		t.Errorf("%s for %q, checks %+v", s.Trust.Verdict, failing(s), s.Trust.Checks)
 	}
 }
@@ -211,7 +212,7 @@ func conversed(n int, change func(r *record.Record)) *metrics.Summary {
 
 // A tenth of plain errors of the server is no run to believe, whatever the class.
 func TestATenthOfPlainErrorsIsSuspect(t *testing.T) {
-	if s := conversed(100, func(*record.Record) {}); s.Trust.Verdict != metrics.Valid {
+	if s := conversed(100, func(*record.Record) {}); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("%s for %q without errors", s.Trust.Verdict, failing(s))
 	}
 	s := conversed(100, func(r *record.Record) {
@@ -219,7 +220,7 @@ func TestATenthOfPlainErrorsIsSuspect(t *testing.T) {
 			r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Chunks, r.Times.Last = record.Status, 500, "busy", record.Stamps{}, 0
 		}
 	})
-	if got := failing(s); s.Trust.Verdict != metrics.Suspect || !slices.Equal(got, []string{"failed", "broken sessions"}) {
+	if got := failing(s); s.Trust.Verdict != verdict.Suspect || !slices.Equal(got, []string{"failed", "broken sessions"}) {
 		t.Errorf("%s for %q", s.Trust.Verdict, got)
 	}
 }

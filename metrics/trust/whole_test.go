@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // inOne is a run like clean whose answers came whole, 240 ms after their requests, and whose requests
@@ -50,7 +51,7 @@ func TestWholeAnswersAreJudgedByTheirE2EL(t *testing.T) {
 				if !fine(c) || c.Figure < 2.4 || c.Figure > 2.6 || !strings.Contains(c.Text, "inside E2EL") {
 					t.Errorf("connecting: %+v", c)
 				}
-			case "send delay", metrics.FirstToken, "lumpy", "socket age":
+			case "send delay", verdict.FirstToken, "lumpy", "socket age":
 				t.Errorf("whole answers are judged by %+v", c)
 			}
 		}

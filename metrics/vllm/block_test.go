@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // everything is a run that gives every version all it can print.
@@ -27,7 +28,7 @@ func everything() *metrics.Summary {
 	s := c.Summary(1)
 	s.RTFx, s.InputRate = 1.5, 2.5
 	s.Probes = &metrics.Probes{Completed: 1}
-	s.SpecDecode = &metrics.SpecDecode{DraftTokens: 5, PerPosition: []float64{0.5}}
+	s.SpecDecode = &samples.SpecDecode{DraftTokens: 5, PerPosition: []float64{0.5}}
 	return s
 }
 
@@ -99,7 +100,7 @@ func TestFailuresAreListedSinceVLLM014(t *testing.T) {
 
 func TestDiffusionTakesThePlaceOfSpeculation(t *testing.T) {
 	s := everything()
-	s.Diffusion = &metrics.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8.5,
+	s.Diffusion = &samples.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8.5,
 		CommittedTokens: 320, DenoisingSteps: 40, CanvasPositions: 1600}
 	var b bytes.Buffer
 	if err := Block(&b, s, Version{}); err != nil {

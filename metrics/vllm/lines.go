@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // A blockLine is one of vLLM's numbers: its label in the block, its key in the result file, and its
@@ -133,19 +134,19 @@ func probesOf(s *metrics.Summary) *metrics.Probes {
 	return s.Probes
 }
 
-func speculationOf(s *metrics.Summary) *metrics.SpecDecode {
+func speculationOf(s *metrics.Summary) *samples.SpecDecode {
 	if s.SpecDecode == nil {
 		nan := math.NaN()
-		s.SpecDecode = &metrics.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1,
+		s.SpecDecode = &samples.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1,
 			AcceptedTokens: -1}
 	}
 	return s.SpecDecode
 }
 
-func diffusionOf(s *metrics.Summary) *metrics.Diffusion {
+func diffusionOf(s *metrics.Summary) *samples.Diffusion {
 	if s.Diffusion == nil {
 		nan := math.NaN()
-		s.Diffusion = &metrics.Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
+		s.Diffusion = &samples.Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
 			CommittedTokens: -1, DenoisingSteps: -1, CanvasPositions: -1}
 	}
 	return s.Diffusion

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // resultKeys are the keys that identify a result file of vLLM.
@@ -214,13 +215,13 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 
 // definitions are what servebench wrote, or 0.30.0's for a chat in a file from before vLLM wrote latencies. Later
 // files by vLLM itself do not say.
-func (f *resultFile) definitions() metrics.Definitions {
-	var ours struct{ Definitions metrics.Definitions }
+func (f *resultFile) definitions() record.Definitions {
+	var ours struct{ Definitions record.Definitions }
 	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
 		return ours.Definitions
 	}
 	if config := f.config(); !f.has("latencies") && !config.Traits.Pooled {
-		return metrics.Definitions030
+		return record.Definitions030
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // totals replaces computed numbers by those in the file, and computes missing ones: rates from its
@@ -275,9 +276,9 @@ func (f *resultFile) server() *metrics.ServerStart {
 }
 
 // trust is the verdict that servebench wrote into the file, nil without one.
-func (f *resultFile) trust() *metrics.Trust {
+func (f *resultFile) trust() *verdict.Trust {
 	var t struct {
-		Verdict metrics.Verdict
+		Verdict verdict.Verdict
 		Checks  []struct {
 			Name, Unit, Text, Remedy string
 			Figure                   *float64
@@ -288,12 +289,12 @@ func (f *resultFile) trust() *metrics.Trust {
 		Notes, Warnings []string
 	}
 	if json.Unmarshal(f.value("trust"), &t) != nil ||
-		!slices.Contains([]metrics.Verdict{metrics.Valid, metrics.Suspect, metrics.Overloaded}, t.Verdict) {
+		!slices.Contains([]verdict.Verdict{verdict.Valid, verdict.Suspect, verdict.Overloaded}, t.Verdict) {
 		return nil
 	}
-	trust := &metrics.Trust{Verdict: t.Verdict, Notes: t.Notes, Warnings: t.Warnings}
+	trust := &verdict.Trust{Verdict: t.Verdict, Notes: t.Notes, Warnings: t.Warnings}
 	for _, c := range t.Checks {
-		check := metrics.Check{Name: c.Name, Figure: orNaN(c.Figure), Unit: c.Unit, Limit: orNaN(c.Most), OK: c.OK,
+		check := verdict.Check{Name: c.Name, Figure: orNaN(c.Figure), Unit: c.Unit, Limit: orNaN(c.Most), OK: c.OK,
 			Text: c.Text, Remedy: c.Remedy}
 		if c.Least != nil {
 			check.Limit, check.AtLeast = *c.Least, true

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // A Version is a release of vLLM, whose block changed over time. The zero value is the latest.
@@ -49,11 +49,11 @@ func (v Version) String() string {
 }
 
 // Definitions are the rules by which v's client counts. Releases before 0.30.0 count like 0.30.0.
-func (v Version) Definitions() metrics.Definitions {
+func (v Version) Definitions() record.Definitions {
 	if v.before(Version{major: 0, minor: 33, patch: 0}) {
-		return metrics.Definitions030
+		return record.Definitions030
 	}
-	return metrics.Definitions033
+	return record.Definitions033
 }
 
 // Borrows says that v's latencies are counted by the definitions of 0.30.0, which is newer. It is empty for

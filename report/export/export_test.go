@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 const ms = time.Millisecond
@@ -56,7 +57,7 @@ func summaries(each func(*metrics.Header, *record.Record)) (sums []*metrics.Summ
 			each(h, r)
 		}
 		s := c.Summary(2)
-		s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "failed", Text: "1 of 2 requests failed"}}}
+		s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "failed", Text: "1 of 2 requests failed"}}}
 		sums = append(sums, s)
 	}
 	return sums

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -137,9 +138,9 @@ func TestTitleIsTheExperiments(t *testing.T) {
 func TestDoubtIsCountedByItsReasons(t *testing.T) {
 	runs := arm("a", 3, 40*time.Millisecond, 10*time.Millisecond)
 	for i, r := range runs {
-		r.Trust = &metrics.Trust{Verdict: metrics.Valid}
+		r.Trust = &verdict.Trust{Verdict: verdict.Valid}
 		if i > 0 {
-			r.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms", Remedy: "use fewer"}}}
+			r.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms", Remedy: "use fewer"}}}
 		}
 	}
 	f := front(runs, "")
@@ -182,7 +183,7 @@ func TestBlocksAreNamedByTheirPlaceAndNotPooled(t *testing.T) {
 func TestABlockNextToARunNamesBoth(t *testing.T) {
 	run := arm("server", 1, 40*time.Millisecond, 0)[0]
 	run.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
-	run.Trust = &metrics.Trust{Verdict: metrics.Valid}
+	run.Trust = &verdict.Trust{Verdict: verdict.Valid}
 	f := front([]plot.Run{block("mps.md", 2, 3), run}, "")
 	if f.Title != "one.jsonl against mps.md:2" || fmt.Sprint(f.Table.Head[1:3]) != "[mps.md:2 one.jsonl]" {
 		t.Errorf("%q, %q", f.Title, f.Table.Head)

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
+	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -63,7 +64,7 @@ const few = "*"
 
 // fewMeans explains few.
 var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it",
-	metrics.MinBeyond)
+	stats.MinBeyond)
 
 // ofRuns is the verdict on repeats in a few words.
 func ofRuns(runs []plot.Run) (string, Tone) {

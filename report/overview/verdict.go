@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -31,9 +32,9 @@ const (
 // Tone is the tone of the word.
 func (v Verdict) Tone() Tone {
 	switch v.Word {
-	case string(metrics.Valid), string(compare.Pass):
+	case string(verdict.Valid), string(compare.Pass):
 		return Good
-	case string(compare.Regressed), string(metrics.Suspect):
+	case string(compare.Regressed), string(verdict.Suspect):
 		return Bad
 	}
 	return Open
@@ -50,7 +51,7 @@ func (v Verdict) Short() string {
 // believable is the verdict on one run with its reasons, or the verdicts on several runs with
 // their counts.
 func believable(runs []plot.Run) (all []Verdict) {
-	counts, checks := map[metrics.Verdict]int{}, map[metrics.Verdict]map[string]int{}
+	counts, checks := map[verdict.Verdict]int{}, map[verdict.Verdict]map[string]int{}
 	judged := 0
 	for _, r := range runs {
 		if r.Trust == nil {
@@ -68,7 +69,7 @@ func believable(runs []plot.Run) (all []Verdict) {
 			checks[r.Trust.Verdict][c.Name]++
 		}
 	}
-	for _, v := range []metrics.Verdict{metrics.Suspect, metrics.Overloaded} {
+	for _, v := range []verdict.Verdict{verdict.Suspect, verdict.Overloaded} {
 		if counts[v] == 0 {
 			continue
 		}
@@ -79,8 +80,8 @@ func believable(runs []plot.Run) (all []Verdict) {
 		all = append(all, Verdict{string(v), []string{
 			fmt.Sprintf("%d of %d runs, for: %s", counts[v], len(runs), strings.Join(whys, ", "))}})
 	}
-	if all == nil && judged > 0 && counts[metrics.Valid] == judged {
-		all = []Verdict{{string(metrics.Valid), []string{validRuns(judged, len(runs))}}}
+	if all == nil && judged > 0 && counts[verdict.Valid] == judged {
+		all = []Verdict{{string(verdict.Valid), []string{validRuns(judged, len(runs))}}}
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 func TestMiddleOfRepeatsIsTheirMedianInAnyOrder(t *testing.T) {
@@ -21,11 +22,11 @@ func TestMiddleOfRepeatsIsTheirMedianInAnyOrder(t *testing.T) {
 // is left.
 func TestMiddleLeavesOutDisturbedPairs(t *testing.T) {
 	run := func(arm, repeat string, ttft float64, check string) Run {
-		s := &metrics.Summary{Completed: 1, RequestThroughput: ttft, Trust: &metrics.Trust{}, Header: &metrics.Header{Config: metrics.Config{
+		s := &metrics.Summary{Completed: 1, RequestThroughput: ttft, Trust: &verdict.Trust{}, Header: &metrics.Header{Config: metrics.Config{
 			Metadata: []metrics.KV{{Key: "arm", Value: arm}, {Key: "repeat", Value: repeat}, {Key: "max-pairs", Value: "20"}},
 		}}}
 		if check != "" {
-			s.Trust.Checks = []metrics.Check{{Name: check, Text: "late"}}
+			s.Trust.Checks = []verdict.Check{{Name: check, Text: "late"}}
 		}
 		return Run{Summary: s, Labels: s.Header.Config.Metadata}
 	}

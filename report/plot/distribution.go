@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stats"
 )
 
 // latencies are the latencies with charts, as flags name them in SLOs.
@@ -78,7 +79,7 @@ func rising(name string, color, n int, percentile func(p float64) float64) Serie
 
 // rest says from which percentile on a curve of n values rests on few values.
 func rest(n int) string {
-	const few = metrics.MinBeyond
+	const few = stats.MinBeyond
 	if n <= few {
 		return fmt.Sprintf("There are only %d samples.", n)
 	}

@@ -58,7 +58,7 @@ func writeRun(name string, requests int) error {
 		return err
 	}
 	defer f.Close()
-	h := &metrics.Header{Run: filepath.Base(name), Epoch: time.Unix(0, 0), Definitions: metrics.Latest,
+	h := &metrics.Header{Run: filepath.Base(name), Epoch: time.Unix(0, 0), Definitions: record.Latest,
 		Config: metrics.Config{Model: "m", Backend: "openai", NumPrompts: requests, RequestRate: 5000, Burstiness: 1,
 			Percentiles: []float64{99}}}
 	buffered := bufio.NewWriter(f)

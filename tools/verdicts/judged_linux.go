@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A number of a block is off by the difference of what was measured and what is true. Both are in
@@ -37,8 +38,8 @@ type judged struct {
 	about
 	name    string
 	numbers []number
-	verdict metrics.Verdict
-	failed  []metrics.Check
+	verdict verdict.Verdict
+	failed  []verdict.Check
 	printed bool // the verdict is the one that the run printed
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // A tally counts runs by truth and verdict.
@@ -20,12 +20,12 @@ func (t *tally) add(j *judged) {
 	if len(j.wrong()) > 0 {
 		wrong = 1
 	}
-	if j.verdict == metrics.Valid {
+	if j.verdict == verdict.Valid {
 		t.largest = max(t.largest, j.largest())
 	} else {
 		doubted = 1
 	}
-	if j.verdict == metrics.Overloaded {
+	if j.verdict == verdict.Overloaded {
 		t.overloaded++
 	}
 	t.counts[wrong][doubted]++
@@ -100,7 +100,7 @@ func count(all []*judged) *tallies {
 				of.alone[wrong]++
 			}
 		}
-		if wrong == 1 && j.verdict == metrics.Valid {
+		if wrong == 1 && j.verdict == verdict.Valid {
 			t.missed = append(t.missed, j)
 		}
 		if !j.printed {

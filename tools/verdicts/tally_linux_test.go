@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // Newcombe, Statistics in Medicine 17 (1998), table I, method 3: the score method.
@@ -64,11 +64,11 @@ func TestTruthIsFromReceiptToWrites(t *testing.T) {
 }
 
 // made is a run with one number, whose truth is 10 ms.
-func made(load, condition string, measured float64, v metrics.Verdict, failed ...string) *judged {
+func made(load, condition string, measured float64, v verdict.Verdict, failed ...string) *judged {
 	j := &judged{name: load + "/" + condition + "/0", verdict: v, printed: true}
 	j.Load, j.Condition, j.numbers = load, condition, []number{{"p99_itl_ms", measured, 10}}
 	for _, name := range failed {
-		j.failed = append(j.failed, metrics.Check{Name: name})
+		j.failed = append(j.failed, verdict.Check{Name: name})
 	}
 	return j
 }
@@ -76,9 +76,9 @@ func made(load, condition string, measured float64, v metrics.Verdict, failed ..
 func TestRunsAreCountedByTruthAndVerdict(t *testing.T) {
 	none := &judged{name: "a/quiet/9"}
 	got := count([]*judged{
-		made("a", "quiet", 10.2, metrics.Valid), made("a", "quiet", 10.5, metrics.Valid),
-		made("a", "busy1", 10.1, metrics.Suspect, "lag"), made("b", "busy1", 20, metrics.Suspect, "lag", "socket age"),
-		made("b", "busy1", 10, metrics.Overloaded, metrics.BacklogCheck), made("b", "quiet", 12, metrics.Valid), none,
+		made("a", "quiet", 10.2, verdict.Valid), made("a", "quiet", 10.5, verdict.Valid),
+		made("a", "busy1", 10.1, verdict.Suspect, "lag"), made("b", "busy1", 20, verdict.Suspect, "lag", "socket age"),
+		made("b", "busy1", 10, verdict.Overloaded, verdict.BacklogCheck), made("b", "quiet", 12, verdict.Valid), none,
 	})
 	all := got.total
 	if all.counts != [2][2]int{{2, 2}, {1, 1}} || all.overloaded != 1 || math.Abs(all.largest-0.2) > 1e-9 {
@@ -103,8 +103,8 @@ func TestRunsAreCountedByTruthAndVerdict(t *testing.T) {
 func TestTheTableIsAlignedAndNamesWhatWasMissed(t *testing.T) {
 	var text, markdown strings.Builder
 	counted := count([]*judged{
-		made("a", "quiet", 10, metrics.Valid), made("a", "busy1", 10, metrics.Suspect, "lag"),
-		made("b", "quiet", 12, metrics.Valid),
+		made("a", "quiet", 10, verdict.Valid), made("a", "busy1", 10, verdict.Suspect, "lag"),
+		made("b", "quiet", 12, verdict.Valid),
 	})
 	counted.write(&text, false)
 	counted.write(&markdown, true)

@@ -21,7 +21,6 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -127,7 +126,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec := c.record(t, 0)
-				for _, release := range []metrics.Definitions{metrics.Definitions033, metrics.Definitions030} {
+				for _, release := range []record.Definitions{record.Definitions033, record.Definitions030} {
 					counted, want := release.Of(rec), c.Expected
 					got := vllmAnswer{counted.Result.Class == record.OK, counted.E2EL().Seconds(), counted.Tokens.In}
 					if !got.Success {
@@ -137,7 +136,7 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 						t.Errorf("%s, error %q (-vLLM +ours):\n%s", release.Named(), rec.Result.Error, diff)
 					}
 				}
-				if counted := metrics.Definitions033.Of(rec); counted.TTFT() != 0 || counted.Answer.Chunks.Len() != 0 {
+				if counted := record.Definitions033.Of(rec); counted.TTFT() != 0 || counted.Answer.Chunks.Len() != 0 {
 					t.Errorf("it has a first token: %+v", counted)
 				}
 			})

@@ -1,4 +1,4 @@
-package metrics
+package samples
 
 // SpecDecode is vLLM's section on speculative decoding.
 type SpecDecode struct {

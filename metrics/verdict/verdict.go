@@ -1,4 +1,7 @@
-package metrics
+// Package verdict is what a judge says of a run: whether to believe its numbers, and why.
+//
+// metrics/trust judges. Reports show the checks, and gates refuse what is not VALID.
+package verdict
 
 import (
 	"slices"
@@ -43,20 +46,6 @@ type Check struct {
 // Failed are the checks that made a run SUSPECT or OVERLOADED.
 func (t *Trust) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
-}
-
-// Overloaded says why the server did not keep up with the requested rate, also for a SUSPECT run;
-// empty if it kept up, and if that is unknown.
-func (s *Summary) Overloaded() (why string) {
-	if s.Trust == nil {
-		return ""
-	}
-	for _, c := range s.Trust.Failed() {
-		if c.Name == BacklogCheck {
-			return c.Text
-		}
-	}
-	return ""
 }
 
 // BacklogCheck is the check that makes a run OVERLOADED.

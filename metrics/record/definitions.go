@@ -1,10 +1,8 @@
-package metrics
+package record
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/servebench/servebench/metrics/record"
 )
 
 // Definitions are the rules by which vLLM's client counts an answer, named after a release that
@@ -23,15 +21,6 @@ const (
 
 // Latest are the Definitions of the newest release known here.
 const Latest = Definitions033
-
-// InForce are the Definitions of the run's latencies; empty if all give the same, as for
-// completions, or if they are unknown.
-func (h *Header) InForce() Definitions {
-	if h.Config.Whole && !h.Config.Traits.Pooled || !h.Config.Redefined() || h.Definitions == "" {
-		return ""
-	}
-	return h.Definitions
-}
 
 // known reports whether d is one of the names above, or empty.
 func (d Definitions) known() bool {
@@ -59,7 +48,7 @@ func (d Definitions) String() string {
 
 // Of is r as the client of d counts it: r itself, or a copy in which Chunks are the chunks that
 // count, and Blank and Trailer hold the rest. Applying it twice is harmless.
-func (d Definitions) Of(r *record.Record) *record.Record {
+func (d Definitions) Of(r *Record) *Record {
 	if d.Named() == Latest {
 		return r
 	}
@@ -70,11 +59,11 @@ func (d Definitions) Of(r *record.Record) *record.Record {
 	if r.Answer.Unstreamed && r.Payload != nil && r.Payload.Inputs > 0 {
 		return &older
 	}
-	older.Answer.Chunks, older.Answer.Late = r.Answer.WithBlank()
-	older.Answer.Blank = record.Stamps{}
+	older.Answer.Chunks, older.Answer.Late = r.Answer.withBlank()
+	older.Answer.Blank = Stamps{}
 	older.Times.Last = max(older.Times.Last, older.Answer.Chunks.Last())
-	if r.Result.Class == record.Empty && r.Answer.Blank.Len() > 0 {
-		older.Result.Class, older.Result.Error = record.OK, ""
+	if r.Result.Class == Empty && r.Answer.Blank.Len() > 0 {
+		older.Result.Class, older.Result.Error = OK, ""
 	}
 	return &older
 }
@@ -86,10 +75,3 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
-
-// Redefined reports whether Definitions count the answers differently. They do so for chats and for
-// pooling endpoints.
-func (c *Config) Redefined() bool { return c.Traits.Chat || c.Traits.Pooled }
-
-// Counted is a record of the run by the header's Definitions.
-func (h *Header) Counted(r *record.Record) *record.Record { return h.Definitions.Of(r) }

@@ -1,19 +1,17 @@
-package metrics
+package record
 
 import (
 	"reflect"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/servebench/servebench/metrics/record"
 )
 
 // chatRecord is a chat answer: its role after 100 ms, three tokens from 400 ms on,
 // an end without output at 700 ms and usage at 800 ms.
-func chatRecord() *record.Record {
-	r := &record.Record{Run: "r", Times: record.Times{Sent: 0, FirstContent: 400 * time.Millisecond, Last: 600 * time.Millisecond, Trailer: 800 * time.Millisecond,
-		End: 900 * time.Millisecond}, Result: record.Result{Status: 200}, Tokens: record.Tokens{In: 10, Out: 3, Until032: &record.Count{In: 9, Out: 5}}, Answer: record.Answer{Finish: "stop"}}
+func chatRecord() *Record {
+	r := &Record{Run: "r", Times: Times{Sent: 0, FirstContent: 400 * time.Millisecond, Last: 600 * time.Millisecond, Trailer: 800 * time.Millisecond,
+		End: 900 * time.Millisecond}, Result: Result{Status: 200}, Tokens: Tokens{In: 10, Out: 3, Until032: &Count{In: 9, Out: 5}}, Answer: Answer{Finish: "stop"}}
 	for _, ms := range []int{400, 500, 600} {
 		r.Answer.Chunks.Append(time.Duration(ms) * time.Millisecond)
 	}
@@ -24,7 +22,7 @@ func chatRecord() *record.Record {
 }
 
 // numbers are those of one answer in milliseconds: TTFT, E2EL and the gaps.
-func numbers(r *record.Record) []int64 {
+func numbers(r *Record) []int64 {
 	found := []int64{r.TTFT().Milliseconds(), r.E2EL().Milliseconds()}
 	for gap := range r.Answer.Chunks.Gaps() {
 		found = append(found, gap.Milliseconds())
@@ -59,15 +57,15 @@ func TestEachReleaseCountsAChatItsWay(t *testing.T) {
 }
 
 func TestAnAnswerOfARoleAloneSucceededOnce(t *testing.T) {
-	role := &record.Record{Result: record.Result{Class: record.Empty, Error: "never", Status: 200}}
+	role := &Record{Result: Result{Class: Empty, Error: "never", Status: 200}}
 	role.Answer.Blank.Append(time.Second)
-	nothing := &record.Record{Result: record.Result{Class: record.Empty, Error: "never", Status: 200}}
+	nothing := &Record{Result: Result{Class: Empty, Error: "never", Status: 200}}
 	for _, test := range []struct {
 		Definitions
-		r    *record.Record
-		want record.Class
+		r    *Record
+		want Class
 	}{
-		{Definitions033, role, record.Empty}, {Definitions030, role, record.OK}, {Definitions033, nothing, record.Empty}, {Definitions030, nothing, record.Empty},
+		{Definitions033, role, Empty}, {Definitions030, role, OK}, {Definitions033, nothing, Empty}, {Definitions030, nothing, Empty},
 	} {
 		if got := test.Of(test.r).Result.Class; got != test.want {
 			t.Errorf("%s, %d blank chunks: %q, want %q", test.Definitions, test.r.Answer.Blank.Len(), got, test.want)
@@ -88,12 +86,12 @@ func TestDefinitionsOfANewerProgramAreRefused(t *testing.T) {
 // Older releases count a role, which moves the index of a marked chunk.
 func TestMarksStayWithTheirChunks(t *testing.T) {
 	r := chatRecord() // role 100, tokens 400 500 600, end 700
-	r.Answer.Late.Add(0, 5*msec)
-	r.Answer.Late.Add(2, 7*msec)
+	r.Answer.Late.Add(0, 5*time.Millisecond)
+	r.Answer.Late.Add(2, 7*time.Millisecond)
 	older := Definitions030.Of(r)
 	var got []int
 	for i, by := range older.Answer.Late.All() {
-		got = append(got, i, int(by/msec))
+		got = append(got, i, int(by/time.Millisecond))
 	}
 	if want := []int{1, 5, 3, 7}; !slices.Equal(got, want) {
 		t.Errorf("index and milliseconds %v, want %v", got, want)
