@@ -66,10 +66,7 @@ func (s *Summary) Latency(name string) *Distribution {
 // what a user sees, if vLLM's take an empty chunk for a token. It is nil for other latencies, and
 // unless it is known for 99 in 100 completed requests.
 func (s *Summary) FromContent(latency string) *Distribution {
-	if s.Truth == nil {
-		return nil
-	}
-	d := map[string]*Distribution{"ttft": &s.Truth.ContentTTFT, "tpot": &s.Truth.ContentTPOT}[latency]
+	d := s.named("content_" + latency)
 	if d == nil || d.Len() == 0 || d.Len()*100 < s.Latency(latency).Len()*99 {
 		return nil
 	}
@@ -78,12 +75,7 @@ func (s *Summary) FromContent(latency string) *Distribution {
 
 // TTFO is the time to the first output that is not reasoning, of completed requests that got any. It is
 // nil unless an answer of the run began with reasoning: TTFT to the first content is the same then.
-func (s *Summary) TTFO() *Distribution {
-	if s.Truth == nil || s.Truth.Reasoning.Answers == 0 {
-		return nil
-	}
-	return &s.Truth.TTFO
-}
+func (s *Summary) TTFO() *Distribution { return s.named("ttfo") }
 
 // jobTime is the time that completed sessions took; nil without sessions.
 func jobTime(s *Summary) *Distribution { return s.named("job") }

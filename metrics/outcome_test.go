@@ -47,7 +47,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million requests: in go test without -short")
 	}
-	c := NewCollector(&Header{})
+	c := NewCollector(&Header{}, endKind)
 	r := arrived(record.Record{Tokens: record.Tokens{Out: 2}}, 100, 200)
 	for range RequestCap {
 		c.Add(r)
@@ -57,7 +57,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	}
 	c.Add(r)
 	s := c.Summary(1)
-	if !s.TTFT.Approximate() || !s.Truth.ContentTTFT.Approximate() || s.ITL.Approximate() || c.timeline.Answers != nil || !folded(c) {
+	if !s.TTFT.Approximate() || !View[endTimes](s).ends.Approximate() || s.ITL.Approximate() || c.timeline.Answers != nil || !folded(c) {
 		t.Errorf("past a million: %q", s.Warnings)
 	}
 }
@@ -99,4 +99,34 @@ func TestHistogramIsRightToThreeDigits(t *testing.T) {
 // folded says whether the collector has dropped the times of single requests in flight.
 func folded(c *Collector) bool {
 	return !reflect.ValueOf(&c.witness.inFlight).Elem().FieldByName("folded").IsNil()
+}
+
+// thoughtful is an answer whose reasoning begins after 100 ms, and its output after so many; 0 for an
+// answer of reasoning alone.
+func thoughtful(i int, output time.Duration) *record.Record {
+	r := arrived(record.Record{Run: "r", Index: i, Tokens: record.Tokens{In: 5, Out: 10, OutReasoned: 7}, Answer: record.Answer{Reasoned: true}}, 100, 1000)
+	if output > 0 {
+		r.Times.FirstOutput = output * msec
+	}
+	return r
+}
+
+// plainly is an answer without reasoning, whose text begins after so many milliseconds.
+func plainly(i int, output float64) *record.Record {
+	return arrived(record.Record{Run: "r", Index: i, Tokens: record.Tokens{In: 5, Out: 10}}, output, 1000)
+}
+
+func TestGoodputLimitsTTFO(t *testing.T) {
+	h := &Header{Config: Config{Goodput: []SLO{{Metric: "ttfo", Limit: 100}}}}
+	c := NewCollector(h)
+	for i, r := range []*record.Record{plainly(0, 60), plainly(1, 100), plainly(2, 101), thoughtful(3, 100), thoughtful(4, 400), thoughtful(5, 0)} {
+		r.Index = i
+		c.Add(r)
+	}
+	if s := c.Summary(1); s.Goodput != 3 {
+		t.Errorf("%v good requests a second, want 3", s.Goodput)
+	}
+	if o := OutcomeOf(thoughtful(0, 0)); !math.IsInf(o.TTFO, 1) {
+		t.Errorf("an answer without output has a TTFO of %v s", o.TTFO)
+	}
 }

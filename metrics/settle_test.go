@@ -30,9 +30,10 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	gaps, copied := slices.Clone(s.ITL.exact), Summary{Truth: new(Truth)}
+	gaps, ends, copied := slices.Clone(s.ITL.exact), new(endTimes), new(Summary)
+	copied.Give(endKind, ends)
 	for _, v := range s.TTFT.exact {
-		copied.Truth.ContentTTFT.Add(v)
+		ends.ends.Add(v)
 	}
 	want := statistics()
 	for range 2 {
@@ -45,8 +46,8 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 		t.Error("the gaps are in another order")
 	}
 	copied.Settle()
-	if d := &copied.Truth.ContentTTFT; !slices.Equal(d.exact, s.TTFT.exact) || &d.exact[0] != &d.sorted[0] || d.Mean() != s.TTFT.Mean() {
-		t.Error("a latency of the Truth was not sorted in place")
+	if d := &ends.ends; !slices.Equal(d.exact, s.TTFT.exact) || &d.exact[0] != &d.sorted[0] || d.Mean() != s.TTFT.Mean() {
+		t.Error("a latency of an aspect was not sorted in place")
 	}
 }
 

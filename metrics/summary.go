@@ -168,9 +168,6 @@ func (s *Summary) Settle() {
 	for _, d := range s.latencies() {
 		sorting.Go(d.settle)
 	}
-	for _, d := range s.Truth.latencies() {
-		sorting.Go(d.settle)
-	}
 	for _, d := range s.views.distributions() {
 		sorting.Go(d.settle)
 	}
@@ -183,9 +180,6 @@ func (s *Summary) Condense() {
 	s.Trace, s.Outcomes, s.Timings, s.Window, s.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
 	for _, d := range s.latencies() {
-		d.condense(percentiles)
-	}
-	for _, d := range s.Truth.latencies() {
 		d.condense(percentiles)
 	}
 	for _, d := range s.views.distributions() {

@@ -17,11 +17,6 @@ type Truth struct {
 	// MeanITL is per token in milliseconds; if ITL is empty, it comes from the counts of tokens.
 	MeanITL float64
 
-	ContentTTFT Distribution // from Sent to the first chunk with content
-	TTFO        Distribution // to output that is not reasoning; empty if none reasoned
-	ContentTPOT Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
-	Reasoning   Reasoning    // what of them was reasoning
-
 	// PeakTokens is the most output tokens of completed requests in any second that begins at a
 	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
 	PeakTokens int
@@ -39,23 +34,10 @@ type Truth struct {
 	Course *course.Course
 }
 
-// latencies are the Distributions of t by their names; none for nil.
-func (t *Truth) latencies() map[string]*Distribution {
-	if t == nil {
-		return nil
-	}
-	return map[string]*Distribution{
-		tokenITLHistogram: &t.ITL, "content_ttft": &t.ContentTTFT, "ttfo": &t.TTFO, "content_tpot": &t.ContentTPOT,
-	}
-}
-
-// merge adds the counts of other requests, whose clock began that much later.
-func (t *Truth) merge(other *Truth, later time.Duration) {
+// merge adds the counts of other requests.
+func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.ITL.Merge(&other.ITL)
-	t.mergeReasoning(other)
-	t.ContentTTFT.Merge(&other.ContentTTFT)
-	t.ContentTPOT.Merge(&other.ContentTPOT)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }
 

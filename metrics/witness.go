@@ -24,29 +24,8 @@ func (w *witness) add(r *record.Record, most int) {
 	w.inFlight.Expect(w.expected)
 	w.inFlight.Add(r.Times.Sent, r.Times.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
-	if r.Answered() {
-		w.addLatencies(r, most)
-		if r.Tokens.Out > 0 || !r.Answer.Unstreamed { // an embedding has no tokens
-			w.addTokens(r)
-		}
-	}
-}
-
-func (w *witness) addLatencies(r *record.Record, most int) {
-	t := &w.truth
-	put := func(d *Distribution, latency time.Duration) {
-		d.limit, d.expected = most, w.expected
-		d.Add(latency.Seconds())
-	}
-	t.addReasoning(r)
-	if ttfo, there := r.TTFO(); there && t.Reasoning.Answers > 0 {
-		put(&t.TTFO, ttfo)
-	}
-	if r.Times.FirstContent > 0 && !r.Answer.Unstreamed {
-		put(&t.ContentTTFT, r.Times.FirstContent-r.Times.Sent)
-		if r.Tokens.Out > 1 {
-			put(&t.ContentTPOT, (r.E2EL()-(r.Times.FirstContent-r.Times.Sent))/time.Duration(r.Tokens.Out-1))
-		}
+	if r.Answered() && (r.Tokens.Out > 0 || !r.Answer.Unstreamed) { // an embedding has no tokens
+		w.addTokens(r)
 	}
 }
 
@@ -76,7 +55,7 @@ func (w *witness) addTokens(r *record.Record) {
 // merge adds the findings of another witness, whose clock began that much later; most is how many
 // values of a kind are kept.
 func (w *witness) merge(other *witness, later time.Duration, most int) {
-	w.truth.merge(&other.truth, later)
+	w.truth.merge(&other.truth)
 	w.tokens.Merge(&other.tokens, later)
 	w.inFlight.Merge(&other.inFlight, later, most)
 	w.afterFirst += other.afterFirst

@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -28,13 +29,13 @@ import (
 // truth is the object "truth" of a result file: facts about a run that vLLM's files do not have.
 // Truth prints these facts, so text and JSON agree. A key ends with its unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
-	t, moments := s.Truth, since.Of(s)
+	t, moments, seen := s.Truth, since.Of(s), reasoning.Of(s)
 	var statistics, o pyjson.Object
 	for _, latency := range []struct {
 		name string
 		of   *metrics.Distribution
 	}{
-		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"ttfo", &t.TTFO},
+		{"service_ttft", &s.TTFT}, {"content_ttft", &seen.ContentTTFT}, {"ttfo", &seen.TTFO},
 		{"written_ttft", &moments.WrittenTTFT}, {"undelayed_ttft", &moments.UndelayedTTFT},
 		{"scheduled_ttft", &moments.ScheduledTTFT},
 		{"service_e2el", &s.E2EL}, {"scheduled_e2el", &moments.ScheduledE2EL},
@@ -154,18 +155,6 @@ func answerFacts(o *pyjson.Object, s *metrics.Summary) {
 	o.Set("requests_with_known_chunks", t.Tokens.Known)
 	o.Set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	o.Set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
-	reasoningFacts(o, t.Reasoning)
-}
-
-// reasoningFacts say what of the answers was reasoning.
-func reasoningFacts(o *pyjson.Object, n metrics.Reasoning) {
-	setSome(o, "answers_with_reasoning", n.Answers)
-	setSome(o, "answers_of_reasoning_only", n.Only)
-	if n.Counted > 0 {
-		o.Set("answers_with_counted_reasoning", n.Counted)
-		o.Set("reasoning_tokens", n.Tokens)
-		o.Set("answer_tokens", n.Output-n.Tokens)
-	}
 }
 
 // failureFacts say how requests failed. In latencies with failures, a failed

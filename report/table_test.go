@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -188,14 +189,15 @@ func TestTablesOfReasoningHaveTTFO(t *testing.T) {
 	table := sampleTable(t)
 	sum := table.Rows[0].Summary
 	sum.Truth = new(metrics.Truth)
-	sum.Truth.ContentTTFT = sum.TTFT
+	sum.Give(reasoning.Kind, &reasoning.Reasoning{ContentTTFT: sum.TTFT})
 	var text strings.Builder
 	if err := table.Markdown(&text); err != nil || strings.Contains(text.String(), "TTFO") {
 		t.Fatalf("without reasoning: %v\n%s", err, text.String())
 	}
 	reasoned := *sum
-	reasoned.Truth = &metrics.Truth{Reasoning: metrics.Reasoning{Answers: 1}}
-	reasoned.Truth.TTFO.Add(0.5)
+	of := &reasoning.Reasoning{Answers: 1}
+	of.TTFO.Add(0.5)
+	reasoned.Give(reasoning.Kind, of)
 	table.Rows = append(table.Rows, Row{Labels: []metrics.KV{{Key: "arm", Value: "e"}}, Summary: &reasoned})
 	text.Reset()
 	if err := table.CSV(&text); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 )
@@ -166,7 +167,7 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 		return visible
 	}
 	t, moments := s.Truth, since.Of(s)
-	differs("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
+	differs("TTFT to the first content", &reasoning.Of(s).ContentTTFT, &s.TTFT)
 	if ttfo := s.TTFO(); ttfo != nil && ttfo.Len() > 0 {
 		add("TTFO, after the reasoning", ttfo)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -170,7 +171,7 @@ func TestLimits(t *testing.T) {
 		// An empty chunk that came before any content is no token to a user.
 		{func(s *metrics.Summary) {
 			s.Truth = new(metrics.Truth)
-			many(&s.Truth.ContentTTFT, 30, 1000)
+			many(&seen(s).ContentTTFT, 30, 1000)
 			s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: verdict.FirstToken, Text: "it is early"}}}
 		}, doubted, "p99 TTFT to the first content is 30.00 ms, above 20 ms, but the run is SUSPECT: it is early"},
 	} {
@@ -183,6 +184,13 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%v %q, want %v %q", v, why, row.vote, row.says)
 		}
 	}
+}
+
+// seen are the latencies to what a user of s sees.
+func seen(s *metrics.Summary) *reasoning.Reasoning {
+	of := new(reasoning.Reasoning)
+	s.Give(reasoning.Kind, of)
+	return of
 }
 
 // A user waits for the answer, not for the reasoning before it.
@@ -199,9 +207,10 @@ func TestLimitsAreOnTheFirstOutput(t *testing.T) {
 	} {
 		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 10, Truth: new(metrics.Truth)}
 		many(&sum.TTFT, 19, 10)
-		many(&sum.Truth.ContentTTFT, 19, 10)
-		many(&sum.Truth.TTFO, 400, c.reasoned)
-		sum.Truth.Reasoning.Answers = c.reasoned
+		of := seen(sum)
+		many(&of.ContentTTFT, 19, 10)
+		many(&of.TTFO, 400, c.reasoned)
+		of.Answers = c.reasoned
 		if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+c.slo+"}").Search.judge(sum); (v == passed) != (c.want == "") || why != c.want {
 			t.Errorf("%s of %d: %v %q, want %q", c.slo, c.reasoned, v, why, c.want)
 		}
@@ -222,7 +231,7 @@ func TestLimitsAreOnTheFirstContent(t *testing.T) {
 		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 10, Truth: new(metrics.Truth)}
 		many(&sum.TTFT, 2, 10)
 		many(&sum.ITL, 9, 90)
-		many(&sum.Truth.ContentTTFT, 19, 10)
+		many(&seen(sum).ContentTTFT, 19, 10)
 		sum.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: verdict.FirstToken, Text: "it is early"}}}
 		if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.judge(sum); (v == passed) != (want == "") || why != want {
 			t.Errorf("%s: %v %q, want %q", slo, v, why, want)

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/aspect/spans"
@@ -41,6 +42,7 @@ var all = []*metrics.Kind{
 	lengths.Kind,
 	pace.Kind,
 	prompts.Kind,
+	reasoning.Kind,
 	sessions.Kind,
 	since.Kind,
 	spans.Kind,

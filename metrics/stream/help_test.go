@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -107,8 +108,8 @@ func checkRefused(t *testing.T, s *metrics.Summary) {
 	if s.Completed != 4 || s.Failed != 1 || s.Classes[record.Malformed] != 1 || s.TotalOutput != 8 {
 		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, s.Classes, s.TotalOutput)
 	}
-	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || s.Truth.ContentTTFT.Len() != 4 {
-		t.Errorf("TTFT %v of %d, TPOT %v, %d gaps, %d with content", s.TTFT.Mean(), s.TTFT.Len(), s.TPOT.Mean(), s.ITL.Len(), s.Truth.ContentTTFT.Len())
+	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || reasoning.Of(s).ContentTTFT.Len() != 4 {
+		t.Errorf("TTFT %v of %d, TPOT %v, %d gaps, %d with content", s.TTFT.Mean(), s.TTFT.Len(), s.TPOT.Mean(), s.ITL.Len(), reasoning.Of(s).ContentTTFT.Len())
 	}
 	if len(s.Warnings) != 1 || s.Warnings[0] != refusal {
 		t.Errorf("warnings %q", s.Warnings)

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -32,7 +33,7 @@ import (
 func figures(s *metrics.Summary) string {
 	t, moments := s.Truth, since.Of(s)
 	var b strings.Builder
-	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
+	for _, d := range []*metrics.Distribution{&t.ITL, &reasoning.Of(s).ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), *burst.Of(s), pace.Of(s).Pace, held.Of(s).Held)
@@ -202,7 +203,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	}
 	for _, s := range []*metrics.Summary{got, want} {
 		moments := since.Of(s)
-		s.Truth.ContentTTFT, moments.ScheduledTTFT, moments.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
+		reasoning.Of(s).ContentTTFT, moments.ScheduledTTFT, moments.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
 	}
 	if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
 		t.Errorf("truth\n%s", diff)

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -192,7 +193,7 @@ func (j *judge) streaming() (verdict.Check, bool) {
 // firstToken checks whether TTFT counts something as a token that comes before any token.
 func (j *judge) firstToken() (verdict.Check, bool) {
 	d := delivery.Of(j.Summary)
-	content := j.Truth.ContentTTFT.Mean()
+	content := reasoning.Of(j.Summary).ContentTTFT.Mean()
 	if d.Early == 0 || content <= 0 {
 		return verdict.Check{}, false
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	namedCheck = regexp.MustCompile(`metrics\.Check\{Name: ([^,}]+)`)
+	namedCheck = regexp.MustCompile(`verdict\.Check\{Name: ([^,}]+)`)
 	checkRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 )
 

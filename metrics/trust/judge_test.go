@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -104,8 +105,8 @@ func firstLate(s *metrics.Summary, answers int, by time.Duration) {
 // early is s with a chunk that carries nothing so many milliseconds before the first
 // content.
 func early(s *metrics.Summary, ahead float64) {
-	n := s.Truth.ContentTTFT.Len()
-	s.TTFT = alike(s.Truth.ContentTTFT.Mean()-ahead, n)
+	n := reasoning.Of(s).ContentTTFT.Len()
+	s.TTFT = alike(reasoning.Of(s).ContentTTFT.Mean()-ahead, n)
 	*metrics.View[delivery.Delivery](s) = delivery.Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
 }
 
@@ -235,7 +236,7 @@ var faults = []fault{
 		early(s, v)
 	}, "44.9 ms, and 50.0 ms to the first content"},
 	{"first token", 0.9, 1.1, func(s *metrics.Summary, v float64) {
-		s.Truth.ITL, s.ITL, s.Truth.ContentTTFT = metrics.Distribution{}, metrics.Distribution{}, alike(4, 200)
+		s.Truth.ITL, s.ITL, reasoning.Of(s).ContentTTFT = metrics.Distribution{}, metrics.Distribution{}, alike(4, 200)
 		early(s, v)
 	}, "to the first content"},
 	{"exhaustion", 0, 1, func(s *metrics.Summary, v float64) {
