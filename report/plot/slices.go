@@ -18,11 +18,31 @@ const (
 )
 
 // A quantity is one number of a Slice, or one that the server or its GPUs reported at a
-// Moment. It is NaN where unknown.
+// Moment.
 type quantity struct {
-	name string
-	of   func(*metrics.Slice) float64
-	seen func(*metrics.Seen) float64
+	name  string
+	key   string  // of the number
+	rate  bool    // the number a second
+	rare  bool    // 0 is left out
+	times float64 // factor to the unit of the axis; 0 is 1
+}
+
+// of gives the quantity of a slice, NaN where it is unknown. seen says that the server or its GPUs reported it.
+func (q *quantity) of() (value func(*metrics.Slice) float64, seen bool) {
+	n, _ := slicing.Find(q.key)
+	return func(s *metrics.Slice) float64 {
+		v := n.Value(s)
+		if q.rate {
+			v /= s.Seconds()
+		}
+		if q.times != 0 {
+			v *= q.times
+		}
+		if q.rare && v == 0 {
+			return math.NaN()
+		}
+		return v
+	}, n.Seen
 }
 
 // A history is a chart of quantities over the time of a run. Several runs are compared by
@@ -35,48 +55,28 @@ type history struct {
 
 var histories = []history{
 	{"throughput", "Output throughput", "Output throughput (tok/s)", Step, []quantity{
-		{name: "output tokens", of: func(s *metrics.Slice) float64 { return float64(s.Output) / s.Seconds() }}}},
+		{name: "output tokens", key: "output_throughput"}}},
 	{"requests", "Requests sent and ended", "Request rate (req/s)", Step, []quantity{
-		{name: "completed", of: func(s *metrics.Slice) float64 { return float64(s.Completed) / s.Seconds() }},
-		{name: "sent", of: func(s *metrics.Slice) float64 { return float64(s.Sent) / s.Seconds() }},
-		{name: "failed", of: func(s *metrics.Slice) float64 { return orUnknown(float64(s.Failed) / s.Seconds()) }}}},
+		{name: "completed", key: "completed", rate: true}, {name: "sent", key: "sent", rate: true},
+		{name: "failed", key: "failed", rate: true, rare: true}}},
 	{"concurrency", "Concurrency", "Requests", Step, []quantity{
-		{name: "in flight", of: func(s *metrics.Slice) float64 { return s.InFlight }},
-		{name: "running on the server", seen: func(s *metrics.Seen) float64 { return value(s.Running, 1) }},
-		{name: "waiting on the server", seen: func(s *metrics.Seen) float64 { return value(s.Waiting, 1) }}}},
+		{name: "in flight", key: "mean_concurrency"}, {name: "running on the server", key: "server_running"},
+		{name: "waiting on the server", key: "server_waiting"}}},
 	{"ttft", "TTFT over time", "TTFT (ms)", Line, []quantity{
-		{name: "mean", of: func(s *metrics.Slice) float64 { return s.TTFT.Mean }},
-		{name: "P99", of: func(s *metrics.Slice) float64 { return s.TTFT.P99 }}}},
+		{name: "mean", key: "mean_ttft_ms"}, {name: "P99", key: "p99_ttft_ms"}}},
 	{"itl", "ITL over time", "ITL (ms)", Line, []quantity{
-		{name: "mean", of: func(s *metrics.Slice) float64 { return s.ITL.Mean }},
-		{name: "P99", of: func(s *metrics.Slice) float64 { return s.ITL.P99 }}}},
+		{name: "mean", key: "mean_itl_ms"}, {name: "P99", key: "p99_itl_ms"}}},
 	{"kv-cache", "Caches on the server", "Share (%)", Line, []quantity{
-		{name: "KV cache in use", seen: func(s *metrics.Seen) float64 { return value(s.KVCache, 100) }},
-		{name: "prompt tokens in the prefix cache",
-			seen: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
+		{name: "KV cache in use", key: "server_kv_cache"},
+		{name: "prompt tokens in the prefix cache", key: "server_prefix_hits"}}},
 	{"preemptions", "Preemptions", "Preemptions since the server was asked before", Line, []quantity{
-		{name: "preemptions", seen: func(s *metrics.Seen) float64 { return value(s.Preemptions, 1) }}}},
+		{name: "preemptions", key: "server_preemptions"}}},
 	{"gpu", "GPU utilisation", "Share of the time (%)", Line, []quantity{
-		{name: "a kernel ran", seen: func(s *metrics.Seen) float64 { return value(s.GPUUtilization, 100) }}}},
+		{name: "a kernel ran", key: "server_gpu_utilization"}}},
 	{"gpu-memory", "GPU memory", "Memory in use (GiB)", Line, []quantity{
-		{name: "all GPUs", seen: func(s *metrics.Seen) float64 { return value(s.GPUMemory, 1.0/1024) }}}},
+		{name: "all GPUs", key: "server_gpu_memory_mib", times: 1.0 / 1024}}},
 	{"gpu-power", "GPU power", "Power (W)", Line, []quantity{
-		{name: "all GPUs", seen: func(s *metrics.Seen) float64 { return value(s.GPUPower, 1) }}}},
-}
-
-func value(v *float64, factor float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v * factor
-}
-
-// orUnknown is NaN for 0, to leave out what never happened.
-func orUnknown(v float64) float64 {
-	if v == 0 {
-		return math.NaN()
-	}
-	return v
+		{name: "all GPUs", key: "server_gpu_power_w"}}},
 }
 
 // A course is a run over time.
@@ -121,15 +121,16 @@ func (h *history) chart(courses []course) Chart {
 			if len(courses) > 1 {
 				s.Name, s.Color = run.name, run.color
 			}
-			if q.seen != nil {
-				s.hear(run.moments, q)
+			value, seen := q.of()
+			if seen {
+				s.hear(run.moments, value)
 			} else {
-				s.follow(run.slices, q)
+				s.follow(run.slices, value)
 			}
 			switch {
 			case !s.known():
 				continue
-			case q.seen != nil:
+			case seen:
 				heard = "The server's numbers are drawn at the times of its reports."
 			default:
 				cut = widths(courses)
@@ -144,13 +145,13 @@ func (h *history) chart(courses []course) Chart {
 
 // follow adds a point in the middle of each slice. A line with steps has a point where
 // each slice begins, and where the last one ends.
-func (s *Series) follow(cut []metrics.Slice, q quantity) {
+func (s *Series) follow(cut []metrics.Slice, value func(*metrics.Slice) float64) {
 	for i := range cut {
 		at := cut[i].From.Seconds()
 		if s.Style != Step {
 			at += cut[i].Seconds() / 2
 		}
-		s.add(at, q.of(&cut[i]))
+		s.add(at, value(&cut[i]))
 	}
 	if n := len(cut); n > 0 && s.Style == Step {
 		s.add(cut[n-1].To.Seconds(), s.Y[n-1])
@@ -159,10 +160,10 @@ func (s *Series) follow(cut []metrics.Slice, q quantity) {
 
 // hear adds a point for each report of the quantity, and a gap where the server did not
 // answer.
-func (s *Series) hear(moments []slicing.Moment, q quantity) {
+func (s *Series) hear(moments []slicing.Moment, value func(*metrics.Slice) float64) {
 	s.Style = Line
 	for i := range moments {
-		if v := q.seen(&moments[i].Seen); finite(v) || moments[i].Failed {
+		if v := value(&metrics.Slice{Seen: moments[i].Seen}); finite(v) || moments[i].Failed {
 			s.add(moments[i].At.Seconds(), v)
 		}
 	}
