@@ -11,7 +11,7 @@ import (
 type Number struct {
 	Key   string  // in a result file, with the unit
 	Head  string  // of a column in two lines, with | between; empty if tables do not show it
-	Times float64 // factor from the value of a result file to that of tables and charts; 0 is 1
+	Times float64 // factor from the unit of a result file to the unit of tables and charts; 0 is 1
 	Seen  bool    // the server or its GPUs reported it, also between two slices
 
 	// Of is the value in a result file: an int, a float64, or a *float64 that is nil if nothing was reported.

@@ -107,7 +107,7 @@ func (t *Timeline) Peaks(gaps []float64) (chunks, requests int) {
 	return t.seconds(gaps).Peaks()
 }
 
-// Seconds counts chunks and requests by seconds from an origin. That of the zero value is 0.
+// Seconds counts chunks and requests by seconds from an origin, which is 0 in the zero value.
 type Seconds struct {
 	origin           float64 // +Inf in a Timeline without an answer
 	chunks, requests []int

@@ -57,7 +57,7 @@ type adapters struct {
 	limit, kept int
 }
 
-// Kind is the aspect as the list has it. Its figures stand beside the object "truth".
+// Kind is the aspect as the list has it. Its figures are not in the object "truth", but in a list next to it.
 var Kind = &metrics.Kind{
 	Name: "adapters", New: func(h *metrics.Header) metrics.Aspect { return &adapters{config: &h.Config} },
 }
