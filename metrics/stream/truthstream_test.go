@@ -37,7 +37,7 @@ func figures(s *metrics.Summary) string {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), *burst.Of(s), pace.Of(s).Pace, held.Of(s).Held)
-	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Of(s), endings.Of(s).Reasons)
+	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Kind.Facts(s), endings.Of(s).Reasons)
 	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()
 }

@@ -88,7 +88,7 @@ func (j *judge) lateByCause(remedy string) bool {
 		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads,
 		(*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
-		if c, found := find(j); found && !fine(c) && c.Remedy == remedy {
+		if c, found := find(j); found && !c.Fine() && c.Remedy == remedy {
 			return true
 		}
 	}
@@ -226,7 +226,7 @@ func (j *judge) age() (verdict.Check, bool) {
 // disordered reports that packets arrived before an earlier one so often that this may explain the
 // age at p99, although we read in time.
 func (j *judge) disordered() bool {
-	return percent(j.seen.Stamps.Disordered, j.seen.Stamps.Kernel) > disorderLimit
+	return verdict.Percent(j.seen.Stamps.Disordered, j.seen.Stamps.Kernel) > disorderLimit
 }
 
 // hasGaps reports that some request had a second token. A single chunk keeps the kernel's stamp
@@ -241,7 +241,7 @@ func (j *judge) userStamped() bool { return j.seen.Stamps.User > j.seen.Stamps.K
 
 // mixedStamps reports that enough chunks were stamped after the read to spoil a P99.
 func (j *judge) mixedStamps() bool {
-	return percent(j.seen.Stamps.User, j.seen.Stamps.User+j.seen.Stamps.Kernel) > userStampsLimit
+	return verdict.Percent(j.seen.Stamps.User, j.seen.Stamps.User+j.seen.Stamps.Kernel) > userStampsLimit
 }
 
 // wakeUp replaces the age if the kernel did not stamp.
@@ -258,7 +258,7 @@ func (j *judge) wakeUp() (verdict.Check, bool) {
 		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name,
 		showMS(least))
-	if !fine(c) {
+	if !c.Fine() {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
 	return c, j.mixedStamps() && j.seen.Pauses.WakeP99 > 0 && !math.IsInf(least, 1)
@@ -266,7 +266,7 @@ func (j *judge) wakeUp() (verdict.Check, bool) {
 
 // sharedShare is the share of chunks that shared a read, in percent.
 func (j *judge) sharedShare() float64 {
-	return percent(j.seen.Stamps.SharedReads, j.seen.Stamps.Kernel+j.seen.Stamps.User)
+	return verdict.Percent(j.seen.Stamps.SharedReads, j.seen.Stamps.Kernel+j.seen.Stamps.User)
 }
 
 // late reports that the client read so late, so often, that this may explain the shared reads. If a
@@ -289,7 +289,7 @@ func (j *judge) late() bool {
 		return true
 	}
 	c, found := j.stopped()
-	return found && !fine(c)
+	return found && !c.Fine()
 }
 
 func (j *judge) sharedReads() (verdict.Check, bool) {
@@ -300,7 +300,7 @@ func (j *judge) sharedReads() (verdict.Check, bool) {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
 		return c, j.seen.Stamps.SharedReads > 0 && j.late()
 	}
-	share := percent(stamps.Chunks, stamps.Of)
+	share := verdict.Percent(stamps.Chunks, stamps.Of)
 	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(share))
 	name := ""
 	c.Figure, c.Unit, c.Limit = 0, "ms", lateLimit

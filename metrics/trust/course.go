@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/course"
+	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // This file notes how a run went: whether it was steady, and whether its load was what the flags say.
@@ -16,7 +17,7 @@ import (
 // noteCourse notes that the run has parts, or kinds of answers, that differ: a mean says nothing of either.
 func (j *judge) noteCourse(n *notes) {
 	c := j.Truth.Course
-	if backlog, found := j.backlog(); c == nil || found && !fine(backlog) {
+	if backlog, found := j.backlog(); c == nil || found && !backlog.Fine() {
 		return
 	}
 	if change := c.Change; change != nil {
@@ -29,7 +30,7 @@ func (j *judge) noteCourse(n *notes) {
 			"kinds of requests, share this load?",
 			100*(1-m.Share), showMS(m.Fast), 100*m.Share, showMS(m.Slow))
 	}
-	n.add(c.Quick > 1 && backlog.Of(j.Summary).Late == 0 && percent(c.Quick, c.Of) > quickNoted,
+	n.add(c.Quick > 1 && backlog.Of(j.Summary).Late == 0 && verdict.Percent(c.Quick, c.Of) > quickNoted,
 		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent "+
 			"as text, or from a cache? --save-detailed has their texts",
 		c.Quick, metrics.Counted(c.Of, "answer"), showMS(metrics.Milliseconds(c.Quickest)))

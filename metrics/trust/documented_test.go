@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	namedCheck = regexp.MustCompile(`verdict\.Check\{Name: ([^,}]+)`)
+	namedCheck = regexp.MustCompile(`verdict\.Check\{\s*Name: ([^,}]+)`)
 	checkRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 )
 
@@ -22,6 +22,11 @@ func TestEachCheckIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofAspects, err := filepath.Glob("../aspect/*/check.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, ofAspects...)
 	constants := map[string]string{"verdict.FirstToken": verdict.FirstToken, "verdict.BacklogCheck": verdict.BacklogCheck}
 	var names []string
 	for _, file := range files {

@@ -27,7 +27,7 @@ func (j *judge) worstClocks(count func(*gpu.Clocks) int) (worst *gpu.Clocks, sha
 	clocks := gpus.Clocks(j.Summary)
 	for i := range clocks {
 		c := &clocks[i]
-		if s := percent(count(c), c.Samples); c.Samples > 0 && (worst == nil || s > share) {
+		if s := verdict.Percent(count(c), c.Samples); c.Samples > 0 && (worst == nil || s > share) {
 			worst, share = c, s
 		}
 	}
@@ -40,7 +40,8 @@ func (j *judge) slowedGPU() (verdict.Check, bool) {
 		return verdict.Check{}, false
 	}
 	reasons := worst.Reasons & gpu.Slowdown
-	c := verdict.Check{Name: "GPU slowdown", Figure: share, Unit: "%", Limit: max(slowedLimit, percent(1, worst.Samples)),
+	c := verdict.Check{Name: "GPU slowdown", Figure: share, Unit: "%",
+		Limit:  max(slowedLimit, verdict.Percent(1, worst.Samples)),
 		Remedy: powered}
 	if reasons.Hot() {
 		c.Remedy = cooler

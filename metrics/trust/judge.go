@@ -12,17 +12,12 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/verdict"
 )
-
-// fine reports whether a check's figure is within its limit.
-func fine(c verdict.Check) bool {
-	if c.AtLeast {
-		return c.Figure >= c.Limit
-	}
-	return c.Figure <= c.Limit
-}
 
 // explained is c with its limit in its text, if it failed and the text does not have the limit.
 func explained(c verdict.Check) verdict.Check {
@@ -50,7 +45,7 @@ func Judge(s *metrics.Summary) {
 		if !found {
 			continue
 		}
-		c.OK = fine(c)
+		c.OK = c.Fine()
 		t.Checks = append(t.Checks, explained(c))
 		switch {
 		case c.OK || t.Verdict == verdict.Suspect:
@@ -68,7 +63,7 @@ func Judge(s *metrics.Summary) {
 var checks = []func(*judge) (verdict.Check, bool){
 	(*judge).completed, (*judge).whole, (*judge).order, (*judge).shards, (*judge).shardStarts, (*judge).failed,
 	(*judge).overflows, (*judge).brokenSessions, (*judge).cutShort, (*judge).cutSessions, (*judge).several,
-	(*judge).promptLengths, (*judge).answers, (*judge).history, (*judge).tokenCounts, (*judge).streaming,
+	of(prompts.Check), of(lengths.Check), (*judge).history, of(counts.Check), (*judge).streaming,
 	(*judge).firstToken, (*judge).surplus, (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate,
 	(*judge).slots, (*judge).gapsKept, (*judge).lag, (*judge).turns, (*judge).sendDelay,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
@@ -77,6 +72,11 @@ var checks = []func(*judge) (verdict.Check, bool){
 	(*judge).slowedGPU, (*judge).cappedGPU, (*judge).foreignProcesses, (*judge).mpsFaults, (*judge).mpsClients,
 	(*judge).selftestCoverage,
 	(*judge).backlog, // about the server; all others are about the measurement
+}
+
+// of is a check of an aspect.
+func of(check func(*metrics.Summary) (verdict.Check, bool)) func(*judge) (verdict.Check, bool) {
+	return func(j *judge) (verdict.Check, bool) { return check(j.Summary) }
 }
 
 // A judge looks at one Summary. seen is never nil.
@@ -98,12 +98,4 @@ func (j *judge) itl() float64 {
 }
 
 // watchedShare is d as part of the time that the process was watched, in percent.
-func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.CPU.Watched) }
-
-// percent is 0 if whole is 0.
-func percent[T int | int64 | time.Duration](part, whole T) float64 {
-	if whole <= 0 {
-		return 0
-	}
-	return float64(part) / float64(whole) * 100
-}
+func (j *judge) watchedShare(d time.Duration) float64 { return verdict.Percent(d, j.seen.CPU.Watched) }

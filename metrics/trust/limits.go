@@ -133,14 +133,6 @@ const (
 	earlyLimitOfITL = 2.0  // of the median, if that is more
 	earlyLimitMS    = 1.0  // ms, likewise
 
-	// Each of these answers counts as a single token.
-	countsLimit = 1.0 // % of the answers
-
-	// The server's prompts are the dataset's, or the load is another one.
-	promptsLimit = 1.0 // % of the requests
-	// System prompts and descriptions of tools are the same in all of them.
-	prefixMost = 4096 // tokens
-
 	// Servers send a chunk for a token, or for several.
 	surplusLimit = 1.0 // % of the answers
 
@@ -152,10 +144,6 @@ const (
 	usedNoted = 80.0 // % of the slots
 	// If fewer answers than this were quick, chance may be why.
 	quickNoted = 1.0 // % of the answers, and two of them
-
-	// With ignore_eos, answers have all requested tokens. If some do not, requests hold their slots
-	// for a different time than planned, and tokens a second belong to a different load.
-	lengthsLimit = 1.0 // % of the answers whose tokens the server counted
 
 	// A turn that waits for an answer cannot be prepared in advance if the answer is part of it. If
 	// one turn in ten is late, that work is in the way. A busy scheduler delays fewer.

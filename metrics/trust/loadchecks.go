@@ -41,7 +41,8 @@ func (j *judge) whole() (verdict.Check, bool) {
 
 func (j *judge) failed() (verdict.Check, bool) {
 	n, of := j.Failures(), j.Completed+j.Failures()
-	c := verdict.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit, Remedy: "read the errors"}
+	c := verdict.Check{Name: "failed", Figure: verdict.Percent(n, of), Unit: "%", Limit: failedLimit,
+		Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s failed: the latencies leave these out", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
@@ -49,7 +50,8 @@ func (j *judge) failed() (verdict.Check, bool) {
 func (j *judge) cutShort() (verdict.Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
-	c := verdict.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
+	c := verdict.Check{Name: "cut short", Figure: verdict.Percent(n, of), Unit: "%", Limit: cutLimit,
+		Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n,
 		metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
@@ -66,7 +68,7 @@ func (j *judge) rate() (verdict.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("sent %.2f of the %.2f %s scheduled", p.Achieved(), p.Asked(), unit)
 	switch {
-	case fine(c):
+	case c.Fine():
 	case p.Queue > p.Lag:
 		c.Remedy = "raise --max-concurrency, or lower the rate"
 		if j.waitsForSessionSlots() {
@@ -104,7 +106,7 @@ func (j *judge) slots() (verdict.Check, bool) {
 		verdict.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
 	rate, paced := j.rate()
 	// Another check or note says these.
-	said := paced && !fine(rate) || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
+	said := paced && !rate.Fine() || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
 	return c, !said && c.Figure > 0
 }
 
@@ -120,7 +122,7 @@ func (j *judge) backlog() (verdict.Check, bool) {
 		Limit:  max(backlog.GrowthLimit, b.Chance/b.Offered) * 100,
 		Remedy: "lower the rate, or use a faster server"}
 	c.Text = "the backlog did not grow beyond chance"
-	if !fine(c) {
+	if !c.Fine() {
 		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two significant digits
 		grew := fmt.Sprintf("the backlog grew by %.*f requests a second", decimals, b.Growth)
 		c.Text = grew + "; these latencies depend on how long the run was"
@@ -209,7 +211,7 @@ func (j *judge) lumpy() (verdict.Check, bool) {
 	}
 	c.Figure = gaps.Median() / gaps.Mean() * 100
 	c.Text = fmt.Sprintf("median ITL %s of mean %s", showMS(gaps.Median()), showMS(gaps.Mean()))
-	if !fine(c) {
+	if !c.Fine() {
 		edge := min(lumpyMeanMS, gaps.Mean()*lumpyLimit/100)
 		small := below(gaps, edge)
 		rest := gaps.Percentile(100 * (small + 0.95*(1-small)))
@@ -233,7 +235,7 @@ func (j *judge) bundled() bool {
 // the cache, so only its first turn counts.
 func (j *judge) prefixHits() (verdict.Check, bool) {
 	forgiven := int64(prefixForgiven)
-	if j.templated() {
+	if prompts.Templated(j.Summary) {
 		forgiven = prompts.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
 	}
 	hits, queries := counts.PrefixCache(j.Summary)
@@ -251,23 +253,18 @@ func (j *judge) prefixHits() (verdict.Check, bool) {
 // inCache checks how many prompt tokens of some requests the server had in its prefix cache, of each
 // of which so many are forgiven.
 func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (verdict.Check, bool) {
-	c := verdict.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit,
+	c := verdict.Check{Name: "prefix cache", Figure: verdict.Percent(hits, queries), Unit: "%", Limit: prefixLimit,
 		Remedy: "use another --seed, or reset the cache"}
 	if requests > 0 {
-		c.Limit = max(c.Limit+100/float64(requests), percent(forgiven*int64(requests), queries))
+		c.Limit = max(c.Limit+100/float64(requests), verdict.Percent(forgiven*int64(requests), queries))
 	}
 	return c, queries > 0
-}
-
-// templated reports that a chat template begins all prompts: the server's or the client's.
-func (j *judge) templated() bool {
-	return j.Header.Config.Traits.Templated || j.Header.Config.Traits.Rendered
 }
 
 // byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
 // in each of so many prompts.
 func (j *judge) byTemplate(hits int64, asked int) bool {
-	return j.templated() && hits <= prompts.TemplateChat*int64(asked)
+	return prompts.Templated(j.Summary) && hits <= prompts.TemplateChat*int64(asked)
 }
 
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.

@@ -9,6 +9,8 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
+	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -39,10 +41,10 @@ func (j *judge) notes() []string {
 	n.add(conns.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
 		"%s sent again, %s in all; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
-	n.kept(j.promptLengths())
-	n.text(j.notePrefix())
-	n.kept(j.answers())
-	n.text(j.noteCounts())
+	n.kept(prompts.Check(j.Summary))
+	n.text(prompts.Note(j.Summary))
+	n.kept(lengths.Check(j.Summary))
+	n.text(counts.Note(j.Summary))
 	lost := counts.Of(j.Summary)
 	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the "+
 		"dataset has there",
@@ -77,7 +79,7 @@ func (n *notes) add(applies bool, format string, args ...any) {
 func (n *notes) text(note string) { n.add(note != "", "%s", note) }
 
 // kept notes a check that found something within its limit.
-func (n *notes) kept(c verdict.Check, found bool) { n.add(found && fine(c), "%s", c.Text) }
+func (n *notes) kept(c verdict.Check, found bool) { n.add(found && c.Fine(), "%s", c.Text) }
 
 // noteConnections notes what happened between the server and the stamps.
 func (j *judge) noteConnections(n *notes) {
@@ -124,7 +126,7 @@ func (j *judge) noteServer(n *notes) {
 		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
 	hits, of := counts.PrefixCache(j.Summary)
 	_, known := j.reused()
-	share := percent(hits, cmp.Or(of, hits))
+	share := verdict.Percent(hits, cmp.Or(of, hits))
 	n.add(hits > 0 && j.sharesPrefixes() && !known,
 		"the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
 	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
@@ -249,7 +251,7 @@ func (j *judge) noteVouched() string {
 
 // warnings are what a reader of the verdict should look into.
 func (j *judge) warnings() []string {
-	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
+	if c, found := j.prefixHits(); found && c.Fine() && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
 		hits, _ := counts.PrefixCache(j.Summary)
 		prompts := j.Completed + j.Failed

@@ -12,7 +12,7 @@ import (
 // saturated reports that this process used up its cores.
 func (j *judge) saturated() bool {
 	for _, find := range []func(*judge) (verdict.Check, bool){(*judge).busiestSecond, (*judge).meanCPU} {
-		if c, found := find(j); found && !fine(c) {
+		if c, found := find(j); found && !c.Fine() {
 			return true
 		}
 	}
@@ -21,7 +21,7 @@ func (j *judge) saturated() bool {
 
 // split is a check of CPU time, with the numbers in its remedy if it failed.
 func (j *judge) split(c verdict.Check) verdict.Check {
-	if !fine(c) {
+	if !c.Fine() {
 		c.Remedy = j.spread()
 	}
 	return c

@@ -35,10 +35,10 @@ func (j *judge) turns() (verdict.Check, bool) {
 		return verdict.Check{}, false
 	}
 	later := &of.Later
-	c := verdict.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
+	c := verdict.Check{Name: "later turns", Figure: verdict.Percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit,
 		Remedy: j.lateRemedy(quieter)}
 	p99 := later.Lag.Percentile(99)
-	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
+	c.Limit = max(c.Limit, verdict.Percent(turnsForgiven, later.Turns))
 	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure),
 		metrics.Milliseconds(sessions.LateTurn), showMS(p99))
 	_, first := j.first()
@@ -63,7 +63,7 @@ func (j *judge) brokenSessions() (verdict.Check, bool) {
 		return verdict.Check{}, false
 	}
 	n, of := s.BrokenAll(), s.BrokenAll()+s.Completed
-	c := verdict.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit,
+	c := verdict.Check{Name: "broken sessions", Figure: verdict.Percent(n, of), Unit: "%", Limit: brokenLimit,
 		Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s broke, as a turn failed: job times leave these out", n, metrics.Counted(of, "session"))
 	return c, n > 0
@@ -75,7 +75,7 @@ func (j *judge) cutSessions() (verdict.Check, bool) {
 	if s == nil {
 		return verdict.Check{}, false
 	}
-	c := verdict.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
+	c := verdict.Check{Name: "cut sessions", Figure: verdict.Percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit,
 		Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut: job times favor short sessions", s.Cut, metrics.Counted(s.Begun, "session"))
 	return c, s.Cut > 0
@@ -84,7 +84,7 @@ func (j *judge) cutSessions() (verdict.Check, bool) {
 // overflows finds requests that did not fit into the model's context.
 func (j *judge) overflows() (verdict.Check, bool) {
 	n, of := j.Classes[record.Overflow], j.Completed+j.Failures()
-	c := verdict.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
+	c := verdict.Check{Name: "context overflow", Figure: verdict.Percent(n, of), Unit: "%", Limit: overflowLimit,
 		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))
 	return c, n > 0
@@ -98,7 +98,7 @@ func (j *judge) gapsKept() (verdict.Check, bool) {
 		return verdict.Check{}, false
 	}
 	later := &of.Later
-	c := verdict.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
+	c := verdict.Check{Name: "gaps", Figure: verdict.Percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
 		Remedy: "use --trace-timing think, a lower --trace-speed, or a faster server"}
 	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once",
 		later.Vanished, metrics.Counted(later.Gaps, "gap"))
@@ -116,7 +116,7 @@ func (j *judge) history() (verdict.Check, bool) {
 		Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
 	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s",
 		showPercent(c.Figure), showPercent(in.Percentile(95)))
-	if out.Len() > 0 && !fine(c) {
+	if out.Len() > 0 && !c.Fine() {
 		c.Text += fmt.Sprintf("; answers %s, p95 %s", showPercent(out.Median()), showPercent(out.Percentile(95)))
 	}
 	return c, true
@@ -181,11 +181,11 @@ func (j *judge) noteSessions(n *notes) {
 	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not",
 		metrics.Counted(s.Earlier, "session"))
 	waited, total := s.Parts.SessionSlots, s.Parts.Total()
-	n.add(percent(waited, total) > sessionSlotsNoted,
+	n.add(verdict.Percent(waited, total) > sessionSlotsNoted,
 		"sessions waited for a session slot of %s, %s on average (%s of the job time): "+
 			"a slow server delays their arrival, so read latencies from when turns were due",
 		j.sessionSlotsFlag(), showMS(metrics.Milliseconds(waited/time.Duration(max(s.Completed, 1)))),
-		showPercent(percent(waited, total)))
+		showPercent(verdict.Percent(waited, total)))
 	if reused, known := j.reused(); known && reused < reusedNoted {
 		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the "+
 			"cache is too small for the sessions in progress, "+

@@ -43,12 +43,12 @@ func TestWholeAnswersAreJudgedByTheirE2EL(t *testing.T) {
 			switch c.Name {
 			case "lag":
 				found++
-				if fine(c) != test.fine {
+				if c.Fine() != test.fine {
 					t.Errorf("a lag of %v: %+v", test.lag, c)
 				}
 			case "connecting":
 				found++
-				if !fine(c) || c.Figure < 2.4 || c.Figure > 2.6 || !strings.Contains(c.Text, "inside E2EL") {
+				if !c.Fine() || c.Figure < 2.4 || c.Figure > 2.6 || !strings.Contains(c.Text, "inside E2EL") {
 					t.Errorf("connecting: %+v", c)
 				}
 			case "send delay", verdict.FirstToken, "lumpy", "socket age":

@@ -5,6 +5,7 @@ package verdict
 
 import (
 	"slices"
+	"time"
 )
 
 // A Verdict says whether to believe a run's numbers.
@@ -57,3 +58,19 @@ const HeldBack = "--max-concurrency held requests back"
 
 // FirstToken is the name of the check for a TTFT that takes an empty chunk for a token.
 const FirstToken = "first token"
+
+// Fine reports that the figure is within its limit.
+func (c Check) Fine() bool {
+	if c.AtLeast {
+		return c.Figure >= c.Limit
+	}
+	return c.Figure <= c.Limit
+}
+
+// Percent is a part of a whole in percent; 0 if the whole is 0.
+func Percent[T int | int64 | time.Duration](part, whole T) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole) * 100
+}
