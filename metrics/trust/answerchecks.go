@@ -66,7 +66,7 @@ func (j *judge) firstToken() (verdict.Check, bool) {
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are "+
 		"wrong by it, too",
-		showMS(j.TTFT.Mean()), showMS(content))
+		verdict.ShowMS(j.TTFT.Mean()), verdict.ShowMS(content))
 	return c, true
 }
 

@@ -67,7 +67,7 @@ func (j *judge) throttled() (verdict.Check, bool) {
 	c := verdict.Check{Name: "CPU quota", Figure: min(100, j.watchedShare(j.seen.CPU.Throttled)), Unit: "%",
 		Limit: throttledLimit, Remedy: raiseQuota}
 	c.Text = fmt.Sprintf("the CPU quota of its container, %s, stopped %s for up to %s of the time",
-		quotaCores(j.seen.CPU.Quota), j.process(), showPercent(c.Figure))
+		quotaCores(j.seen.CPU.Quota), j.process(), verdict.ShowPercent(c.Figure))
 	return c, j.quotaed() && j.lateByCause(raiseQuota)
 }
 
@@ -165,7 +165,7 @@ func (j *judge) lag() (verdict.Check, bool) {
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
-	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
+	c.Text = fmt.Sprintf("lag p99 %s", verdict.ShowMS(c.Figure))
 	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
 }
 
@@ -199,11 +199,11 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 	} {
 		figure, limit := max(0, n.with-n.without), max(n.least, n.with*delayLimit/100)
 		if of == "" || figure/limit > c.Figure/c.Limit {
-			c.Figure, c.Limit, of = figure, limit, n.name+" "+showMS(n.with)
+			c.Figure, c.Limit, of = figure, limit, n.name+" "+verdict.ShowMS(n.with)
 		}
 	}
 	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written",
-		showMS(c.Figure), of)
+		verdict.ShowMS(c.Figure), of)
 	if connecting.Of(j.Summary).Requests > 0 {
 		c.Text += ", not counting the time to connect"
 	}
@@ -219,7 +219,7 @@ func (j *judge) age() (verdict.Check, bool) {
 	if j.disordered() {
 		c.Remedy = "look at the network, which loses or reorders packets"
 	}
-	c.Text = fmt.Sprintf("socket read delay p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
+	c.Text = fmt.Sprintf("socket read delay p99 %s against ITL %s", verdict.ShowMS(c.Figure), verdict.ShowMS(j.itl()))
 	return c, j.Age.Len() > 0 && j.hasGaps()
 }
 
@@ -256,8 +256,8 @@ func (j *judge) wakeUp() (verdict.Check, bool) {
 	}
 	c := verdict.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.Pauses.WakeP99), Unit: "ms",
 		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
-	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), showMS(c.Figure), name,
-		showMS(least))
+	c.Text = fmt.Sprintf("%s woke up %s late at p99, against P99 %s %s", j.process(), verdict.ShowMS(c.Figure), name,
+		verdict.ShowMS(least))
 	if !c.Fine() {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
@@ -297,11 +297,12 @@ func (j *judge) sharedReads() (verdict.Check, bool) {
 		Remedy: j.lateRemedy(quieter)}
 	stamps := late.Of(j.Summary)
 	if stamps.Chunks == 0 {
-		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
+		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp",
+			verdict.ShowPercent(c.Figure))
 		return c, j.seen.Stamps.SharedReads > 0 && j.late()
 	}
 	share := verdict.Percent(stamps.Chunks, stamps.Of)
-	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(share))
+	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", verdict.ShowPercent(share))
 	name := ""
 	c.Figure, c.Unit, c.Limit = 0, "ms", lateLimit
 	for _, n := range j.bent() {
@@ -310,7 +311,7 @@ func (j *judge) sharedReads() (verdict.Check, bool) {
 		}
 	}
 	if name != "" {
-		c.Text += fmt.Sprintf(", so %s may be off by %s", name, showMS(c.Figure))
+		c.Text += fmt.Sprintf(", so %s may be off by %s", name, verdict.ShowMS(c.Figure))
 	}
 	return c, true
 }
@@ -359,7 +360,7 @@ func (j *judge) longestStop() (verdict.Check, bool) {
 	how, remedy := j.stopCause(j.seen.Pauses.LongestStall, j.seen.Pauses.LongestStallWait)
 	c := verdict.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.Pauses.LongestStall), Unit: "ms",
 		Limit: max(stopLimit, j.itl()), Remedy: remedy}
-	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
+	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, verdict.ShowMS(c.Figure))
 	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
 
@@ -367,7 +368,7 @@ func (j *judge) stopped() (verdict.Check, bool) {
 	how, remedy := j.stopCause(j.seen.Pauses.Stalled, j.seen.Pauses.StallWait)
 	c := verdict.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Pauses.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
-	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure),
+	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, verdict.ShowPercent(c.Figure),
 		metrics.Counted(j.seen.Pauses.Stalls, "stop"))
 	return c, j.seen.Pauses.Stalls > 0 && j.mixedStamps()
 }
@@ -375,10 +376,10 @@ func (j *judge) stopped() (verdict.Check, bool) {
 func (j *judge) busiestSecond() (verdict.Check, bool) {
 	c := verdict.Check{Name: "busiest second", Figure: j.seen.CPU.Busiest * 100, Unit: "%", Limit: busiestLimit,
 		Remedy: roomier}
-	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure),
+	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", verdict.ShowPercent(c.Figure),
 		metrics.Counted(j.seen.CPU.Cores, "core"))
 	if j.Shards != nil {
-		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
+		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", verdict.ShowPercent(c.Figure))
 	}
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= busiestFrom
 }
@@ -386,25 +387,25 @@ func (j *judge) busiestSecond() (verdict.Check, bool) {
 func (j *judge) meanCPU() (verdict.Check, bool) {
 	c := verdict.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: roomier}
 	c.Figure = j.watchedShare(j.seen.CPU.Used) / float64(max(j.seen.CPU.Cores, 1))
-	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.CPU.Cores, "core"))
+	c.Text = fmt.Sprintf("own CPU %s of %s", verdict.ShowPercent(c.Figure), metrics.Counted(j.seen.CPU.Cores, "core"))
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= meanCPUFrom
 }
 
 func (j *judge) stolen() (verdict.Check, bool) {
 	c := verdict.Check{Name: "stolen CPU", Figure: j.seen.CPU.Stolen * 100, Unit: "%", Limit: stolenLimit,
 		Remedy: "use another machine"}
-	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
+	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", verdict.ShowPercent(c.Figure))
 	return c, j.seen.CPU.Stolen > 0
 }
 
 func (j *judge) longestGC() (verdict.Check, bool) {
 	c := verdict.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.Pauses.LongestGC), Unit: "ms",
 		Limit: gcLimit, Remedy: frozen}
-	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", verdict.ShowMS(c.Figure))
 	if j.starved() {
 		c.Remedy = j.lateRemedy(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(),
-			showMS(c.Figure))
+			verdict.ShowMS(c.Figure))
 	}
 	return c, j.seen.Pauses.GCs > 0 && j.mixedStamps()
 }
@@ -418,11 +419,11 @@ func (j *judge) starved() bool {
 func (j *judge) gcShare() (verdict.Check, bool) {
 	c := verdict.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.Pauses.GCPaused), Unit: "%", Remedy: frozen}
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
-	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", verdict.ShowPercent(c.Figure))
 	if j.starved() {
 		c.Remedy = j.lateRemedy(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds",
-			j.process(), showPercent(c.Figure))
+			j.process(), verdict.ShowPercent(c.Figure))
 	}
 	return c, j.seen.Pauses.GCs > 0 && j.mixedStamps()
 }
@@ -435,12 +436,12 @@ func (j *judge) noteStops() string {
 	stood := metrics.Milliseconds(pauses.LongestStall) > stopNoted || j.watchedShare(pauses.Stalled) > stopShareLimit
 	if how, _ := j.stopCause(pauses.Stalled, pauses.StallWait); stood && !stopped {
 		said = append(said, fmt.Sprintf("%s for %s at most and %s of the time, in %s", how,
-			showMS(metrics.Milliseconds(pauses.LongestStall)), showPercent(j.watchedShare(pauses.Stalled)),
+			verdict.ShowMS(metrics.Milliseconds(pauses.LongestStall)), verdict.ShowPercent(j.watchedShare(pauses.Stalled)),
 			metrics.Counted(pauses.Stalls, "stop")))
 	}
 	_, paused := j.longestGC()
 	if longest := metrics.Milliseconds(pauses.LongestGC); longest > gcLimit && !paused {
-		said = append(said, fmt.Sprintf("was stopped by garbage collection for %s at most", showMS(longest)))
+		said = append(said, fmt.Sprintf("was stopped by garbage collection for %s at most", verdict.ShowMS(longest)))
 	}
 	if said == nil {
 		return ""
@@ -454,7 +455,7 @@ func (j *judge) clock() (verdict.Check, bool) {
 	c := verdict.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.Pauses.ClockStep.Abs()), Unit: "ms",
 		Limit: clockLimit, Remedy: "measure again"}
 	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it",
-		showMS(metrics.Milliseconds(j.seen.Pauses.ClockStep)))
+		verdict.ShowMS(metrics.Milliseconds(j.seen.Pauses.ClockStep)))
 	return c, j.seen.Pauses.ClockStep != 0 && j.seen.Stamps.Kernel > 0
 }
 
@@ -491,19 +492,4 @@ func (j *judge) selftest() string {
 		return "the selftest of the shards' machines"
 	}
 	return "the selftest of this machine"
-}
-
-// showMS writes milliseconds with as many digits as matter.
-func showMS(v float64) string { return showDigits(v) + " ms" }
-
-func showPercent(v float64) string { return showDigits(v) + " %" }
-
-func showDigits(v float64) string {
-	switch a := max(v, -v); {
-	case a >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case a >= 10 || a == 0:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
 }

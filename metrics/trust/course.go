@@ -28,21 +28,21 @@ func (j *judge) noteCourse(n *notes) {
 	if m := c.Modes; m != nil {
 		n.add(true, "the answers have two kinds: %.0f %% take %s a chunk, and %.0f %% take %s: do two servers, or two "+
 			"kinds of requests, share this load?",
-			100*(1-m.Share), showMS(m.Fast), 100*m.Share, showMS(m.Slow))
+			100*(1-m.Share), verdict.ShowMS(m.Fast), 100*m.Share, verdict.ShowMS(m.Slow))
 	}
 	n.add(c.Quick > 1 && backlog.Of(j.Summary).Late == 0 && verdict.Percent(c.Quick, c.Of) > quickNoted,
 		"%d of %s were complete within %s (median), before a quarter of the median TTFT had passed: are they errors sent "+
 			"as text, or from a cache? --save-detailed has their texts",
-		c.Quick, metrics.Counted(c.Of, "answer"), showMS(metrics.Milliseconds(c.Quickest)))
+		c.Quick, metrics.Counted(c.Of, "answer"), verdict.ShowMS(metrics.Milliseconds(c.Quickest)))
 }
 
 // showStretch writes the numbers of a part of a run.
 func showStretch(s course.Stretch) string {
-	text := "mean TTFT " + showMS(s.TTFT)
+	text := "mean TTFT " + verdict.ShowMS(s.TTFT)
 	if s.TPOT > 0 {
-		text += ", " + showMS(s.TPOT) + " a chunk"
+		text += ", " + verdict.ShowMS(s.TPOT) + " a chunk"
 	}
-	return text + fmt.Sprintf(", %s req/s", showDigits(s.Rate))
+	return text + fmt.Sprintf(", %s req/s", verdict.ShowDigits(s.Rate))
 }
 
 // noteLoad notes that the load never was what the flags say, because the run was too short for it.
@@ -60,6 +60,6 @@ func (j *judge) noteLoad(n *notes) {
 	n.add(c.Even() && sent.Requests > 1 && due < mean(&j.E2EL),
 		"all %s were due within %s, and an answer takes %s: the server never had the load of this rate, and throughput is "+
 			"of the wait for the last answers. Take %.0f requests or more",
-		metrics.Counted(sent.Requests, "request"), showMS(due), showMS(j.E2EL.Mean()),
+		metrics.Counted(sent.Requests, "request"), verdict.ShowMS(due), verdict.ShowMS(j.E2EL.Mean()),
 		math.Ceil(10*sent.Asked()*j.E2EL.Mean()/1000))
 }

@@ -46,7 +46,7 @@ func (j *judge) slowedGPU() (verdict.Check, bool) {
 	if reasons.Hot() {
 		c.Remedy = cooler
 	}
-	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, showPercent(share),
+	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, verdict.ShowPercent(share),
 		metrics.Counted(worst.Samples, "sample"))
 	if reasons != 0 {
 		c.Text += ": " + reasons.String()
@@ -60,7 +60,7 @@ func (j *judge) cappedGPU() (verdict.Check, bool) {
 		return verdict.Check{}, false
 	}
 	c := verdict.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
-	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, showPercent(share),
+	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, verdict.ShowPercent(share),
 		metrics.Counted(worst.Samples, "sample"))
 	return c, true
 }

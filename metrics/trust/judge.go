@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -22,7 +23,7 @@ import (
 // explained is c with its limit in its text, if it failed and the text does not have the limit.
 func explained(c verdict.Check) verdict.Check {
 	if !c.OK && !c.AtLeast && (c.Unit == "ms" || c.Unit == "%") {
-		c.Text += fmt.Sprintf(" (limit %s %s)", showDigits(c.Limit), c.Unit)
+		c.Text += fmt.Sprintf(" (limit %s %s)", verdict.ShowDigits(c.Limit), c.Unit)
 	}
 	return c
 }
@@ -61,11 +62,11 @@ func Judge(s *metrics.Summary) {
 // checks are all checks, in order of weight: first those that make a run worthless. Each reports whether the run
 // has data for it.
 var checks = []func(*judge) (verdict.Check, bool){
-	(*judge).completed, (*judge).whole, (*judge).order, (*judge).shards, (*judge).shardStarts, (*judge).failed,
-	(*judge).overflows, (*judge).brokenSessions, (*judge).cutShort, (*judge).cutSessions, (*judge).several,
-	of(prompts.Check), of(lengths.Check), (*judge).history, of(counts.Check), (*judge).streaming,
+	(*judge).completed, (*judge).whole, of(sessions.CheckOrder), (*judge).shards, (*judge).shardStarts, (*judge).failed,
+	(*judge).overflows, of(sessions.CheckBroken), (*judge).cutShort, of(sessions.CheckCut), (*judge).several,
+	of(prompts.Check), of(lengths.Check), of(sessions.CheckHistory), of(counts.Check), (*judge).streaming,
 	(*judge).firstToken, (*judge).surplus, (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate,
-	(*judge).slots, (*judge).gapsKept, (*judge).lag, (*judge).turns, (*judge).sendDelay,
+	(*judge).slots, of(sessions.CheckGaps), (*judge).lag, (*judge).turns, (*judge).sendDelay,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,

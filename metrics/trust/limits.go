@@ -150,17 +150,8 @@ const (
 	turnsLimit    = 10.0 // % of the later turns, more than a millisecond late
 	turnsForgiven = 2    // turns, if that is more
 
-	// The sessions that break are the long ones: each turn is a chance to fail.
-	brokenLimit = 1.0 // % of the sessions that were not cut
-	// The sessions that are cut are the long ones, too.
-	cutSessionsLimit = 10.0 // % of the sessions that began
 	// Requests that do not fit are the longest prompts.
 	overflowLimit = 1.0 // % of the requests that were not cut short
-	// If gaps vanish, people stop thinking, and the load is another one.
-	gapsLimit = 5.0 // % of the gaps
-	// Live answers of other lengths make prompts grow or shrink from turn to turn. What a chat
-	// template may add is no drift.
-	historyLimit = 10.0 // %: median distance from the planned prompt, or what the template may add
 
 	// Shares of the job time, and of the reusable tokens, from which on there is a note.
 	sessionSlotsNoted = 1.0 // %

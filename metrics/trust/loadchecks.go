@@ -74,13 +74,14 @@ func (j *judge) rate() (verdict.Check, bool) {
 		if j.waitsForSessionSlots() {
 			c.Remedy = "raise " + j.sessionSlotsFlag() + ", or lower the rate"
 			c.Text += fmt.Sprintf(": "+j.sessionSlotsFlag()+" held sessions back, for %s on average",
-				showMS(metrics.Milliseconds(p.MeanQueue())))
+				verdict.ShowMS(metrics.Milliseconds(p.MeanQueue())))
 			break
 		}
-		c.Text += fmt.Sprintf(": %s, for %s on average", verdict.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
+		c.Text += fmt.Sprintf(": %s, for %s on average", verdict.HeldBack,
+			verdict.ShowMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
 		c.Remedy = j.lateRemedy(quieter)
-		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
+		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", verdict.ShowMS(metrics.Milliseconds(p.MeanLag())))
 	}
 	// If the server did not keep up, the backlog says so.
 	return c, p.Due > 0 && p.Sent > 0 && !pace.HeldBack(j.Summary)
@@ -103,7 +104,8 @@ func (j *judge) slots() (verdict.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests "+
 		"were due",
-		verdict.HeldBack, showMS(c.Figure), name, showMS(first.Percentile(99)), showMS(due.Percentile(99)))
+		verdict.HeldBack, verdict.ShowMS(c.Figure), name, verdict.ShowMS(first.Percentile(99)),
+		verdict.ShowMS(due.Percentile(99)))
 	rate, paced := j.rate()
 	// Another check or note says these.
 	said := paced && !rate.Fine() || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
@@ -151,12 +153,12 @@ func (j *judge) little() (verdict.Check, bool) {
 	c := verdict.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part),
 		Remedy: "find out why the server ends its answers late"}
 	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)",
-		showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
+		verdict.ShowMS(metrics.Milliseconds(h.Mean)), verdict.ShowPercent(c.Figure))
 	if h.Unread > h.Mean/2 {
 		c.Remedy = j.lateRemedy(quieter)
 	}
 	if h.Unread > 0 {
-		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(metrics.Milliseconds(h.Unread)))
+		c.Text += fmt.Sprintf(", up to %s of that because we read late", verdict.ShowMS(metrics.Milliseconds(h.Unread)))
 	}
 	return c, true
 }
@@ -189,7 +191,7 @@ func (j *judge) connecting() (verdict.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%d of %s connected inside %s (mean %s)",
 		connecting.Requests, metrics.Counted(connecting.Of, "request"), name,
-		showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
+		verdict.ShowMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
 	return c, connecting.Requests > 0
 }
 
@@ -210,13 +212,13 @@ func (j *judge) lumpy() (verdict.Check, bool) {
 		return c, false
 	}
 	c.Figure = gaps.Median() / gaps.Mean() * 100
-	c.Text = fmt.Sprintf("median ITL %s of mean %s", showMS(gaps.Median()), showMS(gaps.Mean()))
+	c.Text = fmt.Sprintf("median ITL %s of mean %s", verdict.ShowMS(gaps.Median()), verdict.ShowMS(gaps.Mean()))
 	if !c.Fine() {
 		edge := min(lumpyMeanMS, gaps.Mean()*lumpyLimit/100)
 		small := below(gaps, edge)
 		rest := gaps.Percentile(100 * (small + 0.95*(1-small)))
 		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
-			showPercent(small*100), showMS(edge), showMS(rest))
+			verdict.ShowPercent(small*100), verdict.ShowMS(edge), verdict.ShowMS(rest))
 	}
 	// What we read late is lumpy because of us, and chunks of several answers because of the request.
 	_, several := j.several()
@@ -240,12 +242,12 @@ func (j *judge) prefixHits() (verdict.Check, bool) {
 	}
 	hits, queries := counts.PrefixCache(j.Summary)
 	c, found := j.inCache(hits, queries, j.Completed+j.Failed, forgiven)
-	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
+	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", verdict.ShowPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
 		c, found = j.inCache(hits, of, sessions.Of(j.Summary).Rows[0].Sent, forgiven)
 		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier "+
-			"prompt of the run has them", showPercent(c.Figure))
+			"prompt of the run has them", verdict.ShowPercent(c.Figure))
 	}
 	return c, found
 }
@@ -309,6 +311,6 @@ func (j *judge) shardStarts() (verdict.Check, bool) {
 	took := j.Seconds * float64(time.Second/time.Millisecond)
 	c := verdict.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
 		Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
-	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
+	c.Text = fmt.Sprintf("shards began %s apart, %s last", verdict.ShowMS(c.Figure), s.Last)
 	return c, true
 }

@@ -62,7 +62,7 @@ func (j *judge) notes() []string {
 	j.noteEnergy(&n)
 	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was "+
 		"slow. No request waited for that",
-		showDigits(j.seen.WriteBlocked.Seconds())+" s")
+		verdict.ShowDigits(j.seen.WriteBlocked.Seconds())+" s")
 	return n
 }
 
@@ -113,8 +113,9 @@ func (j *judge) noteConnections(n *notes) {
 func (j *judge) noteServer(n *notes) {
 	b := backlog.Of(j.Summary)
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
-		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)),
-		showMS(metrics.Milliseconds(b.Early)))
+		"the run is too short for its answers to show whether the server keeps up",
+		verdict.ShowMS(metrics.Milliseconds(b.Late)),
+		verdict.ShowMS(metrics.Milliseconds(b.Early)))
 	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
 		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether "+
 			"it has a sleep mode")
@@ -128,10 +129,11 @@ func (j *judge) noteServer(n *notes) {
 	_, known := j.reused()
 	share := verdict.Percent(hits, cmp.Or(of, hits))
 	n.add(hits > 0 && j.sharesPrefixes() && !known,
-		"the server had %s of the prompt tokens in its prefix cache, as expected for this workload", showPercent(share))
+		"the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
+		verdict.ShowPercent(share))
 	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
 		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which "+
-			"is the same in all prompts", showPercent(share))
+			"is the same in all prompts", verdict.ShowPercent(share))
 }
 
 // shortEnergy is the shortest run for which the energy of a GPU means something. The sensors of the
@@ -224,14 +226,14 @@ func (j *judge) noteShared() string {
 		return ""
 	}
 	const others = "the server or a proxy sends several events at once"
-	text := showPercent(j.sharedShare()) + " of chunks came in one read with another"
+	text := verdict.ShowPercent(j.sharedShare()) + " of chunks came in one read with another"
 	switch {
 	case !j.userStamped():
 		return text + " and we read in time: " + others
 	case j.seen.Pauses.WakeP99 > 0:
 		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() +
 			" woke up late by " +
-			showMS(metrics.Milliseconds(j.seen.Pauses.WakeP99)) + " at p99"
+			verdict.ShowMS(metrics.Milliseconds(j.seen.Pauses.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"
 }

@@ -4,6 +4,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -73,4 +74,21 @@ func Percent[T int | int64 | time.Duration](part, whole T) float64 {
 		return 0
 	}
 	return float64(part) / float64(whole) * 100
+}
+
+// ShowMS is a time in milliseconds, for the text of a check.
+func ShowMS(v float64) string { return ShowDigits(v) + " ms" }
+
+// ShowPercent is a share in percent, for the text of a check.
+func ShowPercent(v float64) string { return ShowDigits(v) + " %" }
+
+// ShowDigits is a figure with as many digits as matter.
+func ShowDigits(v float64) string {
+	switch a := max(v, -v); {
+	case a >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 10 || a == 0:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
 }
