@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -14,56 +13,10 @@ import (
 
 // What to do about it.
 const (
-	cooler    = "let the GPU cool down, check its fans, or lower its clocks (nvidia-smi -lgc)"
-	powered   = "check the power supply of the machine"
-	uncapped  = "raise the power limit (nvidia-smi -pl), or lower the clocks for all runs (nvidia-smi -lgc)"
 	exclusive = "end these processes, or choose another GPU"
 	restarted = "stop the servers and the MPS daemon (echo quit | nvidia-cuda-mps-control), and start all again"
 	daemon    = "start the MPS daemon before the server, as the same user and with the same CUDA_MPS_PIPE_DIRECTORY"
 )
-
-// worstClocks is the GPU with the largest share of samples that count counts, in percent.
-func (j *judge) worstClocks(count func(*gpu.Clocks) int) (worst *gpu.Clocks, share float64) {
-	clocks := gpus.Clocks(j.Summary)
-	for i := range clocks {
-		c := &clocks[i]
-		if s := verdict.Percent(count(c), c.Samples); c.Samples > 0 && (worst == nil || s > share) {
-			worst, share = c, s
-		}
-	}
-	return worst, share
-}
-
-func (j *judge) slowedGPU() (verdict.Check, bool) {
-	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Slowed })
-	if worst == nil {
-		return verdict.Check{}, false
-	}
-	reasons := worst.Reasons & gpu.Slowdown
-	c := verdict.Check{Name: "GPU slowdown", Figure: share, Unit: "%",
-		Limit:  max(slowedLimit, verdict.Percent(1, worst.Samples)),
-		Remedy: powered}
-	if reasons.Hot() {
-		c.Remedy = cooler
-	}
-	c.Text = fmt.Sprintf("%s was slowed down in %s of %s under load", worst, verdict.ShowPercent(share),
-		metrics.Counted(worst.Samples, "sample"))
-	if reasons != 0 {
-		c.Text += ": " + reasons.String()
-	}
-	return c, true
-}
-
-func (j *judge) cappedGPU() (verdict.Check, bool) {
-	worst, share := j.worstClocks(func(c *gpu.Clocks) int { return c.Capped })
-	if worst == nil {
-		return verdict.Check{}, false
-	}
-	c := verdict.Check{Name: "GPU power cap", Figure: share, Unit: "%", Limit: cappedLimit, Remedy: uncapped}
-	c.Text = fmt.Sprintf("%s was at its power cap in %s of %s under load", worst, verdict.ShowPercent(share),
-		metrics.Counted(worst.Samples, "sample"))
-	return c, true
-}
 
 // foreignProcesses counts processes on the GPUs of the server that are not the server's.
 func (j *judge) foreignProcesses() (verdict.Check, bool) {

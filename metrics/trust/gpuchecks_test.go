@@ -109,6 +109,10 @@ func TestOrdinaryReasonsAreNoSlowdown(t *testing.T) {
 }
 
 func TestRemediesForGPUs(t *testing.T) {
+	const (
+		cooler  = "let the GPU cool down, check its fans, or lower its clocks (nvidia-smi -lgc)"
+		powered = "check the power supply of the machine"
+	)
 	for _, row := range []struct {
 		reasons gpu.Reasons
 		remedy  string

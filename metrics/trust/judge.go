@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
@@ -70,7 +71,7 @@ var checks = []func(*judge) (verdict.Check, bool){
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,
-	(*judge).slowedGPU, (*judge).cappedGPU, (*judge).foreignProcesses, (*judge).mpsFaults, (*judge).mpsClients,
+	of(gpus.CheckSlowed), of(gpus.CheckCapped), (*judge).foreignProcesses, (*judge).mpsFaults, (*judge).mpsClients,
 	(*judge).selftestCoverage,
 	(*judge).backlog, // about the server; all others are about the measurement
 }

@@ -157,13 +157,6 @@ const (
 	sessionSlotsNoted = 1.0 // %
 	reusedNoted       = 0.5
 
-	// Heat or a power brake halves the clocks of a GPU, or worse, and comes and goes with the weather.
-	// One sample is forgiven, so that a short run is not SUSPECT for a spike.
-	slowedLimit = 5.0 // % of the samples of a GPU under load
-	// Large prefills bring a good card to its power cap, as its makers intend. If it stays there, its
-	// clocks depend on the chip and its temperature, and another card has other numbers.
-	cappedLimit = 50.0 // % likewise
-
 	foreignLimit = 0 // processes on the GPUs of the server
 	faultsLimit  = 0 // servers of MPS
 	clientsLimit = 1 // clients of MPS that are processes of the server

@@ -16,11 +16,12 @@ import (
 
 // sampled is what samples said of the GPUs of a run.
 type sampled struct {
-	began  time.Duration // of the measured part
-	meter  cost.Meter
+	began time.Duration // of the measured part
+	meter cost.Meter
+	power cost.Curve // of a Summary; empty if the GPUs were not sampled
+	split *split     // with the other targets of its group; nil for no others
+	// clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
 	clocks []gpu.Clocks
-	power  cost.Curve // of a Summary; empty if the GPUs were not sampled
-	split  *split     // with the other targets of its group; nil for no others
 }
 
 // A split says which part of what the GPUs did is put to one of several targets, by the time in
@@ -75,9 +76,6 @@ func (g *sampled) Merge(o metrics.Aspect) {
 func (g *sampled) Sum(float64) metrics.Aspect {
 	return &sampled{clocks: slices.Clone(g.clocks), power: g.meter.Curve()}
 }
-
-// Clocks are what slowed GPUs down in the measured part, one for each GPU that said so.
-func Clocks(s *metrics.Summary) []gpu.Clocks { return of(s).clocks }
 
 // Power is what the GPUs took over time; empty if they were not sampled.
 func Power(s *metrics.Summary) cost.Curve { return of(s).power }

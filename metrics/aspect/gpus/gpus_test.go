@@ -28,7 +28,7 @@ func TestClocksAreOfTheLoad(t *testing.T) {
 	other.AddSample(sample(3*time.Second, 0x2))
 	c.Merge(other, 0)
 	want := []gpu.Clocks{{Index: 0, Samples: 2, Slowed: 1, Capped: 1, Reasons: 0x24}, {Index: 1, Samples: 1}, {Index: 0, Samples: 1, Reasons: 0x2}}
-	if got := Clocks(c.Summary(1)); !slices.Equal(got, want) {
+	if got := of(c.Summary(1)).clocks; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
