@@ -51,7 +51,7 @@ func Parse(text string) (t Times, err error) {
 type Mode struct {
 	times Times
 
-	calls sync.Mutex // one call at a time
+	calls chan struct{} // holds a value during a call, since there is one at a time
 	mu    sync.Mutex
 	awake chan struct{}   // closed while the server is awake
 	tags  map[string]bool // what sleeps: weights, kv_cache
@@ -62,7 +62,7 @@ type Mode struct {
 func New(times Times) *Mode {
 	awake := make(chan struct{})
 	close(awake)
-	return &Mode{times: times, awake: awake, tags: map[string]bool{}}
+	return &Mode{times: times, calls: make(chan struct{}, 1), awake: awake, tags: map[string]bool{}}
 }
 
 // Gate is closed while the server is awake.
@@ -112,6 +112,13 @@ func (s *Mode) wake(tags []string) {
 	}
 }
 
+// call waits for the call before this one, and gives the function that ends this one. A channel waits in fake
+// time, which stands still for a Mutex.
+func (s *Mode) call() (end func()) {
+	s.calls <- struct{}{}
+	return func() { <-s.calls }
+}
+
 // Handle adds the calls of a vLLM with --enable-sleep-mode and VLLM_SERVER_DEV_MODE=1.
 func (s *Mode) Handle(mux *http.ServeMux) {
 	mux.HandleFunc("POST /sleep", func(w http.ResponseWriter, r *http.Request) {
@@ -120,13 +127,11 @@ func (s *Mode) Handle(mux *http.ServeMux) {
 			http.Error(w, "level "+level+" is not simulated: it must be 1 or 2", http.StatusBadRequest)
 			return
 		}
-		s.calls.Lock()
-		defer s.calls.Unlock()
+		defer s.call()()
 		s.doze(level)
 	})
 	mux.HandleFunc("POST /wake_up", func(_ http.ResponseWriter, r *http.Request) {
-		s.calls.Lock()
-		defer s.calls.Unlock()
+		defer s.call()()
 		s.wake(r.URL.Query()["tags"])
 	})
 	mux.HandleFunc("GET /server_info", func(w http.ResponseWriter, _ *http.Request) {
@@ -138,8 +143,7 @@ func (s *Mode) Handle(mux *http.ServeMux) {
 		reply(w, fmt.Sprintf(`{"is_sleeping":%t}`, len(s.tags) > 0))
 	})
 	mux.HandleFunc("POST /collective_rpc", func(w http.ResponseWriter, r *http.Request) {
-		s.calls.Lock()
-		defer s.calls.Unlock()
+		defer s.call()()
 		time.Sleep(s.times.Reload)
 		s.mu.Lock()
 		defer s.mu.Unlock()
