@@ -168,6 +168,9 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 		d.Merge(others[name])
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
+	if c.Requests() == 0 {
+		c.views.limit(c.requestCap(), c.expected())
+	}
 	c.views.merge(other.views, later)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed

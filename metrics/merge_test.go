@@ -16,10 +16,10 @@ import (
 // bounded gives each of so many Collectors its part of the records, and merges them
 // where there are several.
 func bounded(records []*record.Record, parts, most int) *Collector {
-	whole := NewCollector(&Header{})
+	whole := NewCollector(&Header{}, endKind)
 	whole.Cap = most
 	for part := range parts {
-		c := NewCollector(&Header{})
+		c := NewCollector(&Header{}, endKind)
 		c.Cap = most
 		for i := part; i < len(records); i += parts {
 			c.Add(records[i])
@@ -55,6 +55,7 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			whole, merged := bounded(records, 1, most), bounded(records, 3, most)
 			want, got := whole.Summary(12), merged.Summary(12)
 			of, latencies := want.latencies(), got.latencies()
+			of["ends"], latencies["ends"] = &View[endTimes](want).ends, &View[endTimes](got).ends
 			of[tokenITLHistogram], latencies[tokenITLHistogram] = &want.Truth.ITL, &got.Truth.ITL
 			for metric, g := range latencies {
 				w := of[metric]

@@ -16,7 +16,7 @@ const shareLimit = 1.0 // % of the answers whose tokens the server counted
 
 // Check compares the lengths of answers with the requested lengths. It is false if all are right.
 func Check(s *metrics.Summary) (verdict.Check, bool) {
-	l := found(s)
+	l := of(s)
 	if l.Short > 0 {
 		l.Cut = 0 // these are among the short ones
 	}

@@ -35,7 +35,7 @@ var Kind = &metrics.Kind{
 }
 
 func facts(s *metrics.Summary) []metrics.Fact {
-	l := found(s)
+	l := of(s)
 	if l.Of == 0 {
 		return nil
 	}
@@ -52,8 +52,8 @@ const text = `Output length vs requested
 	{{with .long_answers}}{{.}} of {{$.answers_of_known_length}} longer,
 	{{counted $.extra_tokens "extra token"}}{{end}}`
 
-// found is the aspect of a run, by what it allows.
-func found(s *metrics.Summary) Lengths { return metrics.View[Lengths](s).against(&s.Header.Config) }
+// of is the aspect of a run, by what it allows.
+func of(s *metrics.Summary) Lengths { return metrics.View[Lengths](s).against(&s.Header.Config) }
 
 // Merge adds another shard's requests.
 func (l *Lengths) Merge(o metrics.Aspect) {

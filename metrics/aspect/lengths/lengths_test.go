@@ -12,8 +12,8 @@ import (
 
 const msec = time.Millisecond
 
-// of is the aspect of a run of these requests.
-func of(config metrics.Config, records ...*record.Record) *metrics.Summary {
+// runOf is the aspect of a run of these requests.
+func runOf(config metrics.Config, records ...*record.Record) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: config}, Kind)
 	for _, r := range records {
 		c.Add(r)
@@ -54,11 +54,11 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 		Of: 10, Short: 6, Missing: 28 + 8 + 4 + 4 + 1 + 4, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1,
 		Reasons: map[string]int{"stop": 2, "length": 3, "none": 1},
 	}
-	if diff := cmp.Diff(want, found(of(metrics.Config{IgnoreEOS: true}, records...))); diff != "" {
+	if diff := cmp.Diff(want, of(runOf(metrics.Config{IgnoreEOS: true}, records...))); diff != "" {
 		t.Errorf("lengths\n%s", diff)
 	}
 	want = Lengths{Of: 10, Long: 3, Extra: 2 + 3 + 32, Cut: 1, CutBy: 4, Unsure: 4, Over: 1}
-	if diff := cmp.Diff(want, found(of(metrics.Config{}, records...))); diff != "" {
+	if diff := cmp.Diff(want, of(runOf(metrics.Config{}, records...))); diff != "" {
 		t.Errorf("without ignore_eos\n%s", diff)
 	}
 }

@@ -17,7 +17,7 @@ const (
 
 // Check compares the prompts that the server read with the dataset's. It is false if none differs.
 func Check(s *metrics.Summary) (verdict.Check, bool) {
-	p := *found(s)
+	p := *of(s)
 	if Templated(s) {
 		p.Longer = p.Beyond
 	}
@@ -46,13 +46,13 @@ func Templated(s *metrics.Summary) bool {
 
 // prefixed reports that the server adds the same tokens to all prompts: a long template, a system prompt, tools.
 func prefixed(s *metrics.Summary) bool {
-	p := found(s)
+	p := of(s)
 	return Templated(s) && p.Least > 0 && p.Most <= prefixMost && p.Most-p.Least <= max(prefixForgiven, p.Least/10)
 }
 
 // Note says how much the server adds to the prompts, if it is more than a template does.
 func Note(s *metrics.Summary) string {
-	p := found(s)
+	p := of(s)
 	if p.Beyond == 0 || !prefixed(s) {
 		return ""
 	}

@@ -35,8 +35,8 @@ const (
 // Kind is the aspect as the list has it.
 var Kind = &metrics.Kind{Name: "prompts", New: func(*metrics.Header) metrics.Aspect { return new(Prompts) }}
 
-// found is the aspect of a run.
-func found(s *metrics.Summary) *Prompts { return metrics.View[Prompts](s) }
+// of is the aspect of a run.
+func of(s *metrics.Summary) *Prompts { return metrics.View[Prompts](s) }
 
 // Add counts a completed request. Of a prompt without any token by the server's count, Counts has the number.
 func (p *Prompts) Add(r *record.Record) {

@@ -10,8 +10,8 @@ import (
 
 const msec = time.Millisecond
 
-// of is the aspect of a run of these requests.
-func of(config metrics.Config, records ...*record.Record) *metrics.Summary {
+// runOf is the aspect of a run of these requests.
+func runOf(config metrics.Config, records ...*record.Record) *metrics.Summary {
 	c := metrics.NewCollector(&metrics.Header{Config: config}, Kind)
 	for _, r := range records {
 		c.Add(r)
@@ -50,7 +50,7 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 		{"of many inputs", read(132, 100, func(r *record.Record) { r.Payload = &record.Payload{Inputs: 4} }), Prompts{Of: 1}},
 		{"failed", read(5, 100, func(r *record.Record) { r.Result.Class = record.Reset }), Prompts{}},
 	} {
-		got := *found(of(metrics.Config{}, c.record))
+		got := *of(runOf(metrics.Config{}, c.record))
 		if apart := c.record.Tokens.In - c.record.Tokens.InAsked; c.want.Of > 0 {
 			c.want.Least, c.want.Most = apart, apart
 		}
@@ -58,7 +58,7 @@ func TestPromptsAreComparedWithTheDataset(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	both := *found(of(metrics.Config{}, read(5, 100), read(2000, 100)))
+	both := *of(runOf(metrics.Config{}, read(5, 100), read(2000, 100)))
 	if want := (Prompts{Of: 2, Shorter: 1, Longer: 1, Beyond: 1, Asked: 200, Read: 2005, Least: -95, Most: 1900}); both != want {
 		t.Errorf("together %+v, want %+v", both, want)
 	}
