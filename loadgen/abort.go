@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -43,7 +43,7 @@ type aborter struct {
 	AbortRule
 	stop   context.CancelCauseFunc // nil after its first call
 	ended  int
-	failed metrics.Failing
+	failed failures.Failing
 }
 
 // take counts a request. A request that we cut ourselves tells nothing about the server.

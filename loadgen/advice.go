@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -80,7 +81,7 @@ func first(message string, causes ...func(string) string) string {
 func (a *Adviser) On(s *metrics.Summary) []string {
 	var all []string
 	for _, class := range record.Classes {
-		if f := s.Failing[class]; f != nil {
+		if f := failures.Of(s).Classes[class]; f != nil {
 			message, _ := f.Messages.Commonest()
 			if advice := a.About(message); advice != "" && !slices.Contains(all, advice) {
 				all = append(all, advice)

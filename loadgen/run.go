@@ -27,6 +27,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -178,7 +179,7 @@ func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
 	if t.Endless() {
 		result.Requests = -1
 	}
-	if s.Completed == 0 && s.Classes[record.Status] > 0 {
+	if s.Completed == 0 && failures.Of(s).Requests(record.Status) > 0 {
 		result.Unlisted = t.unlisted(ctx)
 	}
 	return result

@@ -52,9 +52,7 @@ func NewCollector(h *Header, kinds ...*Kind) *Collector {
 	return &Collector{
 		header: h,
 		views:  newViews(h, kinds),
-		sum: Summary{
-			Header: h, Classes: map[record.Class]int{}, Failing: map[record.Class]*Failing{}, Errors: tally.Messages{},
-		},
+		sum:    Summary{Header: h, Errors: tally.Messages{}},
 	}
 }
 
@@ -79,12 +77,8 @@ func (c *Collector) Add(r *record.Record) {
 	}
 	o := outcomeOf(r, c.scratch[:0])
 	c.scratch = o.ITL
-	c.sum.Resent.add(r)
 	if r.Phase == record.Main {
 		c.put(&c.sum.Lag, r.Lag().Seconds())
-	}
-	if !o.Success {
-		c.classify(r)
 	}
 	gone := 0
 	if r.Answer.Chunks.Gapless() {
@@ -235,7 +229,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		s.Truth.Course = c.course()
 		s.views = c.views.sum(seconds)
 	}
-	s.inOnePiece()
+	c.inOnePiece(&s)
 	s.pooled()
 	if c.KeepTrace && !c.traceDropped {
 		// Samples of several sources come one source after the other.
@@ -251,6 +245,14 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	s.Warnings = c.warnings()
 	return &s
+}
+
+// inOnePiece counts the tokens of answers that are not streamed for the peak. Each has one chunk, whatever
+// its length.
+func (c *Collector) inOnePiece(s *Summary) {
+	if c.header.Config.Whole && s.Truth != nil {
+		s.PeakOutput = float64(c.witness.whole.BusiestSecond())
+	}
 }
 
 func (c *Collector) warnings() []string {

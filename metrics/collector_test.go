@@ -77,8 +77,8 @@ func TestFailedRequestsEnterNoLatency(t *testing.T) {
 	if s.Lag.Len() != 20 {
 		t.Errorf("%d of lag", s.Lag.Len())
 	}
-	if s.Classes[record.Status] != 10 || s.Classes[record.Cancelled] != 10 || s.Errors["no 3"] != 2 {
-		t.Errorf("classes %v, errors %v", s.Classes, s.Errors)
+	if s.Errors["no 3"] != 2 {
+		t.Errorf("errors %v", s.Errors)
 	}
 	want := []string{"no 0", "no 1", "no 1", "no 2", "no 2", "no 3", "no 3", "no 4", "no 4", "no 5"}
 	if !slices.Equal(s.FirstErrors, want) {

@@ -28,25 +28,21 @@ type End struct {
 	Warnings    []string            `json:"warnings,omitempty"`     // printed warnings
 	Evidence    *evidence.Evidence  `json:"evidence,omitempty"`     // what the client noticed
 
-	// Tokens and PeakTokens are the Truth's, for streams without single chunk times.
-	Tokens     *ChunkTokens `json:"tokens,omitempty"`
-	PeakTokens int          `json:"peak_tokens,omitempty"`
 	// Aspects are counts of aspects by their names, for streams without single chunk times.
 	Aspects map[string]json.RawMessage `json:"aspects,omitempty"`
 
-	// Histograms are the histograms of the metrics, of lag, of age, of the ITL per token and of
-	// aspects, in nanoseconds: HDR, V2 compressed, base64.
+	// Histograms are the histograms of the metrics, of lag, of age and of aspects, in nanoseconds: HDR, V2
+	// compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
 // Names of the histograms other than the Metrics'.
 const (
-	lagHistogram      = "lag"
-	ageHistogram      = "age"
-	tokenITLHistogram = "token_itl"
+	lagHistogram = "lag"
+	ageHistogram = "age"
 )
 
-// latencies are the Distributions of s, without its Truth, by the names of their histograms.
+// latencies are the Distributions of s by the names of their histograms.
 func (s *Summary) latencies() map[string]*Distribution {
 	all := map[string]*Distribution{lagHistogram: &s.Lag}
 	for _, m := range Metrics {
@@ -64,10 +60,6 @@ func (s *Summary) End() (*End, error) {
 	}
 	kept := s.latencies()
 	kept[ageHistogram] = &s.Age
-	if t := s.Truth; t != nil {
-		kept[tokenITLHistogram] = &t.ITL
-		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
-	}
 	if err := s.views.end(e, kept); err != nil {
 		return nil, err
 	}
@@ -138,18 +130,8 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 // and their last chunk. same says that the run counted chunks by the Definitions of c. It reports
 // whether ITL is then known.
 func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
-	truth := &c.witness.truth
-	if e.Tokens != nil {
-		truth.Tokens = *e.Tokens
-	}
-	h, err := e.histogram(tokenITLHistogram)
+	h, err := e.histogram("itl")
 	if err != nil {
-		return false, err
-	}
-	if h != nil {
-		truth.ITL.adopt(h)
-	}
-	if h, err = e.histogram("itl"); err != nil {
 		return false, err
 	}
 	if known = same && h != nil; known {
@@ -174,7 +156,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.views.merge(other.views, later)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
-	c.sum.Resent.merge(other.sum.Resent)
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
@@ -182,12 +163,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.good += other.good
 	c.gapsLost += other.gapsLost
 	c.refused += other.refused
-	for class, n := range other.sum.Classes {
-		c.sum.Classes[class] += n
-	}
-	for class, f := range other.sum.Failing {
-		c.failing(class).merge(f)
-	}
 	c.sum.Errors.Merge(other.sum.Errors)
 	for _, e := range other.firstErrors {
 		c.addFirst(e)

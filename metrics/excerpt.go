@@ -35,9 +35,9 @@ type excerpt struct {
 	*Collector
 	of       *Summary // the whole run
 	part     Part
-	busy     tally.Seconds // from the window's start
-	output   int           // tokens that came inside
-	tokens   tally.TimeSeries
+	busy     tally.Seconds    // from the window's start
+	output   int              // tokens that came inside
+	whole    tally.TimeSeries // when tokens came, if answers are not streamed
 	inFlight tally.InFlight
 }
 
@@ -76,7 +76,6 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 	o := outcomeOf(r, e.scratch[:0])
 	e.scratch = o.ITL
 	if !o.Success {
-		e.classify(r)
 		e.fail(o)
 		return
 	}
@@ -97,7 +96,9 @@ func (e *excerpt) arrivals(r *record.Record) {
 			continue
 		}
 		e.output += tokens
-		e.tokens.Add(at, tokens)
+		if r.Answer.Unstreamed {
+			e.whole.Add(at, tokens)
+		}
 		e.busy.AddChunk((at - w.From).Seconds())
 	}
 	touched := w.Meet(Window{r.Times.Sent, r.Done()}).Shift(-w.From)
@@ -106,7 +107,7 @@ func (e *excerpt) arrivals(r *record.Record) {
 
 func (e *excerpt) summary() *Summary {
 	e.sum.TotalOutput = e.output
-	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
+	e.witness.whole, e.witness.inFlight = e.whole, e.inFlight
 	s := e.Summary(e.part.Seconds())
 	s.views = append(s.views, e.of.views.shared()...)
 	if e.Gapless() {
@@ -119,7 +120,7 @@ func (e *excerpt) summary() *Summary {
 	}
 	chunks, requests := e.busy.Peaks()
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
-	s.inOnePiece()
+	e.inOnePiece(s)
 	s.pooled()
 	return s
 }

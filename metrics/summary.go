@@ -82,13 +82,10 @@ type Summary struct {
 	QueuedE2EL            Distribution // Queue and E2EL together
 	Lag                   Distribution // every measured request
 
-	Classes map[record.Class]int      // failed requests by class, including cancelled ones
-	Failing map[record.Class]*Failing // how requests of each class failed
-	Errors  tally.Messages            // failed requests by message
+	Errors tally.Messages // failed requests by message
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
 
-	Resent Resent // requests that were sent again
 	// Mixed is why the samples of the server's /metrics are not of one process; empty if they may
 	// be.
 	Mixed string
@@ -141,14 +138,6 @@ func Unknown() *Summary {
 		m.Of(s).Quoted = NewQuote()
 	}
 	return s
-}
-
-// inOnePiece counts the tokens of answers that are not streamed for the peak. Each has one chunk, whatever
-// its length.
-func (s *Summary) inOnePiece() {
-	if s.Header.Config.Whole && s.Truth != nil {
-		s.PeakOutput = float64(s.Truth.PeakTokens)
-	}
 }
 
 // pooled gives a pooling endpoint its own rate, and takes from it what only text has.
@@ -225,30 +214,6 @@ func (s *Summary) Reached() []RateChange {
 		return s.RateChanges
 	}
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
-}
-
-// Resent counts measured requests that were sent again after a failure, and those that were sent
-// again because a connection had died.
-type Resent struct {
-	Requests   int // that were sent again
-	Times      int // repeats of all of them together
-	Reconnects int // requests that used a second connection: see Record
-}
-
-func (n *Resent) add(r *record.Record) {
-	if again := r.Attempts - r.Reconnects - 1; again > 0 {
-		n.Requests++
-		n.Times += again
-	}
-	if r.Reconnects > 0 {
-		n.Reconnects++
-	}
-}
-
-func (n *Resent) merge(other Resent) {
-	n.Requests += other.Requests
-	n.Times += other.Times
-	n.Reconnects += other.Reconnects
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

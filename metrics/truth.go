@@ -7,20 +7,8 @@ import (
 	"github.com/servebench/servebench/metrics/course"
 )
 
-// Truth is what the definitions of a Summary's numbers leave out. Latencies are of completed
-// requests. An unknown number is 0, and its Distribution empty.
+// Truth is what the definitions of a Summary's numbers leave out. An unknown number is 0.
 type Truth struct {
-	Tokens ChunkTokens // how tokens came in chunks
-	// ITL is per token: the gap before a chunk of n tokens is n values of gap/n. It only has a
-	// histogram, of the requests that Tokens knows, and is empty if Tokens Bundles.
-	ITL Distribution
-	// MeanITL is per token in milliseconds; if ITL is empty, it comes from the counts of tokens.
-	MeanITL float64
-
-	// PeakTokens is the most output tokens of completed requests in any second that begins at a
-	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
-	PeakTokens int
-	PeakStep   time.Duration
 	// PeakConcurrency is the most measured requests in flight at one instant, from Sent to
 	// End, and MeanConcurrency their mean over the run's duration.
 	PeakConcurrency int
@@ -32,13 +20,6 @@ type Truth struct {
 
 	// Course is how latencies went over the run; nil if the times of its requests are unknown.
 	Course *course.Course
-}
-
-// merge adds the counts of other requests.
-func (t *Truth) merge(other *Truth) {
-	t.Tokens = t.Tokens.plus(other.Tokens)
-	t.ITL.Merge(&other.ITL)
-	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }
 
 // course judges the answers of the run; nil if their times are unknown. Unless the load was even, latencies may

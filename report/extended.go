@@ -24,7 +24,7 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 		title string
 		rows  []vllm.Row
 	}{
-		{"Failed Requests by Class", failures(s)}, {"Finish Reasons", finishReasons(s)},
+		{"Failed Requests by Class", failureRows(s)}, {"Finish Reasons", finishReasons(s)},
 		{"Queueing", queueing(s)}, {"Sessions", sessionRows(s)}, {"HTTP", transport(s)},
 	} {
 		if len(section.rows) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -29,7 +30,7 @@ import (
 // truth is the object "truth" of a result file: facts about a run that vLLM's files do not have.
 // Truth prints these facts, so text and JSON agree. A key ends with its unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
-	t, moments, seen := s.Truth, since.Of(s), reasoning.Of(s)
+	moments, seen := since.Of(s), reasoning.Of(s)
 	var statistics, o pyjson.Object
 	for _, latency := range []struct {
 		name string
@@ -39,7 +40,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		{"written_ttft", &moments.WrittenTTFT}, {"undelayed_ttft", &moments.UndelayedTTFT},
 		{"scheduled_ttft", &moments.ScheduledTTFT},
 		{"service_e2el", &s.E2EL}, {"scheduled_e2el", &moments.ScheduledE2EL},
-		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
+		{"token_itl", &tokens.Of(s).ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
 		if latency.of.Len() > 0 {
 			statistics = append(statistics, vllm.Statistics(latency.name, latency.of, s.Header.Config.Percentiles)...)
@@ -50,14 +51,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 			addFacts(&o, k.Facts(s))
 		}
 	}
-	if t.ITL.Len() == 0 && t.MeanITL > 0 {
-		o.Set("mean_token_itl_ms", t.MeanITL)
-	}
-	answerFacts(&o, s)
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
-	failureFacts(&o, s)
 	shardFacts(&o, s.Shards)
 	if e := s.Evidence; e != nil {
 		nameFacts(&o, e.Connections.Names)
@@ -75,14 +71,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}
 	}
-	if n := s.Resent; n.Requests > 0 {
-		o.Set("requests_sent_again", n.Requests)
-		o.Set("times_sent_again", n.Times)
-	}
-	setSome(&o, "requests_sent_anew", s.Resent.Reconnects)
 	payloadFacts(&o, s.Carried)
 	poolingFacts(&o, s)
-	loadFacts(&o, t)
+	loadFacts(&o, s.Truth)
 	costFacts(&o, s)
 	o.Set("samples", tails(s))
 	slices.SortStableFunc(o, func(a, b pyjson.Member) int { return cmp.Compare(place(a.Key), place(b.Key)) })
@@ -145,56 +136,6 @@ func byCount[K cmp.Ordered](counts map[K]int) pyjson.Object {
 		object = append(object, pyjson.Member{Key: fmt.Sprint(name), Value: counts[name]})
 	}
 	return object
-}
-
-// answerFacts say who counted the tokens of the answers, and how they came.
-func answerFacts(o *pyjson.Object, s *metrics.Summary) {
-	t := s.Truth
-	o.Set("mean_tokens_per_chunk", t.Tokens.Mean())
-	o.Set("max_tokens_per_chunk", t.Tokens.Largest)
-	o.Set("requests_with_known_chunks", t.Tokens.Known)
-	o.Set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
-	o.Set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
-}
-
-// failureFacts say how requests failed. In latencies with failures, a failed
-// request has an infinite latency, written as "inf".
-func failureFacts(o *pyjson.Object, s *metrics.Summary) {
-	if n := s.Failures(); n > 0 {
-		for _, latency := range []struct {
-			name string
-			metrics.Endless
-		}{{"ttft", s.TTFT.Endless(n)}, {"e2el", s.E2EL.Endless(n)}} {
-			key := "_" + latency.name + "_with_failures_ms"
-			o.Set("median"+key, orInf(latency.Median()))
-			for _, p := range s.Header.Config.Percentiles {
-				o.Set("p"+metrics.FormatPercentile(p)+key, orInf(latency.Percentile(p)))
-			}
-		}
-	}
-	classes := pyjson.Object{}
-	for _, class := range failing(s) {
-		object := pyjson.Object{{Key: "requests", Value: s.Classes[class]}}
-		if f := s.Failing[class]; f != nil {
-			if len(f.Statuses) > 0 {
-				object = object.With("statuses", byCount(f.Statuses))
-			}
-			message, n := f.Messages.Commonest()
-			object = object.With("message", message).With("requests_with_message", n)
-		}
-		classes = classes.With(string(class), object)
-	}
-	if len(classes) > 0 {
-		o.Set("failures", classes)
-	}
-}
-
-// orInf is v, or "inf" as for the request rate.
-func orInf(v float64) any {
-	if math.IsInf(v, 1) {
-		return "inf"
-	}
-	return v
 }
 
 // nameFacts say what the names of the server and its proxy led to.
@@ -263,9 +204,6 @@ func poolingFacts(o *pyjson.Object, s *metrics.Summary) {
 
 // loadFacts describe the actual load.
 func loadFacts(o *pyjson.Object, t *metrics.Truth) {
-	o.Set("peak_output_tokens", t.PeakTokens)
-	o.Set("peak_output_window_s", 1)
-	o.Set("peak_output_step_ms", metrics.Milliseconds(t.PeakStep))
 	o.Set("peak_concurrency", t.PeakConcurrency)
 	o.Set("mean_concurrency", t.MeanConcurrency)
 }

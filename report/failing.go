@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
@@ -34,7 +35,7 @@ func Causes(w io.Writer, s *metrics.Summary, width int) error {
 	}
 	wrap(&b, b.Len(), width, strings.Join(counts, ", "))
 	for _, class := range classes {
-		if cause := message(s.Failing[class]); cause != "" {
+		if cause := message(failures.Of(s).Classes[class]); cause != "" {
 			label := fmt.Sprintf("  %s:", named(class))
 			b.WriteString(label)
 			wrap(&b, len(label), width, cause)
@@ -46,10 +47,10 @@ func Causes(w io.Writer, s *metrics.Summary, width int) error {
 
 // counted is how many requests failed in a class, for HTTP by their statuses: HTTP 404 ×3.
 func counted(s *metrics.Summary, class record.Class) string {
-	if f := s.Failing[class]; class == record.Status && f != nil && len(f.Statuses) > 0 {
+	if f := failures.Of(s).Classes[class]; class == record.Status && f != nil && len(f.Statuses) > 0 {
 		return "HTTP " + strings.Join(statuses(f), ", HTTP ")
 	}
-	return fmt.Sprintf("%d %s", s.Classes[class], named(class))
+	return fmt.Sprintf("%d %s", failures.Of(s).Requests(class), named(class))
 }
 
 // named is a class in a sentence.
@@ -62,12 +63,13 @@ func named(class record.Class) string {
 
 // failing are the classes of s's failed requests.
 func failing(s *metrics.Summary) []record.Class {
-	return slices.DeleteFunc(slices.Clone(record.Classes), func(c record.Class) bool { return s.Classes[c] == 0 })
+	of := failures.Of(s)
+	return slices.DeleteFunc(slices.Clone(record.Classes), func(c record.Class) bool { return of.Requests(c) == 0 })
 }
 
 // cause says how the requests of a class failed: their statuses, and their commonest
 // message with its count, unless all had it.
-func cause(f *metrics.Failing) string {
+func cause(f *failures.Failing) string {
 	if f == nil {
 		return ""
 	}
@@ -79,7 +81,7 @@ func cause(f *metrics.Failing) string {
 }
 
 // statuses are the HTTP statuses of the requests of a class, with their numbers.
-func statuses(f *metrics.Failing) (parts []string) {
+func statuses(f *failures.Failing) (parts []string) {
 	for _, status := range metrics.ByCount(f.Statuses) {
 		parts = append(parts, fmt.Sprintf("%d ×%d", status, f.Statuses[status]))
 	}
@@ -87,7 +89,7 @@ func statuses(f *metrics.Failing) (parts []string) {
 }
 
 // message is the commonest message of a class, with its count unless all requests had it.
-func message(f *metrics.Failing) string {
+func message(f *failures.Failing) string {
 	if f == nil {
 		return ""
 	}
@@ -119,12 +121,12 @@ func excerpt(message string) string {
 	return strings.Join(words, " ")
 }
 
-// failures has a row for each class, and below it how its requests failed, in lines of
+// failureRows has a row for each class, and below it how its requests failed, in lines of
 // the block's width.
-func failures(s *metrics.Summary) (rows []vllm.Row) {
+func failureRows(s *metrics.Summary) (rows []vllm.Row) {
 	for _, class := range failing(s) {
-		rows = append(rows, vllm.Row{Label: string(class) + ":", Value: vllm.Count(s.Classes[class])})
-		if text := cause(s.Failing[class]); text != "" {
+		rows = append(rows, vllm.Row{Label: string(class) + ":", Value: vllm.Count(failures.Of(s).Requests(class))})
+		if text := cause(failures.Of(s).Classes[class]); text != "" {
 			b := bytes.NewBufferString(" ")
 			wrap(b, b.Len(), vllm.Width, text)
 			rows = append(rows, vllm.Row{Label: strings.TrimSuffix(b.String(), "\n")})

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 )
 
 // The widths of the additional metrics in characters.
@@ -166,7 +168,7 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 		}
 		return visible
 	}
-	t, moments := s.Truth, since.Of(s)
+	t, moments := tokens.Of(s), since.Of(s)
 	differs("TTFT to the first content", &reasoning.Of(s).ContentTTFT, &s.TTFT)
 	if ttfo := s.TTFO(); ttfo != nil && ttfo.Len() > 0 {
 		add("TTFO, after the reasoning", ttfo)
@@ -177,12 +179,12 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 		add("E2EL from when it was sent", &s.E2EL)
 	}
 	switch {
-	case t.ITL.Len() > 0 && (t.Tokens.Differ() || t.Tokens.Blank > 0):
+	case t.ITL.Len() > 0 && (t.Differ() || t.Blank > 0):
 		add("ITL per token", &t.ITL)
 	case t.ITL.Len() == 0 && t.MeanITL > 0:
 		fixed(&rows, "ITL per token", truthColumn, fmt.Sprintf("%.2f", t.MeanITL))
 	}
-	if failed := s.Failures(); failed > 0 && s.Completed > 0 {
+	if failed := failures.Uncut(s); failed > 0 && s.Completed > 0 {
 		add("TTFT, failures as infinite", s.TTFT.Endless(failed))
 		add("E2EL, failures as infinite", s.E2EL.Endless(failed))
 	}

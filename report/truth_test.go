@@ -19,6 +19,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -327,7 +328,7 @@ func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
 
 func TestRefusedStreamsAreCounted(t *testing.T) {
 	s := fair()
-	s.Resent.Reconnects, s.Evidence.Connections.Unprocessed = 3, 5
+	failures.Of(s).Resent.Reconnects, s.Evidence.Connections.Unprocessed = 3, 5
 	var b strings.Builder
 	if err := Truth(&b, s); err != nil {
 		t.Fatal(err)

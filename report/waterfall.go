@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -125,7 +126,8 @@ func waterfallNotes(s *metrics.Summary, of *spans.Waterfall) (notes []string) {
 		add("network and front end are below 0 in %s: there the server's queue and prefill are longer than the time until "+
 			"the first output", metrics.Counted(of.Negative, "request"))
 	}
-	if n := s.Resent.Requests + s.Resent.Reconnects; n > 0 {
+	if again := failures.Of(s).Resent; again.Requests+again.Reconnects > 0 {
+		n := again.Requests + again.Reconnects
 		add("%s sent again; the time of earlier attempts is in %q", metrics.Counted(n, "request")+" "+were(n),
 			spans.Write.Label())
 	}

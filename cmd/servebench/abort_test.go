@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/aspect/failures"
 )
 
 func TestARuleIsANumberOrAShare(t *testing.T) {
@@ -27,7 +29,7 @@ func TestFailuresOfAllTargetsCountTogether(t *testing.T) {
 	}
 	failed := 0
 	for _, m := range e.done {
-		failed += m.Failures()
+		failed += failures.Uncut(m.Summary)
 		if !m.Interrupted || !strings.HasPrefix(m.StoppedBy, "--abort-on-failures 7: 8 of 8") {
 			t.Errorf("%s: interrupted: %v, by %q", m.Plan.Target, m.Interrupted, m.StoppedBy)
 		}

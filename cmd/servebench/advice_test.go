@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -181,11 +182,12 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 }
 
 func TestAdviceOnARunIsGivenOnce(t *testing.T) {
-	s := &metrics.Summary{Failing: map[record.Class]*metrics.Failing{
+	s := &metrics.Summary{}
+	s.Give(failures.Kind, &failures.Failures{Classes: map[record.Class]*failures.Failing{
 		record.Status:  {Requests: 3, Messages: map[string]int{"404 Not Found": 2, "503 Service Unavailable": 1}},
 		record.TLS:     {Requests: 1, Messages: map[string]int{"the server speaks HTTP/1.1 over TLS, not HTTP/2": 1}},
 		record.Timeout: {Requests: 1, Messages: map[string]int{"no answer": 1}},
-	}}
+	}})
 	got := adviserOf(t, "--http2").On(s)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "does the server speak HTTP/2?") && !strings.HasPrefix(got[1], "does the server speak HTTP/2?") {
 		t.Errorf("%q", got)

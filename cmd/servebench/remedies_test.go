@@ -19,10 +19,12 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
@@ -167,7 +169,9 @@ var commandLines = []string{
 
 // meetings are what runs met, so that every check about flags fails, and every note about them is there.
 var meetings = map[string]func(s *metrics.Summary){
-	"an overflow": func(s *metrics.Summary) { s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100} },
+	"an overflow": func(s *metrics.Summary) {
+		s.Failed, failures.Of(s).Classes = 100, map[record.Class]*failures.Failing{record.Overflow: {Requests: 100}}
+	},
 	"vanished gaps": func(s *metrics.Summary) {
 		sessions.Give(s, &sessions.Sessions{Begun: 9, Completed: 9, Later: sessions.LaterTurns{Gaps: 10, Vanished: 10}})
 	},
@@ -176,7 +180,7 @@ var meetings = map[string]func(s *metrics.Summary){
 		sessions.Give(s, of)
 		of.Later.InDrift.Add(0.9)
 		s.Truth.LaterTurns = true
-		s.Failed, s.Classes = 100, map[record.Class]int{record.Overflow: 100}
+		s.Failed, failures.Of(s).Classes = 100, map[record.Class]*failures.Failing{record.Overflow: {Requests: 100}}
 	},
 	"no places": func(s *metrics.Summary) {
 		sessions.Give(s, &sessions.Sessions{Begun: 9, Completed: 9, Parts: sessions.JobParts{SessionSlots: time.Hour}})
@@ -199,7 +203,7 @@ var meetings = map[string]func(s *metrics.Summary){
 	},
 	"a slow start":    func(s *metrics.Summary) { since.Of(s).UndelayedTTFT = metrics.Distribution{}; undelay(s) },
 	"several servers": func(s *metrics.Summary) { s.Evidence.Server.Mixed = "its counts went back" },
-	"several tokens":  func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 9, Chunks: 9, Tokens: 90} },
+	"several tokens":  func(s *metrics.Summary) { tokens.Of(s).Counts = tokens.Counts{Bundled: 9, Chunks: 9, Tokens: 90} },
 	"shards that lag": func(s *metrics.Summary) {
 		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{To: time.Hour}, Last: "b"}
 	},

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/endings"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
@@ -25,6 +26,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/aspect/stalls"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 )
 
 // all are all aspects.
@@ -36,6 +38,7 @@ var all = []*metrics.Kind{
 	counts.Kind,
 	delivery.Kind,
 	endings.Kind,
+	failures.Kind,
 	gpus.Kind,
 	held.Kind,
 	late.Kind,
@@ -47,6 +50,7 @@ var all = []*metrics.Kind{
 	since.Kind,
 	spans.Kind,
 	stalls.Kind,
+	tokens.Kind,
 }
 
 // Numbers are the numbers of all aspects.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -77,12 +78,12 @@ func three() []*record.Record {
 	}
 }
 
-func truthOf(c metrics.Config, records ...*record.Record) *metrics.Truth {
+func summaryOf(c metrics.Config, records ...*record.Record) *metrics.Summary {
 	collector := aspect.Collector(&metrics.Header{Config: c})
 	for _, r := range records {
 		collector.Add(r)
 	}
-	return collector.Summary(1).Truth
+	return collector.Summary(1)
 }
 
 // premature are four requests of 100 ms TTFT, and one whose first chunk is stamped
@@ -105,8 +106,8 @@ func premature() []*record.Record {
 
 func checkRefused(t *testing.T, s *metrics.Summary) {
 	t.Helper()
-	if s.Completed != 4 || s.Failed != 1 || s.Classes[record.Malformed] != 1 || s.TotalOutput != 8 {
-		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, s.Classes, s.TotalOutput)
+	if s.Completed != 4 || s.Failed != 1 || failures.Of(s).Requests(record.Malformed) != 1 || s.TotalOutput != 8 {
+		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, failures.Of(s).Classes, s.TotalOutput)
 	}
 	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || reasoning.Of(s).ContentTTFT.Len() != 4 {
 		t.Errorf("TTFT %v of %d, TPOT %v, %d gaps, %d with content", s.TTFT.Mean(), s.TTFT.Len(), s.TPOT.Mean(), s.ITL.Len(), reasoning.Of(s).ContentTTFT.Len())

@@ -74,9 +74,6 @@ func (r *run) summary() (*metrics.Summary, error) {
 	if err := includeEnds(s, shards); err != nil {
 		return nil, err
 	}
-	if sh := shards[0]; len(shards) == 1 && sh.gapless && sh.end() != nil && sh.end().PeakTokens > 0 {
-		s.Truth.PeakTokens = sh.end().PeakTokens
-	}
 	name := "run " + r.id
 	if m.sharded {
 		name += ":"

@@ -22,6 +22,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
@@ -31,14 +32,14 @@ import (
 // figures are the numbers of a Truth, those of its distributions as a histogram
 // gives them.
 func figures(s *metrics.Summary) string {
-	t, moments := s.Truth, since.Of(s)
+	t, came, moments := s.Truth, tokens.Of(s), since.Of(s)
 	var b strings.Builder
-	for _, d := range []*metrics.Distribution{&t.ITL, &reasoning.Of(s).ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
+	for _, d := range []*metrics.Distribution{&came.ITL, &reasoning.Of(s).ContentTTFT, &moments.WrittenTTFT, &moments.UndelayedTTFT, &moments.ScheduledTTFT, &moments.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
-	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, *connecting.Of(s), *burst.Of(s), pace.Of(s).Pace, held.Of(s).Held)
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", came.Counts, *connecting.Of(s), *burst.Of(s), pace.Of(s).Pace, held.Of(s).Held)
 	fmt.Fprintf(&b, "%+v\n%v\n", lengths.Kind.Facts(s), endings.Of(s).Reasons)
-	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
+	fmt.Fprintln(&b, came.MeanITL, came.Peak, came.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()
 }
 
@@ -154,8 +155,8 @@ func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
 	sw.NoChunks = true
 	judged(t, sw, testHeader("r"), 0, arrived(record.Record{Run: "r", Tokens: record.Tokens{Out: 3}}, 0, 10, 1000))
 	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
-	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !near(s.Truth.MeanITL, 500) {
-		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", s.Truth.PeakTokens, s.Truth.MeanITL)
+	if s := readOne(t, cut); tokens.Of(s).Peak != 2 || tokens.Of(s).ITL.Len() != 0 || !near(tokens.Of(s).MeanITL, 500) {
+		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", tokens.Of(s).Peak, tokens.Of(s).MeanITL)
 	}
 }
 
@@ -232,7 +233,7 @@ func TestAStreamWithoutEvidenceIsJudgedByItsRecords(t *testing.T) {
 	var buf bytes.Buffer
 	writeRun(t, NewWriter(&buf), testHeader("r"), testRecord("r", 0, 50), testRecord("r", 1, 60))
 	s := readOne(t, buf.Bytes())
-	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || s.Truth.ITL.Len() != 108 {
+	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || tokens.Of(s).ITL.Len() != 108 {
 		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s))
 	}
 	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "has no measurements of the load generator") {

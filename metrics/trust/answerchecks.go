@@ -6,6 +6,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -74,9 +75,9 @@ func (j *judge) firstToken() (verdict.Check, bool) {
 // those; 0 if unknown.
 func (j *judge) usualGap() float64 {
 	const most = 3 // chunks without tokens: a role, one that finishes
-	switch {
-	case j.Truth.ITL.Len() > 0:
-		return j.Truth.ITL.Median()
+	switch itl := &tokens.Of(j.Summary).ITL; {
+	case itl.Len() > 0:
+		return itl.Median()
 	case j.ITL.Len() > most*j.TTFT.Len():
 		return j.ITL.Median()
 	}

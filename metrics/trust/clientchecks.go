@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -232,7 +233,8 @@ func (j *judge) disordered() bool {
 // hasGaps reports that some request had a second token. A single chunk keeps the kernel's stamp
 // however long it waits.
 func (j *judge) hasGaps() bool {
-	return j.Truth.MeanITL > 0 || j.Truth.ITL.Len() > 0 || j.Truth.Tokens.Fewer > 0 && j.ITL.Len() > 0
+	t := tokens.Of(j.Summary)
+	return t.MeanITL > 0 || t.ITL.Len() > 0 || t.Fewer > 0 && j.ITL.Len() > 0
 }
 
 // userStamped reports that most chunks were stamped after the read: their stamps include our delay,

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -90,8 +91,8 @@ type judge struct {
 // itl is the mean inter-token latency in milliseconds, per token if known and else per chunk; 0 if
 // there were no gaps.
 func (j *judge) itl() float64 {
-	if j.Truth.MeanITL > 0 {
-		return j.Truth.MeanITL
+	if mean := tokens.Of(j.Summary).MeanITL; mean > 0 {
+		return mean
 	}
 	if j.ITL.Len() == 0 {
 		return 0

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
@@ -21,6 +22,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
@@ -176,7 +178,7 @@ var faults = []fault{
 	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: the latencies leave these out"},
 
 	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
-		s.Failed, s.Classes, s.Interrupted = int(v), map[record.Class]int{record.Cancelled: int(v)}, true
+		s.Failed, failures.Of(s).Classes, s.Interrupted = int(v), map[record.Class]*failures.Failing{record.Cancelled: {Requests: int(v)}}, true
 	}, "201 of 401 requests were cut short: the latencies are of the quicker requests"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
 		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
@@ -232,11 +234,11 @@ var faults = []fault{
 	{"first token", 19.9, 20.1, func(s *metrics.Summary, v float64) { early(s, v) },
 		"TTFT takes an empty chunk for a token: 29.9 ms, and 50.0 ms to the first content; TPOT and ITL are wrong by it, too (limit 40.0 %)"},
 	{"first token", 4.9, 5.1, func(s *metrics.Summary, v float64) { // one token has no gaps
-		s.Truth.ITL, s.ITL = metrics.Distribution{}, alike(v, 200)
+		tokens.Of(s).ITL, s.ITL = metrics.Distribution{}, alike(v, 200)
 		early(s, v)
 	}, "44.9 ms, and 50.0 ms to the first content"},
 	{"first token", 0.9, 1.1, func(s *metrics.Summary, v float64) {
-		s.Truth.ITL, s.ITL, reasoning.Of(s).ContentTTFT = metrics.Distribution{}, metrics.Distribution{}, alike(4, 200)
+		tokens.Of(s).ITL, s.ITL, reasoning.Of(s).ContentTTFT = metrics.Distribution{}, metrics.Distribution{}, alike(4, 200)
 		early(s, v)
 	}, "to the first content"},
 	{"exhaustion", 0, 1, func(s *metrics.Summary, v float64) {
@@ -314,13 +316,13 @@ var faults = []fault{
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 3, Of: 200}
 	}, "written, not counting the time to connect (limit 1.00 ms)"},
 	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},
-	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
+	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, tokens.Of(s).MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 80, 81, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
-		s.Age, s.Evidence.Stamps.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
+		s.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).Counts.Blank = alike(1.2, 100), int64(v), 200
 	}, "2.02 % of chunks shared a read"},
 	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Evidence.Stamps.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
 	{"shared reads", 4.98, 5.02, func(s *metrics.Summary, v float64) {
-		s.Age, s.Evidence.Stamps.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
+		s.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).MeanITL = alike(v, 100), 400, 50
 	}, "10.0 % of chunks"},
 	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { readLate(s, 200, durationMS(v)) }, "5.00 % of chunks have the timestamp of a later one, which we read late, so P99 ITL may be off by 1.01 ms (limit 1.00 ms)"},
 	{"shared reads", 2.49, 2.51, func(s *metrics.Summary, v float64) { firstLate(s, 200, durationMS(v)) }, "so P99 TTFT may be off by 2.51 ms (limit 2.50 ms)"},
@@ -332,15 +334,15 @@ var faults = []fault{
 	}, "woke up 2.51 ms late at p99, against P99 TTFT 50.0 ms"},
 	{"wake-up", 2.49, 2.51, func(s *metrics.Summary, v float64) {
 		inUserSpace(s, v)
-		s.Truth.MeanITL, s.Truth.ITL, s.ITL = 0, metrics.Distribution{}, metrics.Distribution{}
+		tokens.Of(s).MeanITL, tokens.Of(s).ITL, s.ITL = 0, metrics.Distribution{}, metrics.Distribution{}
 	}, "woke up 2.51 ms late at p99, against P99 TTFT 50.0 ms"},
 	{"shared reads", 80, 81, func(s *metrics.Summary, v float64) { // stops explain them
 		inUserSpace(s, 1).Evidence.Stamps.SharedReads = int64(v)
 		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 8, 180*msec, 24*msec
-		s.Truth.MeanITL = 12
+		tokens.Of(s).MeanITL = 12
 	}, "2.02 % of chunks shared a read"},
 	{"longest stop", 199, 201, func(s *metrics.Summary, v float64) {
-		inUserSpace(s, 0.1).Truth.MeanITL = 200
+		tokens.Of(inUserSpace(s, 0.1)).MeanITL = 200
 		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.LongestStall = 1, durationMS(v)
 	}, "stopped for 201 ms"},
 	{"stopped", 199, 201, func(s *metrics.Summary, v float64) { // a few chunks have no stamp by the kernel
@@ -408,9 +410,9 @@ var faults = []fault{
 	}, "mean 0.51 ms"},
 	{"lumpy delivery", 11, 9, func(s *metrics.Summary, v float64) {
 		// Half of the gaps of v hundredths of the rest, nearly.
-		s.Truth.ITL = alike(0.01*v*10, 101)
+		tokens.Of(s).ITL = alike(0.01*v*10, 101)
 		for range 99 {
-			s.Truth.ITL.Add((20 - 0.01*v*10) / 1000)
+			tokens.Of(s).ITL.Add((20 - 0.01*v*10) / 1000)
 		}
 	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) {
@@ -656,9 +658,9 @@ func TestEachFaultIsNamed(t *testing.T) {
 func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 	for share, want := range map[int64]string{40: "lumpy delivery", 94: "lumpy delivery", 2: "shared reads"} {
 		s := clean()
-		s.Truth.ITL, s.Evidence.Stamps.SharedReads = alike(0, 3600), 4000*share/100+1
+		tokens.Of(s).ITL, s.Evidence.Stamps.SharedReads = alike(0, 3600), 4000*share/100+1
 		for range 400 {
-			s.Truth.ITL.Add(0.1)
+			tokens.Of(s).ITL.Add(0.1)
 		}
 		s.Age = alike(0.05, 3900)
 		for range 100 {
@@ -803,8 +805,8 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 		}
 		s := c.Summary(2)
 		s.Evidence, s.Age = &evidence.Evidence{Stamps: evidence.Stamps{Kernel: 200}}, alike(9, 200)
-		if Judge(s); s.Trust.Verdict != verdict.Valid || s.Truth.MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
-			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, held.Of(s).Held)
+		if Judge(s); s.Trust.Verdict != verdict.Valid || tokens.Of(s).MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
+			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), tokens.Of(s).MeanITL, held.Of(s).Held)
 		}
 	}
 }
@@ -812,11 +814,11 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 // A run of which little is left says little.
 func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 	s := clean()
-	s.Failed, s.Classes = 100+10, map[record.Class]int{record.Cancelled: 100, record.Timeout: 10}
+	s.Failed, failures.Of(s).Classes = 100+10, map[record.Class]*failures.Failing{record.Cancelled: {Requests: 100}, record.Timeout: {Requests: 10}}
 	if Judge(s); s.Trust.Verdict != verdict.Valid {
 		t.Errorf("%q", failing(s))
 	}
-	s.Classes = map[record.Class]int{record.Cancelled: 99, record.Timeout: 11}
+	failures.Of(s).Classes = map[record.Class]*failures.Failing{record.Cancelled: {Requests: 99}, record.Timeout: {Requests: 11}}
 	if Judge(s); !slices.Equal(failing(s), []string{"failed"}) || len(s.Trust.Notes) != 0 {
 		t.Errorf("%q, notes %q", failing(s), s.Trust.Notes)
 	}
@@ -879,9 +881,9 @@ func TestOnlyWhatFailsNamesItsLimit(t *testing.T) {
 
 func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	s := clean()
-	s.Truth.ITL = alike(0.1, 150)
+	tokens.Of(s).ITL = alike(0.1, 150)
 	for range 50 {
-		s.Truth.ITL.Add(0.04)
+		tokens.Of(s).ITL.Add(0.04)
 	}
 	if Judge(s); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
 		t.Errorf("in time: %q", failing(s))

@@ -10,12 +10,14 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -40,7 +42,8 @@ func (j *judge) whole() (verdict.Check, bool) {
 }
 
 func (j *judge) failed() (verdict.Check, bool) {
-	n, of := j.Failures(), j.Completed+j.Failures()
+	n := failures.Uncut(j.Summary)
+	of := j.Completed + n
 	c := verdict.Check{Name: "failed", Figure: verdict.Percent(n, of), Unit: "%", Limit: failedLimit,
 		Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s failed: the latencies leave these out", n, metrics.Counted(of, "request"))
@@ -48,7 +51,7 @@ func (j *judge) failed() (verdict.Check, bool) {
 }
 
 func (j *judge) cutShort() (verdict.Check, bool) {
-	n := j.Failed - j.Failures()
+	n := j.Failed - failures.Uncut(j.Summary)
 	of := j.Completed + n
 	c := verdict.Check{Name: "cut short", Figure: verdict.Percent(n, of), Unit: "%", Limit: cutLimit,
 		Remedy: "let it run longer"}
@@ -198,8 +201,8 @@ func (j *judge) connecting() (verdict.Check, bool) {
 // gaps are the gaps between tokens, or else between chunks. Gaps between tokens leave out chunks
 // without tokens, such as a chat's role.
 func (j *judge) gaps() *metrics.Distribution {
-	if j.Truth.ITL.Len() > 0 {
-		return &j.Truth.ITL
+	if itl := &tokens.Of(j.Summary).ITL; itl.Len() > 0 {
+		return itl
 	}
 	return &j.ITL
 }

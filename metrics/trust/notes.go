@@ -8,16 +8,18 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
-	conns := &j.seen.Connections
+	conns, again := &j.seen.Connections, failures.Of(j.Summary).Resent
 	var n notes
 	// First, so that a report that shows a few notes shows it.
 	n.add(conns.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
@@ -31,16 +33,16 @@ func (j *judge) notes() []string {
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
 	n.kept(j.failed())
-	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
+	n.add(again.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
 		"and the waits",
-		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Reconnects > 0 && conns.Unprocessed == 0,
+		metrics.Counted(again.Requests, "request"), metrics.Counted(again.Times, "time"))
+	n.add(again.Reconnects > 0 && conns.Unprocessed == 0,
 		"%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the "+
 			"first sending",
-		metrics.Counted(j.Resent.Reconnects, "request"))
+		metrics.Counted(again.Reconnects, "request"))
 	n.add(conns.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
 		"%s sent again, %s in all; latencies count from the first sending",
-		metrics.Counted(j.Resent.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
+		metrics.Counted(again.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
 	n.kept(prompts.Check(j.Summary))
 	n.text(prompts.Note(j.Summary))
 	n.kept(lengths.Check(j.Summary))
@@ -160,7 +162,7 @@ func (j *judge) noteInterrupted() string {
 		return ""
 	}
 	text := "the run was stopped before its end"
-	if n := j.Failed - j.Failures(); n > 0 {
+	if n := j.Failed - failures.Uncut(j.Summary); n > 0 {
 		text += fmt.Sprintf(", and %s cut short", metrics.Counted(n, "request"))
 	}
 	if j.StoppedBy != "" {
@@ -171,18 +173,18 @@ func (j *judge) noteInterrupted() string {
 
 // noteTokens says if a chunk is not a token.
 func (j *judge) noteTokens() string {
-	t := j.Truth.Tokens
+	t := tokens.Of(j.Summary)
 	text := fmt.Sprintf("chunk ≠ token: %s, so vLLM's ITL and peak throughput are per chunk", perChunk(t))
 	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token",
 		metrics.Counted(t.Bundled, "request"))
 	switch {
 	case j.Header.Config.Whole:
 		return ""
-	case t.Bundles() && j.Header.Config.Traits.CountsEach:
+	case t.Bundle() && j.Header.Config.Traits.CountsEach:
 		return text + "; the server was asked to count the tokens of each chunk, and does not"
-	case t.Bundles() && j.Header.Config.Traits.CountsLast:
+	case t.Bundle() && j.Header.Config.Traits.CountsLast:
 		return text
-	case t.Bundles():
+	case t.Bundle():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
 	case t.Differ() && t.Bundled > 0:
 		return text + "; " + left
@@ -198,7 +200,7 @@ func (j *judge) noteTokens() string {
 }
 
 // perChunk says how many tokens the chunks had. If nearly each has one, a mean would hide the others.
-func perChunk(t metrics.ChunkTokens) string {
+func perChunk(t *tokens.Tokens) string {
 	if mean := fmt.Sprintf("%.2f", t.Mean()); mean != "1.00" {
 		return mean + " tokens a chunk"
 	}

@@ -10,9 +10,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
+	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/course"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -28,17 +30,17 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "are missing for 1 shard"},
 		"interrupted":   {func(s *metrics.Summary) { s.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, s.Classes = true, 9, map[record.Class]int{record.Cancelled: 9}
+			s.Interrupted, s.Failed, failures.Of(s).Classes = true, 9, map[record.Class]*failures.Failing{record.Cancelled: {Requests: 9}}
 		},
 			"stopped before its end, and 9 requests cut short"},
 		"stopped": {func(s *metrics.Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before its end, by a rule"},
 		"at the end": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, s.Classes = true, 5, map[record.Class]int{record.Deadline: 2, record.Cancelled: 3}
+			s.Interrupted, s.Failed, failures.Of(s).Classes = true, 5, map[record.Class]*failures.Failing{record.Deadline: {Requests: 2}, record.Cancelled: {Requests: 3}}
 		}, "and 5 requests cut short"},
 		"short answers": {func(s *metrics.Summary) { *metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
-		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },
+		"retried": {func(s *metrics.Summary) { failures.Of(s).Resent = failures.Resent{Requests: 12, Times: 17} },
 			"12 requests sent again after failures, 17 times in all: their latencies include the failed attempts and the waits"},
-		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
+		"sent anew": {func(s *metrics.Summary) { failures.Of(s).Resent = failures.Resent{Reconnects: 3} },
 			"3 requests sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
 		"an address left out": {func(s *metrics.Summary) {
 			s.Evidence.Connections.Names = []evidence.Lookup{{Name: "gpu.test", Addresses: 2, LeftOut: []evidence.LeftOut{{Address: "10.0.0.1:80", Why: "connection refused"}}}}
@@ -49,22 +51,22 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"cookies": {func(s *metrics.Summary) { s.Evidence.Connections.Cookies = []string{"AWSALB", "route"} },
 			"the server set cookies (AWSALB, route), and requests returned them as from one client: a balancer that goes by them sends all requests to one replica"},
 		"refused streams": {func(s *metrics.Summary) {
-			s.Resent, s.Evidence.Connections.Unprocessed = metrics.Resent{Reconnects: 3}, 5
+			failures.Of(s).Resent, s.Evidence.Connections.Unprocessed = failures.Resent{Reconnects: 3}, 5
 		}, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): 3 requests sent again, 5 times in all; latencies count from the first sending"},
 		"dropped": {func(s *metrics.Summary) { s.Evidence.Connections.Dropped = 7 },
 			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests opened new connections"},
 		"failures": {func(s *metrics.Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
-		"bundled":  {func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
+		"bundled":  {func(s *metrics.Summary) { tokens.Of(s).Counts = tokens.Counts{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
 		"several": {func(s *metrics.Summary) {
-			s.Truth.Tokens = metrics.ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3}
+			tokens.Of(s).Counts = tokens.Counts{Known: 1, Chunks: 2, Tokens: 5, Largest: 3}
 		}, "chunk ≠ token: 2.50 tokens a chunk"},
-		"no usage":      {func(s *metrics.Summary) { s.Truth.Tokens.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
+		"no usage":      {func(s *metrics.Summary) { tokens.Of(s).Counts.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
 		"merged events": {func(s *metrics.Summary) { s.Evidence.Stamps.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
 		"one bundled": {func(s *metrics.Summary) {
-			s.Truth.Tokens = metrics.ChunkTokens{Known: 99, Bundled: 1, Chunks: 2, Tokens: 5, Largest: 1}
+			tokens.Of(s).Counts = tokens.Counts{Known: 99, Bundled: 1, Chunks: 2, Tokens: 5, Largest: 1}
 		}, "1 request with more tokens than chunks left out"},
 		"a few bundled": {func(s *metrics.Summary) {
-			s.Truth.Tokens = metrics.ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
+			tokens.Of(s).Counts = tokens.Counts{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
 		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
 		"untried": {func(s *metrics.Summary) {
 			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &evidence.Selftest{Streams: 20}
@@ -160,7 +162,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
 	for last, advised := range map[bool]bool{false: true, true: false} {
 		s := clean()
-		s.Header.Config.Traits.CountsLast, s.Truth.Tokens = last, metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5}
+		s.Header.Config.Traits.CountsLast, tokens.Of(s).Counts = last, tokens.Counts{Bundled: 1, Chunks: 2, Tokens: 5}
 		Judge(s)
 		if notes := strings.Join(s.Trust.Notes, "; "); !strings.Contains(notes, "chunk ≠ token") || strings.Contains(notes, "--continuous-usage-stats") != advised {
 			t.Errorf("%t: %s", last, notes)
@@ -171,7 +173,7 @@ func TestCountsAtTheEndHaveNoFlagForChunks(t *testing.T) {
 // A mean of 1.00 says nothing of the few tokens that shared a chunk. A flag is no advice if the run has it,
 // by its name or as a member of the body, or if the body may not have the member.
 func TestBundledTokensAreNotedAsTheyAre(t *testing.T) {
-	few := metrics.ChunkTokens{Bundled: 100, Chunks: 12_000, Tokens: 12_012}
+	few := tokens.Counts{Bundled: 100, Chunks: 12_000, Tokens: 12_012}
 	for _, c := range []struct {
 		traits metrics.Traits
 		says   string
@@ -181,7 +183,7 @@ func TestBundledTokensAreNotedAsTheyAre(t *testing.T) {
 		{metrics.Traits{CountsLast: true}, "peak throughput are per chunk"},
 	} {
 		s := clean()
-		s.Truth.Tokens, s.Header.Config.Traits = few, c.traits
+		tokens.Of(s).Counts, s.Header.Config.Traits = few, c.traits
 		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
 		if !strings.Contains(notes, c.says) || c.traits.CountsLast && strings.Contains(notes, "--continuous") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -45,7 +46,7 @@ func mean(d *metrics.Distribution) float64 {
 
 // overflows finds requests that did not fit into the model's context.
 func (j *judge) overflows() (verdict.Check, bool) {
-	n, of := j.Classes[record.Overflow], j.Completed+j.Failures()
+	n, of := failures.Of(j.Summary).Requests(record.Overflow), j.Completed+failures.Uncut(j.Summary)
 	c := verdict.Check{Name: "context overflow", Figure: verdict.Percent(n, of), Unit: "%", Limit: overflowLimit,
 		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -58,7 +59,7 @@ var sessionFaults = []fault{
 		of.Completed, of.Cut = 100-int(v), int(v)
 	}, "11 of 100 sessions were cut: job times favor short sessions (limit 10.0 %)"},
 	{"context overflow", 2, 3, func(s *metrics.Summary, v float64) {
-		s.Failed, s.Classes = int(v), map[record.Class]int{record.Overflow: int(v)}
+		s.Failed, failures.Of(s).Classes = int(v), map[record.Class]*failures.Failing{record.Overflow: {Requests: int(v)}}
 	}, "3 of 203 requests did not fit into the model's context (limit 1.00 %)"},
 	{"gaps", 5, 6, func(s *metrics.Summary, v float64) { talks(s).Later.Vanished = int(v) },
 		"6 of 100 gaps vanished: the answers took so long that the next turns were due at once (limit 5.00 %)"},
@@ -122,7 +123,9 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		set  func(of *sessions.Sessions)
 		says string
 	}{
-		"a broken session":          {func(of *sessions.Sessions) { of.Broken = map[record.Class]int{record.Reset: 1} }, "1 of 101 sessions broke"},
+		"a broken session": {func(of *sessions.Sessions) {
+			of.Broken = map[record.Class]int{record.Reset: 1}
+		}, "1 of 101 sessions broke"},
 		"a cut session":             {func(of *sessions.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
 		"a vanished gap":            {func(of *sessions.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
 		"sessions from the warm-up": {func(of *sessions.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},

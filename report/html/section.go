@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
@@ -53,7 +54,7 @@ func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*se
 	_, s.Adapters, _ = strings.Cut(strings.TrimSpace(adapters.String()), "\n")   // the page has its own title
 	_, s.Waterfall, _ = strings.Cut(strings.TrimSpace(waterfall.String()), "\n") // likewise
 	for _, class := range record.Classes {
-		if n := r.Classes[class]; n > 0 {
+		if n := failures.Of(r.Summary).Requests(class); n > 0 {
 			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})
 		}
 	}
