@@ -130,3 +130,38 @@ func TestALineWithEventsLeftIsNotAlive(t *testing.T) {
 		t.Error("it is alive with events left")
 	}
 }
+
+// Over net/http somebody always reads, so whoever asks whether a connection is alive must not look at what the
+// reader has left.
+func TestALineThatIsReadCanBeAskedForLife(t *testing.T) {
+	needKernelStamps(t)
+	client, server := echo(t)
+	conn := stamp(client, askForStamps)
+	event := []byte("data: x\n\n")
+	const events = 400
+	done := make(chan error)
+	go func() {
+		p := make([]byte, 4<<10)
+		for got := 0; got < events*len(event); {
+			conn.kernel.splits.late = true
+			n, err := conn.Read(p)
+			if got += n; err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range events {
+		if _, err := server.Write(event); err != nil {
+			t.Fatal(err)
+		}
+		conn.alive(false)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if !conn.alive(false) {
+		t.Error("a connection that was read to the end is dead")
+	}
+}

@@ -249,8 +249,8 @@ func (c *stampedConn) overtakers() int64 {
 // cannot tell, it returns true. Unread bytes are fine under TLS, whose servers send tickets after
 // the handshake; otherwise they would pass for the next reply. idle says that nobody reads from it.
 func (c *stampedConn) alive(idle bool) bool {
-	if c.kernel != nil && c.kernel.splits.batch != nil {
-		return false // events of the last reply are left
+	if idle && c.kernel != nil && c.kernel.splits.batch != nil {
+		return false // events of the last reply are left: a reader would find them itself
 	}
 	socket, err := c.SyscallConn()
 	if err != nil {
