@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
@@ -71,7 +72,7 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 	if after == nil {
 		return
 	}
-	several := cmp.Or(s.Mixed, w.several(after, again))
+	several := cmp.Or(processes.Of(s).Mixed, w.several(after, again))
 	s.Evidence.Server.Restarted = cmp.Or(s.Evidence.Server.Restarted, w.restart(after, again, s.Header.Start()), several)
 	s.Evidence.Server.Mixed = cmp.Or(several, w.others(after, most))
 	if s.Evidence.Server.Mixed == "" {

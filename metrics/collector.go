@@ -35,11 +35,10 @@ type Collector struct {
 	good         int
 	timeline     tally.Timeline
 	witness      witness
-	views        views             // see View
-	processes    samples.Processes // that were sampled
-	noTruth      bool              // AddOutcome was called: the Truth is unknown
-	gapsLost     int               // completed requests with unknown single chunk times
-	refused      int               // requests whose times are impossible
+	views        views // see View
+	noTruth      bool  // AddOutcome was called: the Truth is unknown
+	gapsLost     int   // completed requests with unknown single chunk times
+	refused      int   // requests whose times are impossible
 	firstErrors  []firstError
 	scratch      []float64
 	kept         int  // bytes that Outcomes and the Trace took
@@ -96,7 +95,6 @@ func (c *Collector) Add(r *record.Record) {
 // come in order.
 func (c *Collector) AddSample(s *samples.Sample) {
 	c.views.addSample(s)
-	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.Add(s))
 	if c.KeepTrace && c.room(s.Size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}

@@ -156,7 +156,6 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.views.merge(other.views, later)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
-	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.sum.Carried.Add(&other.sum.Carried)

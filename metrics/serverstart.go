@@ -32,21 +32,3 @@ type ServerStart struct {
 	// Version is the version of the server program, as the server says; empty if unknown.
 	Version string `json:"version,omitempty"`
 }
-
-// WhyMixed says why the server's /metrics are not of one process under only this load; "" if they
-// may be.
-func (s *Summary) WhyMixed() string {
-	if s.Evidence != nil && s.Evidence.Server.Mixed != "" {
-		return s.Evidence.Server.Mixed
-	}
-	return s.Mixed
-}
-
-// Start is the start of the server that the whole run measured; nil if it is unknown, and if there
-// were several.
-func (s *Summary) Start() *ServerStart {
-	if s.Mixed != "" || s.Evidence != nil && s.Evidence.Server.Restarted != "" {
-		return nil
-	}
-	return s.Header.Server
-}

@@ -86,10 +86,6 @@ type Summary struct {
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
 
-	// Mixed is why the samples of the server's /metrics are not of one process; empty if they may
-	// be.
-	Mixed string
-
 	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
 	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.

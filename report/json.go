@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -38,7 +39,7 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)
 	}
-	if start := s.Start(); start != nil {
+	if start := processes.Start(s); start != nil {
 		o.Set("server", startObject(start))
 	}
 	if s.Interrupted {

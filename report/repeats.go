@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
@@ -152,7 +153,7 @@ func SharedStart(sums []*metrics.Summary) string {
 	for _, target := range targets {
 		starts := map[string]bool{}
 		for _, s := range runs[target] {
-			if start := s.Start(); start != nil {
+			if start := processes.Start(s); start != nil {
 				starts[start.ID] = true
 			} else {
 				unknown = true

@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/failures"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
@@ -53,7 +54,7 @@ func parseFactLines(text string) (lines []factLine) {
 		"megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join,
 		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) },
 		"known":        func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
-		"sessions": sessions.Of,
+		"sessions": sessions.Of, "start": processes.Start,
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
 		label, text, _ := strings.Cut(fact, "\n")

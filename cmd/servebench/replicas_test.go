@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -103,8 +104,8 @@ func TestReplicasBehindALoadBalancerAreNotTakenForOneServer(t *testing.T) {
 		}
 	}
 	s, said := loaded(t, balancer, "--server-metrics", "--server-metrics-interval", "0.1")
-	if s.Completed != 8 || judgedByCache(s) || s.Watched.Seen.Running != nil || !strings.Contains(s.Mixed, "it comes from processes that started at ") {
-		t.Errorf("%q, %+v\n%s", s.Mixed, s.Watched.Seen, said)
+	if s.Completed != 8 || judgedByCache(s) || s.Watched.Seen.Running != nil || !strings.Contains(processes.Of(s).Mixed, "it comes from processes that started at ") {
+		t.Errorf("%q, %+v\n%s", processes.Of(s).Mixed, s.Watched.Seen, said)
 	}
 }
 
@@ -113,8 +114,8 @@ func TestNamedReplicasAreAddedUp(t *testing.T) {
 	heat(t, b)
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	s, said := loaded(t, startBalancer(t, a, b), "--server-metrics", a.url+","+b.url, "--server-metrics-interval", "0.1", "-o", file)
-	if e := s.Evidence; s.Mixed != "" || e.Server.Mixed != "" || e.Server.PrefixQueries != 8*50 || !judgedByCache(s) {
-		t.Errorf("%q, %+v\n%s", s.Mixed, e, said)
+	if e := s.Evidence; processes.Of(s).Mixed != "" || e.Server.Mixed != "" || e.Server.PrefixQueries != 8*50 || !judgedByCache(s) {
+		t.Errorf("%q, %+v\n%s", processes.Of(s).Mixed, e, said)
 	}
 	if seen := s.Watched.Seen; seen.Running == nil || *seen.Running <= 0 || *seen.Running > 2 || *seen.Preemptions != 0 {
 		t.Errorf("%+v\n%s", seen, said)

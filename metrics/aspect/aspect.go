@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
@@ -44,6 +45,7 @@ var all = []*metrics.Kind{
 	late.Kind,
 	lengths.Kind,
 	pace.Kind,
+	processes.Kind,
 	prompts.Kind,
 	reasoning.Kind,
 	sessions.Kind,

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/spans"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -98,7 +99,7 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	if r.Began.IsZero() && !s.Date.IsZero() {
 		r.Began = s.Date.Add(-time.Duration(s.Seconds * float64(time.Second)))
 	}
-	if start := s.Start(); start != nil {
+	if start := processes.Start(s); start != nil {
 		r.Start = start.ID
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -53,8 +54,9 @@ func TestRunsKnowTheirStart(t *testing.T) {
 	header := &metrics.Header{Server: &metrics.ServerStart{ID: "a"}}
 	sums := []*metrics.Summary{
 		{Header: header, Evidence: &evidence.Evidence{Server: evidence.Server{Mixed: "another load"}}}, {Header: new(metrics.Header)},
-		{Header: header, Evidence: &evidence.Evidence{Server: evidence.Server{Restarted: "it did"}}}, {Header: header, Mixed: "its samples differ"},
+		{Header: header, Evidence: &evidence.Evidence{Server: evidence.Server{Restarted: "it did"}}}, {Header: header},
 	}
+	sums[3].Give(processes.Kind, &processes.Processes{Mixed: "its samples differ"})
 	for i, r := range Runs(sums) {
 		if want := []string{"a", "", "", ""}[i]; r.Start != want {
 			t.Errorf("run %d is on the start %q, want %q", i, r.Start, want)

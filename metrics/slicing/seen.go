@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/samples"
 )
 
@@ -65,7 +66,7 @@ func Moments(s *metrics.Summary) (all []Moment) {
 		sums[at].add(sample, before)
 	})
 	for i, sum := range sums {
-		if s.WhyMixed() != "" || !same {
+		if processes.Why(s) != "" || !same {
 			sum.servers = nil
 		}
 		all[i].Seen = sum.seen(replicas)

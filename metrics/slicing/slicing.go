@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -66,7 +67,7 @@ func (c *slicer) fill(s *metrics.Summary) {
 			*spread = spreadOf(c.values[k][i])
 		}
 	}
-	c.see(s.Trace.Samples, s.WhyMixed() == "")
+	c.see(s.Trace.Samples, processes.Why(s) == "")
 	for i := range c.slices {
 		slice := &c.slices[i]
 		if power := gpus.Power(s); len(power) > 0 {

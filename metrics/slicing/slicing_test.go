@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -249,7 +250,7 @@ func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 		"a replica":   {samples.Server{Generated: v(0)}, "http://a:8000", "at http://a:8000 its count of tokens generated went back from 5 to 0"},
 	} {
 		h := &metrics.Header{Epoch: epoch}
-		collector := metrics.NewCollector(h, gpus.Kind)
+		collector := metrics.NewCollector(h, gpus.Kind, processes.Kind)
 		collector.KeepTrace = true
 		collector.Add(sentAt(0, 1))
 		collector.AddSample(sampledAt(0.1, c.from, samples.Server{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))
@@ -258,8 +259,8 @@ func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 		collector.AddSample(sampledAt(0.4, c.from, c.second))
 		s := collector.Summary(1)
 		parts, err := Slice(s, time.Second)
-		if err != nil || s.Mixed != c.mixed || (parts[0].Seen.Running == nil) != (c.mixed != "") || *parts[0].Seen.GPUPower != 70 {
-			t.Errorf("%s: %q, %+v, %v", name, s.Mixed, parts[0].Seen, err)
+		if err != nil || processes.Of(s).Mixed != c.mixed || (parts[0].Seen.Running == nil) != (c.mixed != "") || *parts[0].Seen.GPUPower != 70 {
+			t.Errorf("%s: %q, %+v, %v", name, processes.Of(s).Mixed, parts[0].Seen, err)
 		}
 	}
 }

@@ -23,15 +23,15 @@ func (j *judge) foreignProcesses() (verdict.Check, bool) {
 	foreign := j.seen.GPU.Sharing(gpu.Foreign)
 	c := verdict.Check{Name: "foreign processes", Figure: float64(len(foreign)), Unit: "processes", Limit: foreignLimit,
 		Remedy: exclusive}
-	c.Text = fmt.Sprintf("%s on the GPU of the server", processes(len(foreign), "foreign "))
+	c.Text = fmt.Sprintf("%s on the GPU of the server", processCount(len(foreign), "foreign "))
 	if len(foreign) > 0 {
 		c.Text += ": " + named(foreign)
 	}
 	return c, len(j.seen.GPU.Sharing(gpu.Server)) > 0
 }
 
-// processes are n processes of a kind, in words.
-func processes(n int, kind string) string {
+// processCount is n processes of a kind, in words.
+func processCount(n int, kind string) string {
 	if n == 1 {
 		return "1 " + kind + "process"
 	}
@@ -117,7 +117,7 @@ func (j *judge) noteGPUs(n *notes) {
 	hidden, unplaced := append(s.Sharing(gpu.Hidden), s.Unplaced(gpu.Hidden)...), s.Unplaced(gpu.Foreign)
 	n.add(len(hidden) > 0, "%s on the GPU with an id that this machine does not show, as of a container: nobody knows "+
 		"whose",
-		processes(len(hidden), ""))
+		processCount(len(hidden), ""))
 	n.add(len(unplaced) > 0, "no process on a GPU is known to be the server's, so nobody knows whether these are: %s",
 		named(unplaced))
 	for _, m := range j.mps() {

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/tokens"
@@ -121,12 +122,13 @@ func (j *judge) noteServer(n *notes) {
 	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
 		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether "+
 			"it has a sleep mode")
-	restarted := j.seen.Server.Restarted != "" && j.seen.Server.Restarted != j.WhyMixed()
-	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[j.WhyMixed() != ""]
+	mixed := processes.Why(j.Summary)
+	restarted := j.seen.Server.Restarted != "" && j.seen.Server.Restarted != mixed
+	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[mixed != ""]
 	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Server.Restarted, ignored)
-	n.add(!restarted && j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. "+
+	n.add(!restarted && mixed != "", "the server's /metrics are not from one process under only this load: %s. "+
 		"They are ignored. "+
-		"Behind a load balancer or router, %s", j.WhyMixed(), j.replicas())
+		"Behind a load balancer or router, %s", mixed, j.replicas())
 	hits, of := counts.PrefixCache(j.Summary)
 	_, known := j.reused()
 	share := verdict.Percent(hits, cmp.Or(of, hits))

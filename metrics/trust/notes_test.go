@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/pace"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/tokens"
 	"github.com/servebench/servebench/metrics/course"
@@ -97,7 +98,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Evidence.Server.Mixed, s.Evidence.Server.Restarted = "its counts went back", "process 7 listened, and process 9"
 		}, "the server restarted during the run: process 7 listened, and process 9. Its /metrics are of several processes, so they are ignored"},
 		"restarted, and its samples differ": {func(s *metrics.Summary) {
-			s.Mixed, s.Evidence.Server.Restarted = "its counts went back", "its process began 10.0 s after the run did"
+			processes.Of(s).Mixed, s.Evidence.Server.Restarted = "its counts went back", "its process began 10.0 s after the run did"
 		}, "the server restarted during the run: its process began 10.0 s after the run did. Its /metrics are of"},
 		"a sleep that nobody saw": {func(s *metrics.Summary) { s.Header.Wake = &metrics.Wake{Level: 1, Unproven: true} },
 			"nothing but its own answers shows that the server slept (--sleep-first)"},
@@ -231,7 +232,7 @@ func TestLaterRequestsThatTookLongerAreNoted(t *testing.T) {
 func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
 	for _, mixed := range []string{"", "it comes from processes that started at two times"} {
 		s := clean()
-		s.Mixed = mixed
+		processes.Of(s).Mixed = mixed
 		Judge(s)
 		if noted := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under only this load: "+mixed+". They are ignored"); noted != (mixed != "") {
 			t.Errorf("mixed %q: notes %q", mixed, s.Trust.Notes)
