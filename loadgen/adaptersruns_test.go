@@ -125,7 +125,7 @@ func TestAWarmUpAsksForAdapters(t *testing.T) {
 		p.Traffic.WarmUp, p.Traffic.ProbeRate, p.Traffic.Warmups = time.Second, 10, 2
 		var got assignments
 		sums, err := p.Run(t.Context(), &got)
-		if err != nil || sums[0].Probes.Completed == 0 || sums[0].Probes.Failed > 0 {
+		if err != nil || sums[0].Printed.Probes.Completed == 0 || sums[0].Printed.Probes.Failed > 0 {
 			t.Fatal(err)
 		}
 		for _, run := range got.all {

@@ -49,18 +49,18 @@ func TestEnergyIsWhatTheServerTook(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := sums[0]
-		e, want := gpus.Energy(s), joules(s.Seconds, s.Truth.Busy)
+		e, want := gpus.Energy(s), joules(s.When.Seconds, s.Truth.Busy)
 		if e == nil || e.Unknown != "" || !e.Counted || !near(e.Joules, want) {
-			t.Fatalf("%+v, want %v J in %v s, busy for %v", e, want, s.Seconds, s.Truth.Busy)
+			t.Fatalf("%+v, want %v J in %v s, busy for %v", e, want, s.When.Seconds, s.Truth.Busy)
 		}
-		if s.Truth.Busy < 1800*time.Millisecond || s.Truth.Busy > 1810*time.Millisecond || s.TotalOutput != 18 {
-			t.Errorf("busy for %v, %d tokens", s.Truth.Busy, s.TotalOutput)
+		if s.Truth.Busy < 1800*time.Millisecond || s.Truth.Busy > 1810*time.Millisecond || s.Totals.Output != 18 {
+			t.Errorf("busy for %v, %d tokens", s.Truth.Busy, s.Totals.Output)
 		}
-		if got := e.PerToken(s.TotalOutput); !near(got, want/18) {
-			t.Errorf("%v J for each of %d tokens, want %v", got, s.TotalOutput, want/18)
+		if got := e.PerToken(s.Totals.Output); !near(got, want/18) {
+			t.Errorf("%v J for each of %d tokens, want %v", got, s.Totals.Output, want/18)
 		}
-		if got := gpus.Dollars(s); !near(got, 2*s.Seconds/1000) {
-			t.Errorf("$%v for %v s", got, s.Seconds)
+		if got := gpus.Dollars(s); !near(got, 2*s.When.Seconds/1000) {
+			t.Errorf("$%v for %v s", got, s.When.Seconds)
 		}
 		// Slices of a second begin and end at readings.
 		parts, err := slicing.Slice(s, time.Second)
@@ -100,13 +100,13 @@ func TestTargetsShareEnergyByBusyTime(t *testing.T) {
 			t.Fatal(err, len(sums))
 		}
 		x, y := sums[0], sums[1]
-		all := joules(y.Seconds, y.Truth.Busy) // b is busy whenever a is
+		all := joules(y.When.Seconds, y.Truth.Busy) // b is busy whenever a is
 		share := x.Truth.Busy.Seconds() / (x.Truth.Busy + y.Truth.Busy).Seconds()
 		if math.Abs(share-1./3) > 0.001 || gpus.Energy(x).Share != share || !near(gpus.Energy(x).Joules, all*share) || !near(gpus.Energy(y).Joules, all*(1-share)) {
 			t.Errorf("share %v of %v J: %+v and %+v", share, all, gpus.Energy(x), gpus.Energy(y))
 		}
-		if got := gpus.Dollars(x) + gpus.Dollars(y); !near(got, 2*y.Seconds/1000) {
-			t.Errorf("$%v together in %v s", got, y.Seconds)
+		if got := gpus.Dollars(x) + gpus.Dollars(y); !near(got, 2*y.When.Seconds/1000) {
+			t.Errorf("$%v together in %v s", got, y.When.Seconds)
 		}
 	})
 }
@@ -127,10 +127,10 @@ func TestTargetsOnTheirOwnGPUsShareNothing(t *testing.T) {
 			t.Fatal(err, len(sums))
 		}
 		a, b := sums[0], sums[1]
-		if e := gpus.Energy(a); e.Share != 1 || !near(e.Joules, joules(a.Seconds, a.Truth.Busy)) {
+		if e := gpus.Energy(a); e.Share != 1 || !near(e.Joules, joules(a.When.Seconds, a.Truth.Busy)) {
 			t.Errorf("%+v", e)
 		}
-		if e := gpus.Energy(b); e.Share != 1 || !near(e.Joules, joules(b.Seconds, b.Truth.Busy)/10) {
+		if e := gpus.Energy(b); e.Share != 1 || !near(e.Joules, joules(b.When.Seconds, b.Truth.Busy)/10) {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -66,12 +66,12 @@ func TestASourceOfTheCallersIsSent(t *testing.T) {
 		}
 		plan := onHandler(t)
 		plan.Workload.Source = give(4, nil)
-		if sums, err := plan.Run(t.Context(), nil); err != nil || sums[0].Completed != 4 || sums[0].Incomplete != nil || read != 4 {
+		if sums, err := plan.Run(t.Context(), nil); err != nil || sums[0].Completed != 4 || sums[0].Ending.Incomplete != nil || read != 4 {
 			t.Errorf("%+v, %v, read %d times", sums, err, read)
 		}
 		plan.Workload.Source = give(3, nil)
 		sums, err := plan.Run(t.Context(), nil)
-		if want := "4 requests were asked for, and the Source ended after 3"; err != nil || strings.Join(sums[0].Incomplete, "; ") != want {
+		if want := "4 requests were asked for, and the Source ended after 3"; err != nil || strings.Join(sums[0].Ending.Incomplete, "; ") != want {
 			t.Errorf("%+v, %v, want %s", sums, err, want)
 		}
 		bad := errors.New("line 3 is bad")

@@ -81,7 +81,7 @@ func TestMemoryCurvesAreTheSimulators(t *testing.T) {
 		}
 		for i, s := range sums {
 			read := map[samples.Pool]bool{}
-			for k, sample := range s.Trace.Samples {
+			for k, sample := range s.Kept.Trace.Samples {
 				if want := time.Duration(k) * poolEvery; sample.At != want {
 					t.Fatalf("%s: sample %d was taken at %v, want %v", s.Header.Target, k, sample.At, want)
 				}

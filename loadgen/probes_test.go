@@ -3,6 +3,9 @@ package loadgen
 import (
 	"context"
 	"iter"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,7 +71,17 @@ func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
 // The probe ends only when it is told that the load has, and that is after the
 // duration is known.
 func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
-	p := plan(t, prompts(3), func(p *Plan) { p.Traffic.ProbeRate, p.Limits.Tail = 1, 1 })
+	// The server answers nothing before the probe is there, or the load might end first.
+	var measuring atomic.Bool
+	probing := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if measuring.Load() && r.Method == http.MethodPost {
+			<-probing
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p := plan(t, prompts(3), func(p *Plan) { p.Traffic.ProbeRate, p.Limits.Tail, p.Server.BaseURL = 1, 1, server.URL })
 	b := &target{Plan: p, observer: Quiet{}}
 	if err := b.prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -76,15 +89,17 @@ func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
 	var ended time.Time
 	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(func(engine.Chunk, error) bool) {
+			close(probing)
 			<-ctx.Done()
 			ended = time.Now()
 		}
 	}
+	measuring.Store(true)
 	sums, err := (&trial{targets: []*target{b}}).measure(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if probed := ended.Sub(b.header.Epoch).Seconds(); sums[0].Seconds >= probed {
-		t.Errorf("a duration of %v s, and a probe until %v s", sums[0].Seconds, probed)
+	if probed := ended.Sub(b.header.Epoch).Seconds(); sums[0].When.Seconds >= probed {
+		t.Errorf("a duration of %v s, and a probe until %v s", sums[0].When.Seconds, probed)
 	}
 }

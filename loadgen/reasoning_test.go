@@ -44,9 +44,9 @@ func TestTTFOIsTheTimeToTheAnswer(t *testing.T) {
 			if s.Completed != 4 || d == nil || d.Len() != 4 {
 				t.Fatalf("%s, %s: %d completed, %+v", c.backend, c.field, s.Completed, d)
 			}
-			if s.TTFT.Percentile(100) != c.ttft || d.Percentile(0) != c.ttfo || d.Percentile(100) != c.ttfo || reasoning.Of(s).Answers != 4 || s.Goodput != s.RequestThroughput {
+			if s.TTFT.Percentile(100) != c.ttft || d.Percentile(0) != c.ttfo || d.Percentile(100) != c.ttfo || reasoning.Of(s).Answers != 4 || s.Rates.Goodput != s.Rates.Requests {
 				t.Errorf("%s, %s: TTFT %v ms, TTFO %v to %v ms, %+v, goodput %v of %v", c.backend, c.field,
-					s.TTFT.Percentile(100), d.Percentile(0), d.Percentile(100), reasoning.Of(s), s.Goodput, s.RequestThroughput)
+					s.TTFT.Percentile(100), d.Percentile(0), d.Percentile(100), reasoning.Of(s), s.Rates.Goodput, s.Rates.Requests)
 			}
 		})
 	}

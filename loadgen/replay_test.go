@@ -48,7 +48,7 @@ func TestARunIsSentAgainFromItsStream(t *testing.T) {
 			change(p)
 			sums, err := p.Run(t.Context(), nil)
 			if err != nil || sums[0].Completed != 15 {
-				t.Fatalf("%v, %d completed, %v, %v", err, sums[0].Completed, sums[0].Errors, requests)
+				t.Fatalf("%v, %d completed, %v, %v", err, sums[0].Completed, sums[0].Printed.Errors, requests)
 			}
 			slices.Sort(requests)
 			return requests
@@ -119,7 +119,7 @@ func TestPromptsWithoutWholeBlocksAreSent(t *testing.T) {
 			p := onHandler(t)
 			p.Server.Backend, p.Workload.Dataset, p.Workload.Path, p.Workload.NumPrompts = backend, "azure", path, 0
 			sums, err := p.Run(t.Context(), nil)
-			if err != nil || sums[0].Completed != 2 || backend == "openai" && sums[0].TotalInput != 57 {
+			if err != nil || sums[0].Completed != 2 || backend == "openai" && sums[0].Totals.Input != 57 {
 				t.Errorf("%s: %v, %+v", backend, err, sums)
 			}
 		}

@@ -43,7 +43,7 @@ func TestSessionsGoOnFromAnswersThatTheServerKeeps(t *testing.T) {
 			if err != nil || sums[0].Completed != 12 || sums[0].TTFT.Percentile(100) != 10 {
 				t.Fatalf("%s, %s: %v, %+v", c.backend, c.answers, err, sums[0])
 			}
-			inputs = append(inputs, sums[0].TotalInput)
+			inputs = append(inputs, sums[0].Totals.Input)
 		}
 		if alone := 4 * 3 * (6 + 3); inputs[0] <= alone || inputs[1] != inputs[0] || inputs[2] != inputs[0] || inputs[3] != inputs[0] {
 			t.Errorf("prompts of %d tokens, want as many, and more than %d", inputs, alone)

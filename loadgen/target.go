@@ -242,7 +242,7 @@ func (t *target) rateChanges() ([]metrics.RateChange, error) {
 
 // unsent says that a curve whose last rate is 0 had fewer requests than prompts.
 func (t *target) unsent(s *metrics.Summary) []string {
-	if t.Traffic.Curve == nil || t.Traffic.Duration > 0 || s.Interrupted || t.begun >= t.share() {
+	if t.Traffic.Curve == nil || t.Traffic.Duration > 0 || s.Ending.Interrupted || t.begun >= t.share() {
 		return nil
 	}
 	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", t.begun, t.share())}
@@ -250,7 +250,7 @@ func (t *target) unsent(s *metrics.Summary) []string {
 
 // short says that the caller's Source ended early.
 func (t *target) short(s *metrics.Summary) []string {
-	if t.Workload.Source == nil || t.Traffic.Duration > 0 || s.Interrupted || t.begun >= t.share() {
+	if t.Workload.Source == nil || t.Traffic.Duration > 0 || s.Ending.Interrupted || t.begun >= t.share() {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s were asked for, and the Source ended after %d", count(t.share(), "request"), t.begun)}

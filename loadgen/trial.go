@@ -240,11 +240,11 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 	atOnce := 0
 	for _, t := range tr.targets {
 		s := t.collector.Summary(t.took(took).Seconds())
-		s.Interrupted = ctx.Err() != nil || cut != nil
+		s.Ending.Interrupted = ctx.Err() != nil || cut != nil
 		if why, stopped := errors.AsType[AbortError](cut); stopped {
-			s.StoppedBy = string(why)
+			s.Ending.StoppedBy = string(why)
 		}
-		s.Warnings = append(append(s.Warnings, t.Shard.late(t.header.Epoch)...), tr.troubles(t)...)
+		s.Ending.Warnings = append(append(s.Ending.Warnings, t.Shard.late(t.header.Epoch)...), tr.troubles(t)...)
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
 	}
@@ -252,14 +252,14 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 	for i, t := range tr.targets {
 		s := sums[i]
 		if seen != nil {
-			s.Evidence, s.Age = t.evidence(*seen), metrics.FromHistogram(t.tally.Ages())
+			s.Evidence, s.Client.Age = t.evidence(*seen), metrics.FromHistogram(t.tally.Ages())
 			s.Evidence.OtherInFlight = atOnce - s.Truth.PeakConcurrency
 			s.Evidence.GPU = tr.gpuState(context.WithoutCancel(ctx), t)
 		}
-		s.Probes, s.Incomplete = t.probes, append(s.Incomplete, t.short(s)...)
-		s.Warnings = append(append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...), t.short(s)...)
+		s.Printed.Probes, s.Ending.Incomplete = t.probes, append(s.Ending.Incomplete, t.short(s)...)
+		s.Ending.Warnings = append(append(append(s.Ending.Warnings, t.warmUp.warnings()...), t.unsent(s)...), t.short(s)...)
 		t.witness.report(context.WithoutCancel(ctx), s, t.witness.most(t.probesSent(), t.Shard.Of))
-		if s.RateChanges, err = t.rateChanges(); err != nil {
+		if s.Printed.RateChanges, err = t.rateChanges(); err != nil {
 			return nil, t.named(err)
 		}
 	}

@@ -35,7 +35,7 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 		yield(nil, bad)
 	}
 	sums, err := (&trial{targets: []*target{b}}).measure(ctx)
-	if !errors.Is(err, bad) || len(sums) != 1 || !sums[0].Interrupted || sums[0].Completed+sums[0].Failed == 0 {
+	if !errors.Is(err, bad) || len(sums) != 1 || !sums[0].Ending.Interrupted || sums[0].Completed+sums[0].Failed == 0 {
 		t.Fatalf("%v, %+v", err, sums)
 	}
 }
@@ -65,7 +65,7 @@ func TestTargetsTakeTheRuleOfTheWholeRun(t *testing.T) {
 	}
 	whole := Plan{Targets: []*Plan{target("a"), target("b")}, Abort: AbortRule{Text: "3", Count: 3}}
 	sums, err := whole.Run(t.Context(), nil)
-	if why, stopped := errors.AsType[AbortError](err); !stopped || len(sums) != 2 || !sums[0].Interrupted {
+	if why, stopped := errors.AsType[AbortError](err); !stopped || len(sums) != 2 || !sums[0].Ending.Interrupted {
 		t.Errorf("%v, stopped by %q, %d summaries", err, why, len(sums))
 	}
 }

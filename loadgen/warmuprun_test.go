@@ -66,7 +66,7 @@ func TestWarmUpIsInTheRecordsAlone(t *testing.T) {
 func TestFailuresOfAWarmUpAreSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sum, _ := warmed(t, "status=500", Traffic{RequestRate: 40})
-		if found := strings.Join(sum.Warnings, "\n"); !strings.Contains(found, " of the warm-up failed, the first: 500 ") {
+		if found := strings.Join(sum.Ending.Warnings, "\n"); !strings.Contains(found, " of the warm-up failed, the first: 500 ") {
 			t.Errorf("warnings: %s", found)
 		}
 	})

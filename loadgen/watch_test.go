@@ -98,7 +98,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	<-taken
 	tr.unwatch()
 	for i, b := range tr.targets {
-		samples := b.collector.Summary(1).Trace.Samples
+		samples := b.collector.Summary(1).Kept.Trace.Samples
 		if len(samples) == 0 || *samples[0].GPUs[0].Power != 125.5 {
 			t.Errorf("target %d has %d samples", i, len(samples))
 		}
@@ -117,7 +117,7 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	tr := &trial{targets: []*target{b}}
 	tr.watch(time.Now())
 	tr.unwatch()
-	samples, said := b.collector.Summary(1).Trace.Samples, tr.troubles(b)
+	samples, said := b.collector.Summary(1).Kept.Trace.Samples, tr.troubles(b)
 	if len(samples) != 2 || samples[1].Error != "no access for <redacted>" {
 		t.Errorf("samples %v", samples)
 	}

@@ -93,8 +93,8 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		if err != nil || sums[0].Completed+sums[0].Failed != sent || sums[0].Failed != sent/50 || len(inUse) != 7 {
 			t.Fatalf("%v: %d of %d failed, of %d; %d days", err, sums[0].Failed, sums[0].Completed, sent, len(inUse))
 		}
-		if !sums[0].TTFT.Approximate() || !sums[0].ITL.Approximate() || len(sums[0].Errors) != 1001 {
-			t.Errorf("a bound was not reached: %q, %d messages", sums[0].Warnings, len(sums[0].Errors))
+		if !sums[0].TTFT.Approximate() || !sums[0].ITL.Approximate() || len(sums[0].Printed.Errors) != 1001 {
+			t.Errorf("a bound was not reached: %q, %d messages", sums[0].Ending.Warnings, len(sums[0].Printed.Errors))
 		}
 	})
 	fmt.Printf("a week of %d requests took %.0f s\n", sent, time.Since(began).Seconds())

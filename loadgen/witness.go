@@ -122,8 +122,8 @@ func (w *witness) others(after []scrape.Counters, most int64) string {
 // count adds to s what the server did for the run.
 func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	before, later := addedUp(w.before), addedUp(after)
-	s.SpecDecode = before.SpecDecode(later)
-	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
+	s.Printed.SpecDecode = before.SpecDecode(later)
+	s.Printed.Diffusion = before.Diffusion(later, s.When.Seconds+s.Header.WarmUp.Seconds())
 	if times := later.Times.Since(before.Times); times != (samples.Totals{}) {
 		s.Evidence.Server.Times = &times
 	}

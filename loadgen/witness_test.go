@@ -35,7 +35,7 @@ func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...
 func TestThroughputThatTheServerCountsIsOverTheWarmUpToo(t *testing.T) {
 	after := scrape.Counters{DenoisingSteps: 40, CanvasPositions: 400, CommittedTokens: 200}
 	for warmUp, want := range map[time.Duration]float64{0: 20, 10 * time.Second: 10} {
-		if d := testified(warmUp, 0, scrape.Counters{}, after).Diffusion; d == nil || d.CommittedThroughput != want {
+		if d := testified(warmUp, 0, scrape.Counters{}, after).Printed.Diffusion; d == nil || d.CommittedThroughput != want {
 			t.Errorf("after %v of warm-up %+v, want %v tokens/s", warmUp, d, want)
 		}
 	}
@@ -65,8 +65,8 @@ func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
 	} {
 		s := testified(0, 100, before, c.later...)
 		e, known := s.Evidence, c.mixed == ""
-		if !strings.HasPrefix(e.Server.Mixed, c.mixed) || (e.Server.Mixed == "") != known || (e.Server.PrefixQueries > 0) != known || (e.Server.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
-			t.Errorf("%s: %d of %d, %+v, %q", name, e.Server.PrefixHits, e.Server.PrefixQueries, s.SpecDecode, e.Server.Mixed)
+		if !strings.HasPrefix(e.Server.Mixed, c.mixed) || (e.Server.Mixed == "") != known || (e.Server.PrefixQueries > 0) != known || (e.Server.PrefixHits > 0) != known || (s.Printed.SpecDecode != nil) != known {
+			t.Errorf("%s: %d of %d, %+v, %q", name, e.Server.PrefixHits, e.Server.PrefixQueries, s.Printed.SpecDecode, e.Server.Mixed)
 		}
 		if several := !known && name != "beyond"; (e.Server.Restarted != "") != several {
 			t.Errorf("%s: it restarted: %q", name, e.Server.Restarted)

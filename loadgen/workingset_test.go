@@ -90,10 +90,10 @@ func TestBoundsMakeTheWorkingSet(t *testing.T) {
 				cache := jobs.Of(s).Cache.Known()
 				if s.Completed != w.sessions*w.turns || found != want || cache.Cached != want {
 					t.Errorf("%d sessions, bounded %t: %d requests completed, and the cache had %d of %d prompt tokens, by usage %d, want %d",
-						w.sessions, bounded, s.Completed, found, s.TotalInput, cache.Cached, want)
+						w.sessions, bounded, s.Completed, found, s.Totals.Input, cache.Cached, want)
 				}
 				t.Logf("%d sessions at %d requests and %d sessions at once: %d of %d prompt tokens found (%.1f %%), mean TTFT %.1f ms",
-					w.sessions, w.requests, w.atOnce, found, s.TotalInput, 100*float64(found)/float64(s.TotalInput), s.TTFT.Mean())
+					w.sessions, w.requests, w.atOnce, found, s.Totals.Input, 100*float64(found)/float64(s.Totals.Input), s.TTFT.Mean())
 			}
 		})
 	}
@@ -180,10 +180,10 @@ func TestMooncakeFindsItsPrefixes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := sums[0]
-			if s.Completed != len(rows) || s.TotalInput != all || int(hits.Load()) != want || want == 0 {
-				t.Errorf("%s: %d of %d requests completed, %d of %d prompt tokens found, want %d of %d", name, s.Completed, len(rows), hits.Load(), s.TotalInput, want, all)
+			if s.Completed != len(rows) || s.Totals.Input != all || int(hits.Load()) != want || want == 0 {
+				t.Errorf("%s: %d of %d requests completed, %d of %d prompt tokens found, want %d of %d", name, s.Completed, len(rows), hits.Load(), s.Totals.Input, want, all)
 			}
-			t.Logf("%s: %d of %d prompt tokens found", name, hits.Load(), s.TotalInput)
+			t.Logf("%s: %d of %d prompt tokens found", name, hits.Load(), s.Totals.Input)
 		})
 	}
 }

@@ -51,7 +51,7 @@ func NewCollector(h *Header, kinds ...*Kind) *Collector {
 	return &Collector{
 		header: h,
 		views:  newViews(h, kinds),
-		sum:    Summary{Header: h, Errors: tally.Messages{}},
+		sum:    Summary{Header: h, Printed: Printed{Errors: tally.Messages{}}},
 	}
 }
 
@@ -77,7 +77,7 @@ func (c *Collector) Add(r *record.Record) {
 	o := outcomeOf(r, c.scratch[:0])
 	c.scratch = o.ITL
 	if r.Phase == record.Main {
-		c.put(&c.sum.Lag, r.Lag().Seconds())
+		c.put(&c.sum.Client.Lag, r.Lag().Seconds())
 	}
 	gone := 0
 	if r.Answer.Chunks.Gapless() {
@@ -130,8 +130,8 @@ func (c *Collector) AddTimings(timings []Timing, completed int) {
 func (c *Collector) putE2EL(latency, queue float64) {
 	c.put(&c.sum.E2EL, latency)
 	if !math.IsNaN(queue) {
-		c.put(&c.sum.Queue, queue)
-		c.put(&c.sum.QueuedE2EL, queue+latency)
+		c.put(&c.sum.Client.Queue, queue)
+		c.put(&c.sum.Client.QueuedE2EL, queue+latency)
 	}
 }
 
@@ -140,19 +140,19 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	if c.KeepOutcomes && c.room(o.size()) {
 		kept := o
 		kept.ITL = slices.Clone(o.ITL)
-		c.sum.Outcomes = append(c.sum.Outcomes, kept)
+		c.sum.Kept.Outcomes = append(c.sum.Kept.Outcomes, kept)
 	}
 	if l := (Timing{o.Index, o.Latency, o.Queue}); c.KeepTimings && c.room(l.size()) {
-		c.sum.Timings = append(c.sum.Timings, l)
+		c.sum.Kept.Timings = append(c.sum.Kept.Timings, l)
 	}
 	if !o.Success {
 		c.fail(o)
 		return
 	}
 	c.sum.Completed++
-	c.sum.TotalInput += o.In
-	c.sum.TotalOutput += o.Out
-	c.sum.Carried.Add(o.Carried)
+	c.sum.Totals.Input += o.In
+	c.sum.Totals.Output += o.Out
+	c.sum.Totals.Carried.Add(o.Carried)
 	c.putE2EL(o.Latency, o.Queue)
 	if !o.Unstreamed {
 		c.put(&c.sum.TTFT, o.TTFT)
@@ -204,24 +204,24 @@ func (c *Collector) expected() int {
 // and maps with the Collector, so it is valid until the next Add.
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
-	s.Seconds, s.Began = seconds, c.header.Began()
+	s.When.Seconds, s.When.Began = seconds, c.header.Began()
 	s.ITL.gaps, s.ITL.ends = true, c.timeline.Ends()
 	if !c.header.Epoch.IsZero() {
-		s.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
+		s.When.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}
-	s.RequestThroughput = Rate(float64(s.Completed), seconds)
-	s.InputThroughput = Rate(float64(s.TotalInput), seconds)
-	s.OutputThroughput = Rate(float64(s.TotalOutput), seconds)
-	s.TotalThroughput = Rate(float64(s.TotalInput+s.TotalOutput), seconds)
-	if s.Carried.Audio > 0 && c.header.Config.Traits.Spoken {
-		s.RTFx = Rate(s.Carried.Audio, seconds)
+	s.Rates.Requests = Rate(float64(s.Completed), seconds)
+	s.Rates.Input = Rate(float64(s.Totals.Input), seconds)
+	s.Rates.Output = Rate(float64(s.Totals.Output), seconds)
+	s.Rates.Total = Rate(float64(s.Totals.Input+s.Totals.Output), seconds)
+	if s.Totals.Carried.Audio > 0 && c.header.Config.Traits.Spoken {
+		s.Rates.RTFx = Rate(s.Totals.Carried.Audio, seconds)
 	}
-	s.Goodput = math.NaN()
+	s.Rates.Goodput = math.NaN()
 	if c.header.Config.LimitsRequests() {
-		s.Goodput = Rate(float64(c.good), seconds)
+		s.Rates.Goodput = Rate(float64(c.good), seconds)
 	}
 	chunks, requests := c.timeline.Peaks(s.ITL.exact)
-	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
+	s.Rates.PeakOutput, s.Rates.PeakConcurrent = float64(chunks), requests
 	if !c.noTruth {
 		s.Truth = c.witness.result(seconds)
 		s.Truth.Course = c.course()
@@ -232,16 +232,16 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if c.KeepTrace && !c.traceDropped {
 		// Samples of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *samples.Sample) int { return cmp.Compare(a.At, b.At) })
-		s.Trace = new(c.trace) // a pointer into c would keep all of c
+		s.Kept.Trace = new(c.trace) // a pointer into c would keep all of c
 	}
-	s.Outcomes = slices.Clone(s.Outcomes)
-	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
-	s.Timings = slices.Clone(s.Timings)
-	slices.SortStableFunc(s.Timings, func(a, b Timing) int { return a.Index - b.Index })
+	s.Kept.Outcomes = slices.Clone(s.Kept.Outcomes)
+	slices.SortStableFunc(s.Kept.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
+	s.Kept.Timings = slices.Clone(s.Kept.Timings)
+	slices.SortStableFunc(s.Kept.Timings, func(a, b Timing) int { return a.Index - b.Index })
 	for _, e := range c.firstErrors {
-		s.FirstErrors = append(s.FirstErrors, e.Message)
+		s.Printed.FirstErrors = append(s.Printed.FirstErrors, e.Message)
 	}
-	s.Warnings = c.warnings()
+	s.Ending.Warnings = c.warnings()
 	return &s
 }
 
@@ -249,7 +249,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 // its length.
 func (c *Collector) inOnePiece(s *Summary) {
 	if c.header.Config.Whole && s.Truth != nil {
-		s.PeakOutput = float64(c.witness.whole.BusiestSecond())
+		s.Rates.PeakOutput = float64(c.witness.whole.BusiestSecond())
 	}
 }
 

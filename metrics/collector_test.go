@@ -44,10 +44,10 @@ func TestSummaryOfRecordsIsThatOfTheirTimes(t *testing.T) {
 	s := c.Summary(10)
 	got := map[string]float64{
 		"ttft": s.TTFT.Mean(), "tpot": s.TPOT.Mean(), "itl": s.ITL.Mean(), "e2el": s.E2EL.Mean(),
-		"queue": s.Queue.Mean(), "lag": s.Lag.Mean(), "queued e2el": s.QueuedE2EL.Mean(),
-		"request throughput": s.RequestThroughput, "output throughput": s.OutputThroughput,
-		"total throughput": s.TotalThroughput, "goodput": s.Goodput, "peak output": s.PeakOutput,
-		"peak concurrent": float64(s.PeakConcurrent),
+		"queue": s.Client.Queue.Mean(), "lag": s.Client.Lag.Mean(), "queued e2el": s.Client.QueuedE2EL.Mean(),
+		"request throughput": s.Rates.Requests, "output throughput": s.Rates.Output,
+		"total throughput": s.Rates.Total, "goodput": s.Rates.Goodput, "peak output": s.Rates.PeakOutput,
+		"peak concurrent": float64(s.Rates.PeakConcurrent),
 	}
 	want := map[string]float64{
 		"ttft": 500, "tpot": 500, "itl": 500, "e2el": 1500, "queue": 1000, "lag": 500, "queued e2el": 2500,
@@ -68,21 +68,21 @@ func TestFailedRequestsEnterNoLatency(t *testing.T) {
 		c.Add(r)
 	}
 	s := c.Summary(1)
-	if s.Completed != 0 || s.Failed != 20 || s.TotalInput+s.TotalOutput != 0 {
-		t.Errorf("%d completed, %d failed, %d and %d tokens", s.Completed, s.Failed, s.TotalInput, s.TotalOutput)
+	if s.Completed != 0 || s.Failed != 20 || s.Totals.Input+s.Totals.Output != 0 {
+		t.Errorf("%d completed, %d failed, %d and %d tokens", s.Completed, s.Failed, s.Totals.Input, s.Totals.Output)
 	}
-	if n := s.TTFT.Len() + s.TPOT.Len() + s.ITL.Len() + s.E2EL.Len() + s.Queue.Len() + s.QueuedE2EL.Len(); n != 0 {
+	if n := s.TTFT.Len() + s.TPOT.Len() + s.ITL.Len() + s.E2EL.Len() + s.Client.Queue.Len() + s.Client.QueuedE2EL.Len(); n != 0 {
 		t.Errorf("%d latencies", n)
 	}
-	if s.Lag.Len() != 20 {
-		t.Errorf("%d of lag", s.Lag.Len())
+	if s.Client.Lag.Len() != 20 {
+		t.Errorf("%d of lag", s.Client.Lag.Len())
 	}
-	if s.Errors["no 3"] != 2 {
-		t.Errorf("errors %v", s.Errors)
+	if s.Printed.Errors["no 3"] != 2 {
+		t.Errorf("errors %v", s.Printed.Errors)
 	}
 	want := []string{"no 0", "no 1", "no 1", "no 2", "no 2", "no 3", "no 3", "no 4", "no 4", "no 5"}
-	if !slices.Equal(s.FirstErrors, want) {
-		t.Errorf("first errors %q, want %q", s.FirstErrors, want)
+	if !slices.Equal(s.Printed.FirstErrors, want) {
+		t.Errorf("first errors %q, want %q", s.Printed.FirstErrors, want)
 	}
 }
 
@@ -91,8 +91,8 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 	for i := range 3000 {
 		c.Add(&record.Record{Index: i, Result: record.Result{Class: record.Connect, Error: fmt.Sprint(i)}})
 	}
-	if s := c.Summary(1); len(s.Errors) != 1001 || s.Errors["(other messages)"] != 2000 {
-		t.Errorf("%d messages, %d others", len(s.Errors), s.Errors["(other messages)"])
+	if s := c.Summary(1); len(s.Printed.Errors) != 1001 || s.Printed.Errors["(other messages)"] != 2000 {
+		t.Errorf("%d messages, %d others", len(s.Printed.Errors), s.Printed.Errors["(other messages)"])
 	}
 }
 
@@ -103,8 +103,8 @@ func TestWarmUpIsLeftOutAndDrainIsNotOurDelay(t *testing.T) {
 	for _, r := range records {
 		c.Add(r)
 	}
-	if s := c.Summary(1); s.Completed != 2 || s.TTFT.Len() != 2 || s.Queue.Len() != 2 || s.Lag.Len() != 1 {
-		t.Errorf("%d completed, %d, %d and %d values", s.Completed, s.TTFT.Len(), s.Queue.Len(), s.Lag.Len())
+	if s := c.Summary(1); s.Completed != 2 || s.TTFT.Len() != 2 || s.Client.Queue.Len() != 2 || s.Client.Lag.Len() != 1 {
+		t.Errorf("%d completed, %d, %d and %d values", s.Completed, s.TTFT.Len(), s.Client.Queue.Len(), s.Client.Lag.Len())
 	}
 }
 
@@ -116,9 +116,9 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 		capped.Add(r)
 	}
 	want, got := exact.Summary(12), capped.Summary(12)
-	if len(want.Warnings) != 0 || len(got.Warnings) != 1 ||
-		!strings.HasSuffix(got.Warnings[0], ": ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue, peak output token throughput, peak concurrent requests") {
-		t.Errorf("warnings %q and %q", want.Warnings, got.Warnings)
+	if len(want.Ending.Warnings) != 0 || len(got.Ending.Warnings) != 1 ||
+		!strings.HasSuffix(got.Ending.Warnings[0], ": ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue, peak output token throughput, peak concurrent requests") {
+		t.Errorf("warnings %q and %q", want.Ending.Warnings, got.Ending.Warnings)
 	}
 	for _, m := range Metrics {
 		w, g := m.Of(want), m.Of(got)
@@ -134,8 +134,8 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 			}
 		}
 	}
-	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.Answers) > 0 {
-		t.Errorf("peak %v, want about %v; %d answers", got.PeakOutput, want.PeakOutput, len(capped.timeline.Answers))
+	if math.Abs(got.Rates.PeakOutput-want.Rates.PeakOutput) > 0.2*want.Rates.PeakOutput || len(capped.timeline.Answers) > 0 {
+		t.Errorf("peak %v, want about %v; %d answers", got.Rates.PeakOutput, want.Rates.PeakOutput, len(capped.timeline.Answers))
 	}
 }
 
@@ -153,8 +153,8 @@ func TestSummaryIsNotChangedByLaterRecords(t *testing.T) {
 		c.Add(r)
 	}
 	c.Summary(6)
-	if s.Outcomes[0].Index != 10 || s.Outcomes[9].Index != 19 {
-		t.Errorf("outcomes from %d to %d", s.Outcomes[0].Index, s.Outcomes[9].Index)
+	if s.Kept.Outcomes[0].Index != 10 || s.Kept.Outcomes[9].Index != 19 {
+		t.Errorf("outcomes from %d to %d", s.Kept.Outcomes[0].Index, s.Kept.Outcomes[9].Index)
 	}
 	if s.Completed != 10 || s.ITL.Percentile(90) != before || len(s.TTFT.exact) != 10 {
 		t.Errorf("%d completed, P90 %v, was %v", s.Completed, s.ITL.Percentile(90), before)
@@ -180,8 +180,8 @@ func TestStatisticsOfNoValuesAreNought(t *testing.T) {
 
 func TestWithoutDurationThereAreNoRates(t *testing.T) {
 	s := NewCollector(&Header{}).Summary(0)
-	if !math.IsNaN(s.RequestThroughput) || !math.IsNaN(s.Goodput) {
-		t.Errorf("%v requests/s", s.RequestThroughput)
+	if !math.IsNaN(s.Rates.Requests) || !math.IsNaN(s.Rates.Goodput) {
+		t.Errorf("%v requests/s", s.Rates.Requests)
 	}
 }
 
@@ -215,8 +215,8 @@ func TestARequestThatIsLongerThanTheCapIsCounted(t *testing.T) {
 	c := NewCollector(&Header{})
 	c.Cap = 1
 	c.Add(arrived(record.Record{Times: record.Times{Sent: time.Second}, Tokens: record.Tokens{Out: 4}}, 1100, 1200, 1300, 1400))
-	if s := c.Summary(2); s.PeakOutput != 4 || s.PeakConcurrent != 1 {
-		t.Errorf("peaks %v and %d, want 4 and 1", s.PeakOutput, s.PeakConcurrent)
+	if s := c.Summary(2); s.Rates.PeakOutput != 4 || s.Rates.PeakConcurrent != 1 {
+		t.Errorf("peaks %v and %d, want 4 and 1", s.Rates.PeakOutput, s.Rates.PeakConcurrent)
 	}
 }
 
@@ -230,10 +230,10 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 	ends := &View[endTimes](got).ends
 	mean := ends.Mean()
 	got.Condense()
-	if got.Trace != nil || got.Outcomes != nil || ends.exact != nil || ends.Mean() != mean {
+	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || ends.exact != nil || ends.Mean() != mean {
 		t.Error("something is kept, or lost")
 	}
-	for _, m := range append(Metrics, Latency{Name: "lag", Of: func(s *Summary) *Distribution { return &s.Lag }}) {
+	for _, m := range append(Metrics, Latency{Name: "lag", Of: func(s *Summary) *Distribution { return &s.Client.Lag }}) {
 		w, g := m.Of(want), m.Of(got)
 		if g.exact != nil || g.sorted != nil || g.Approximate() || g.Len() != w.Len() {
 			t.Errorf("%s: %d values, %d kept", m.Name, g.Len(), len(g.exact))
@@ -258,23 +258,23 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 	}
 	want := record.Payload{Bytes: 200, Images: 4, Videos: 2, Inputs: 6, Audio: 5}
 	whole := bounded(records, 3, 0)
-	if s := whole.Summary(2); s.RTFx != 0 {
-		t.Errorf("RTFx of a chat with sounds: %g", s.RTFx)
+	if s := whole.Summary(2); s.Rates.RTFx != 0 {
+		t.Errorf("RTFx of a chat with sounds: %g", s.Rates.RTFx)
 	}
 	whole.header.Config.Traits.Spoken = true
 	whole.KeepTrace = true
 	s := whole.Summary(2)
-	if s.Carried != want || s.RTFx != 2.5 {
-		t.Errorf("%+v, RTFx %g", s.Carried, s.RTFx)
+	if s.Totals.Carried != want || s.Rates.RTFx != 2.5 {
+		t.Errorf("%+v, RTFx %g", s.Totals.Carried, s.Rates.RTFx)
 	}
-	if part := traced(Config{}, 10, records...).Within(Window{0, 10 * time.Second}); part.Carried != want {
-		t.Errorf("of a window: %+v", part.Carried)
+	if part := traced(Config{}, 10, records...).Within(Window{0, 10 * time.Second}); part.Totals.Carried != want {
+		t.Errorf("of a window: %+v", part.Totals.Carried)
 	}
 	crossed := traced(Config{}, 10, records...).Within(Window{500 * time.Millisecond, 10 * time.Second})
-	if crossed.Carried != want || crossed.Part.Crossing == 0 {
-		t.Errorf("of a window whose edge they cross: %+v", crossed.Carried)
+	if crossed.Totals.Carried != want || crossed.Parts.Of.Crossing == 0 {
+		t.Errorf("of a window whose edge they cross: %+v", crossed.Totals.Carried)
 	}
-	if text := bounded(records[1:2], 1, 0).Summary(0); text.RTFx != 0 {
-		t.Errorf("RTFx of text: %g", text.RTFx)
+	if text := bounded(records[1:2], 1, 0).Summary(0); text.Rates.RTFx != 0 {
+		t.Errorf("RTFx of text: %g", text.Rates.RTFx)
 	}
 }

@@ -44,7 +44,7 @@ const (
 
 // latencies are the Distributions of s by the names of their histograms.
 func (s *Summary) latencies() map[string]*Distribution {
-	all := map[string]*Distribution{lagHistogram: &s.Lag}
+	all := map[string]*Distribution{lagHistogram: &s.Client.Lag}
 	for _, m := range Metrics {
 		all[m.Name] = m.Of(s)
 	}
@@ -54,12 +54,13 @@ func (s *Summary) latencies() map[string]*Distribution {
 // End is the end line of a stream of s.
 func (s *Summary) End() (*End, error) {
 	e := &End{
-		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted, StoppedBy: s.StoppedBy,
-		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
-		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
+		Seconds: s.When.Seconds, Completed: s.Completed, Failed: s.Failed,
+		Interrupted: s.Ending.Interrupted, StoppedBy: s.Ending.StoppedBy,
+		SpecDecode: s.Printed.SpecDecode, Diffusion: s.Printed.Diffusion, Probes: s.Printed.Probes,
+		RateChanges: s.Reached(), Warnings: s.Ending.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
 	}
 	kept := s.latencies()
-	kept[ageHistogram] = &s.Age
+	kept[ageHistogram] = &s.Client.Age
 	if err := s.views.end(e, kept); err != nil {
 		return nil, err
 	}
@@ -93,26 +94,26 @@ func (e *End) histogram(name string) (*hdrhistogram.Histogram, error) {
 // Include adds what an end line has and the records before it do not. sameMachine says that an
 // earlier included shard ran on the same machine.
 func (s *Summary) Include(e *End, sameMachine bool) error {
-	s.Interrupted = s.Interrupted || e.Interrupted
-	s.StoppedBy = cmp.Or(s.StoppedBy, e.StoppedBy)
+	s.Ending.Interrupted = s.Ending.Interrupted || e.Interrupted
+	s.Ending.StoppedBy = cmp.Or(s.Ending.StoppedBy, e.StoppedBy)
 	// The server's counters are of all shards' traffic: one shard's counters are enough.
-	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
-	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
-	s.Probes = s.Probes.Merge(e.Probes)
+	s.Printed.SpecDecode = cmp.Or(s.Printed.SpecDecode, e.SpecDecode)
+	s.Printed.Diffusion = cmp.Or(s.Printed.Diffusion, e.Diffusion)
+	s.Printed.Probes = s.Printed.Probes.Merge(e.Probes)
 	for _, rise := range e.RateChanges {
 		// Each shard has all changes of the run.
-		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
-			s.RateChanges = append(s.RateChanges, rise)
+		if !slices.ContainsFunc(s.Printed.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
+			s.Printed.RateChanges = append(s.Printed.RateChanges, rise)
 		}
 	}
 	for _, w := range e.Warnings {
-		if !slices.Contains(s.Warnings, w) {
-			s.Warnings = append(s.Warnings, w)
+		if !slices.Contains(s.Ending.Warnings, w) {
+			s.Ending.Warn(w)
 		}
 	}
 	switch {
 	case e.Evidence == nil:
-		s.Unwatched++
+		s.Source.Unwatched++
 	case s.Evidence == nil:
 		whole := *e.Evidence
 		s.Evidence = &whole
@@ -121,7 +122,7 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 	}
 	ages, err := e.histogram(ageHistogram)
 	if ages != nil {
-		s.Age.adopt(ages)
+		s.Client.Age.adopt(ages)
 	}
 	return err
 }
@@ -156,21 +157,21 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.views.merge(other.views, later)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
-	c.sum.TotalInput += other.sum.TotalInput
-	c.sum.TotalOutput += other.sum.TotalOutput
-	c.sum.Carried.Add(&other.sum.Carried)
+	c.sum.Totals.Input += other.sum.Totals.Input
+	c.sum.Totals.Output += other.sum.Totals.Output
+	c.sum.Totals.Carried.Add(&other.sum.Totals.Carried)
 	c.good += other.good
 	c.gapsLost += other.gapsLost
 	c.refused += other.refused
-	c.sum.Errors.Merge(other.sum.Errors)
+	c.sum.Printed.Errors.Merge(other.sum.Printed.Errors)
 	for _, e := range other.firstErrors {
 		c.addFirst(e)
 	}
-	for _, o := range other.sum.Outcomes {
+	for _, o := range other.sum.Kept.Outcomes {
 		o.Start = tally.Moved(o.Start, later)
-		c.sum.Outcomes = append(c.sum.Outcomes, o)
+		c.sum.Kept.Outcomes = append(c.sum.Kept.Outcomes, o)
 	}
-	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
+	c.sum.Kept.Timings = append(c.sum.Kept.Timings, other.sum.Kept.Timings...)
 	c.trace.merge(&other.trace, later)
 }
 

@@ -20,7 +20,7 @@ func ExampleCollector() {
 		c.Add(r)
 	}
 	s := c.Summary(2)
-	fmt.Println(s.Completed, "requests,", s.OutputThroughput, "tokens a second")
+	fmt.Println(s.Completed, "requests,", s.Rates.Output, "tokens a second")
 	fmt.Println("TTFT", s.TTFT.Median(), "ms, TPOT", s.TPOT.Percentile(99), "ms")
 	fmt.Println("at most", s.Truth.PeakConcurrency, "in flight")
 	// Output:

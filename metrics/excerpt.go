@@ -80,8 +80,8 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 		return
 	}
 	e.sum.Completed++
-	e.sum.TotalInput += o.In
-	e.sum.Carried.Add(o.Carried)
+	e.sum.Totals.Input += o.In
+	e.sum.Totals.Carried.Add(o.Carried)
 	if good(&o, e.header.Config.Goodput) {
 		e.good++
 	}
@@ -106,20 +106,20 @@ func (e *excerpt) arrivals(r *record.Record) {
 }
 
 func (e *excerpt) summary() *Summary {
-	e.sum.TotalOutput = e.output
+	e.sum.Totals.Output = e.output
 	e.witness.whole, e.witness.inFlight = e.whole, e.inFlight
 	s := e.Summary(e.part.Seconds())
 	s.views = append(s.views, e.of.views.shared()...)
 	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
-	s.Part = &e.part
-	s.Began = e.part.From
+	s.Parts.Of = &e.part
+	s.When.Began = e.part.From
 	if !s.Header.Epoch.IsZero() {
-		s.Date = s.Header.Epoch.Add(e.part.To)
+		s.When.Date = s.Header.Epoch.Add(e.part.To)
 	}
 	chunks, requests := e.busy.Peaks()
-	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
+	s.Rates.PeakOutput, s.Rates.PeakConcurrent = float64(chunks), requests
 	e.inOnePiece(s)
 	s.pooled()
 	return s

@@ -16,7 +16,7 @@ const maxFirstErrors = 10
 
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
-	c.sum.Errors.Count(o.Error, 1)
+	c.sum.Printed.Errors.Count(o.Error, 1)
 	c.addFirst(firstError{o.Index, o.Error})
 }
 

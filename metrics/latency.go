@@ -29,9 +29,9 @@ var Latencies = []Latency{
 	{"e2el", "E2EL", "End-to-end latency", "from sending a request to its last chunk",
 		func(s *Summary) *Distribution { return &s.E2EL }},
 	{"client_queue_time", "QUEUE", "Client-side queueing", "from when a request was due until it had a slot",
-		func(s *Summary) *Distribution { return &s.Queue }},
+		func(s *Summary) *Distribution { return &s.Client.Queue }},
 	{"e2el_including_client_queue", "QUEUE+E2EL", "Queue-inclusive end-to-end latency",
-		"queue and E2EL of a request together", func(s *Summary) *Distribution { return &s.QueuedE2EL }},
+		"queue and E2EL of a request together", func(s *Summary) *Distribution { return &s.Client.QueuedE2EL }},
 	{"job", "job time", "Job time", "from when a session was first due to the end of its last response", jobTime},
 }
 

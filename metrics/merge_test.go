@@ -63,15 +63,15 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 						metric, name, most, len(g.exact), g.Len(), g.clamped, len(w.exact), w.Len(), w.clamped)
 				}
 			}
-			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Warnings)), slices.Sorted(slices.Values(got.Warnings))); diff != "" {
+			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Ending.Warnings)), slices.Sorted(slices.Values(got.Ending.Warnings))); diff != "" {
 				t.Errorf("%s up to %d: %s", name, most, diff)
 			}
 			if merged.timeline.Folded() != whole.timeline.Folded() || folded(merged) != folded(whole) {
 				t.Errorf("%s up to %d: folded differently", name, most)
 			}
-			if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || math.Abs(float64(got.PeakConcurrent-want.PeakConcurrent)) > 0.2*float64(want.PeakConcurrent) ||
+			if math.Abs(got.Rates.PeakOutput-want.Rates.PeakOutput) > 0.2*want.Rates.PeakOutput || math.Abs(float64(got.Rates.PeakConcurrent-want.Rates.PeakConcurrent)) > 0.2*float64(want.Rates.PeakConcurrent) ||
 				got.Truth.MeanConcurrency != want.Truth.MeanConcurrency {
-				t.Errorf("%s up to %d: peaks %v and %d, want %v and %d", name, most, got.PeakOutput, got.PeakConcurrent, want.PeakOutput, want.PeakConcurrent)
+				t.Errorf("%s up to %d: peaks %v and %d, want %v and %d", name, most, got.Rates.PeakOutput, got.Rates.PeakConcurrent, want.Rates.PeakOutput, want.Rates.PeakConcurrent)
 			}
 		}
 	}

@@ -25,18 +25,18 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 	for i, r := range records {
 		bounded.Add(r)
 		bounded.AddSample(&samples.Sample{At: r.Times.Sent})
-		if s := bounded.Summary(1); i == 100 && (s.Trace.Records.Len() != 101 || len(s.Trace.Samples) != 101 || len(s.Outcomes) != 101) {
-			t.Errorf("after 101 requests %d records, %d samples and %d outcomes are there", s.Trace.Records.Len(), len(s.Trace.Samples), len(s.Outcomes))
+		if s := bounded.Summary(1); i == 100 && (s.Kept.Trace.Records.Len() != 101 || len(s.Kept.Trace.Samples) != 101 || len(s.Kept.Outcomes) != 101) {
+			t.Errorf("after 101 requests %d records, %d samples and %d outcomes are there", s.Kept.Trace.Records.Len(), len(s.Kept.Trace.Samples), len(s.Kept.Outcomes))
 		}
 	}
 	want, got := whole.Summary(12), bounded.Summary(12)
-	if got.Trace != nil || got.Outcomes != nil || bounded.trace.Records.Len() > 0 || bounded.sum.Outcomes != nil {
+	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || bounded.trace.Records.Len() > 0 || bounded.sum.Kept.Outcomes != nil {
 		t.Error("something is kept")
 	}
-	if len(want.Warnings) != 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "and was dropped: the run has no windows") {
-		t.Errorf("warnings %q and %q", want.Warnings, got.Warnings)
+	if len(want.Ending.Warnings) != 0 || len(got.Ending.Warnings) != 1 || !strings.Contains(got.Ending.Warnings[0], "and was dropped: the run has no windows") {
+		t.Errorf("warnings %q and %q", want.Ending.Warnings, got.Ending.Warnings)
 	}
-	if got.Completed != want.Completed || got.E2EL.Percentile(99) != want.E2EL.Percentile(99) || want.Trace.Records.Len() != 500 || len(want.Outcomes) != 500 {
+	if got.Completed != want.Completed || got.E2EL.Percentile(99) != want.E2EL.Percentile(99) || want.Kept.Trace.Records.Len() != 500 || len(want.Kept.Outcomes) != 500 {
 		t.Errorf("%d completed, P99 %v; %d and %v of all", got.Completed, got.E2EL.Percentile(99), want.Completed, want.E2EL.Percentile(99))
 	}
 }
@@ -52,13 +52,13 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 	for range RequestCap {
 		c.Add(r)
 	}
-	if s := c.Summary(1); len(s.Warnings) != 0 {
-		t.Errorf("at a million: %q", s.Warnings)
+	if s := c.Summary(1); len(s.Ending.Warnings) != 0 {
+		t.Errorf("at a million: %q", s.Ending.Warnings)
 	}
 	c.Add(r)
 	s := c.Summary(1)
 	if !s.TTFT.Approximate() || !View[endTimes](s).ends.Approximate() || s.ITL.Approximate() || c.timeline.Answers != nil || !folded(c) {
-		t.Errorf("past a million: %q", s.Warnings)
+		t.Errorf("past a million: %q", s.Ending.Warnings)
 	}
 }
 
@@ -123,8 +123,8 @@ func TestGoodputLimitsTTFO(t *testing.T) {
 		r.Index = i
 		c.Add(r)
 	}
-	if s := c.Summary(1); s.Goodput != 3 {
-		t.Errorf("%v good requests a second, want 3", s.Goodput)
+	if s := c.Summary(1); s.Rates.Goodput != 3 {
+		t.Errorf("%v good requests a second, want 3", s.Rates.Goodput)
 	}
 	if o := OutcomeOf(thoughtful(0, 0)); !math.IsInf(o.TTFO, 1) {
 		t.Errorf("an answer without output has a TTFO of %v s", o.TTFO)

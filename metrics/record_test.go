@@ -29,14 +29,14 @@ const refusal = "1 request counted as failed: the answer is stamped before the r
 
 func checkRefused(t *testing.T, s *Summary) {
 	t.Helper()
-	if s.Completed != 4 || s.Failed != 1 || s.TotalOutput != 8 {
-		t.Errorf("%d completed, %d failed, %d tokens", s.Completed, s.Failed, s.TotalOutput)
+	if s.Completed != 4 || s.Failed != 1 || s.Totals.Output != 8 {
+		t.Errorf("%d completed, %d failed, %d tokens", s.Completed, s.Failed, s.Totals.Output)
 	}
 	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 {
 		t.Errorf("TTFT %v of %d, TPOT %v, %d gaps", s.TTFT.Mean(), s.TTFT.Len(), s.TPOT.Mean(), s.ITL.Len())
 	}
-	if len(s.Warnings) != 1 || s.Warnings[0] != refusal {
-		t.Errorf("warnings %q", s.Warnings)
+	if len(s.Ending.Warnings) != 1 || s.Ending.Warnings[0] != refusal {
+		t.Errorf("warnings %q", s.Ending.Warnings)
 	}
 }
 
@@ -81,11 +81,11 @@ func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
 		}
 	}
 	s := c.Summary(2)
-	if s.TTFT.Len() != 1 || s.TPOT.Len() != 1 || s.E2EL.Len() != 2 || s.TotalOutput != 40+streamed.Tokens.Out {
-		t.Errorf("%d TTFTs, %d TPOTs, %d E2ELs, %d tokens", s.TTFT.Len(), s.TPOT.Len(), s.E2EL.Len(), s.TotalOutput)
+	if s.TTFT.Len() != 1 || s.TPOT.Len() != 1 || s.E2EL.Len() != 2 || s.Totals.Output != 40+streamed.Tokens.Out {
+		t.Errorf("%d TTFTs, %d TPOTs, %d E2ELs, %d tokens", s.TTFT.Len(), s.TPOT.Len(), s.E2EL.Len(), s.Totals.Output)
 	}
-	if part := s.Within(Window{0, time.Second}); part.TTFT.Len() != 0 || part.E2EL.Len() != 1 || part.TotalOutput != 40 {
-		t.Errorf("a window has %d TTFTs, %d E2ELs, %d tokens", part.TTFT.Len(), part.E2EL.Len(), part.TotalOutput)
+	if part := s.Within(Window{0, time.Second}); part.TTFT.Len() != 0 || part.E2EL.Len() != 1 || part.Totals.Output != 40 {
+		t.Errorf("a window has %d TTFTs, %d E2ELs, %d tokens", part.TTFT.Len(), part.E2EL.Len(), part.Totals.Output)
 	}
 }
 

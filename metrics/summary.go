@@ -43,57 +43,88 @@ import (
 // Config. Goodput is also NaN if there was no SLO. Its receiver owns it.
 type Summary struct {
 	Header *Header
-	// Origin is where the run was read; zero for a run that was not read.
-	Origin Origin
+	Source Source
+	When   When
+
+	Completed, Failed int // requests
+	Totals            Totals
+	Rates             Rates
+
+	TTFT, TPOT, ITL, E2EL Distribution // completed requests
+	Client                Client
+
+	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
+	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
+	Trust    *verdict.Trust     // the verdict; nil before the run is judged
+
+	Printed Printed
+	Kept    Kept
+	Parts   Parts
+	Ending  Ending
+
+	views views // see View
+}
+
+// Source is where the numbers of a run come from.
+type Source struct {
+	Origin Origin // where it was read; zero for a run that was not read
 	// Fingerprint is the same for copies of one result, whatever their names. It is empty for a run with
 	// an id, and for a block with few numbers.
 	Fingerprint string
-
 	// VLLM is the last release that prints the lines of the block that was read; empty if the
 	// latest does.
 	VLLM string
-	// Date is when the run ended, by the wall clock; zero if unknown.
-	Date time.Time
+
+	Shards    *Shards // of a run that was merged from several; nil for any other
+	Unwatched int     // shards that left no evidence
+}
+
+// When is when a run was.
+type When struct {
+	Date time.Time // when it ended, by the wall clock; zero if unknown
 	// Began is when the measured part began, on the clock of the Records, and Seconds how
 	// long it took, as wall time of the client.
 	Began   time.Duration
 	Seconds float64
+}
 
-	Completed, Failed int     // requests
-	TotalInput        int     // prompt tokens of completed requests
-	TotalOutput       int     // output tokens of completed requests
-	RequestThroughput float64 // completed requests a second
-	Goodput           float64 // completed requests a second that met every SLO
-	InputThroughput   float64 // tokens a second
-	// InputRate is the sequences a second of a pooling endpoint, which takes several in a request; NaN
-	// for other endpoints.
-	InputRate        float64
-	OutputThroughput float64 // tokens a second
-	// PeakOutput is the most chunks that arrived in one second; tokens, if answers are not streamed.
-	PeakOutput      float64
-	PeakConcurrent  int            // most requests that touched one second
-	TotalThroughput float64        // input and output tokens a second
-	Carried         record.Payload // what completed requests carried together
-	// RTFx is the seconds of sound that completed transcriptions carried, a second; 0 for other APIs.
+// Totals are of completed requests.
+type Totals struct {
+	Input   int            // prompt tokens
+	Output  int            // output tokens
+	Carried record.Payload // what they carried together
+}
+
+// Rates are what the server did in a second.
+type Rates struct {
+	Requests float64 // completed requests
+	Goodput  float64 // completed requests that met every SLO
+	Input    float64 // prompt tokens
+	Output   float64 // output tokens
+	Total    float64 // input and output tokens
+	// Sequences are of a pooling endpoint, which takes several in a request; NaN for other endpoints.
+	Sequences float64
+	// RTFx is the seconds of sound that completed transcriptions carried; 0 for other APIs.
 	RTFx float64
+	// PeakOutput is the most chunks that arrived in one second; tokens, if answers are not streamed.
+	PeakOutput     float64
+	PeakConcurrent int // most requests that touched one second
+}
 
-	TTFT, TPOT, ITL, E2EL Distribution // completed requests
-	Queue                 Distribution // completed requests
-	QueuedE2EL            Distribution // Queue and E2EL together
-	Lag                   Distribution // every measured request
+// Client is how long requests and their answers waited at the client.
+type Client struct {
+	Queue      Distribution // of completed requests
+	QueuedE2EL Distribution // Queue and E2EL of a completed request together
+	Lag        Distribution // of every measured request
+	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
+	Age Distribution
+}
 
+// Printed is what vLLM's client prints and writes of a run besides.
+type Printed struct {
 	Errors tally.Messages // failed requests by message
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
-
-	Truth    *Truth             // what the numbers above leave out; nil unless it comes from Records
-	Evidence *evidence.Evidence // what the load generator noticed; nil if nothing watched
-	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
-	Age   Distribution
-	Trust *verdict.Trust // the verdict; nil before the run is judged
-
-	Shards    *Shards // of a run that was merged from several; nil for any other
-	Unwatched int     // shards that left no evidence
 
 	SpecDecode *samples.SpecDecode
 	Diffusion  *samples.Diffusion
@@ -101,18 +132,26 @@ type Summary struct {
 	// RateChanges are the changes of the whole ramp, which an interrupted run does not finish: see
 	// Reached.
 	RateChanges []RateChange
+}
 
-	Outcomes []Outcome      // in dataset order, if they were kept
-	Timings  []Timing       // likewise
-	Trace    *Trace         // nil unless it was kept
-	Part     *Part          // the part of a run that the numbers are about; nil for the whole run
-	Window   *Summary       // of a requested part; nil for none
-	Slices   []Slice        // if requested
-	Spans    []Distribution // by spans.Span, if requested; empty without a Trace
-	Watched  *Slice         // the whole run, if it was sampled and has no Slices
+// Kept are the single requests of a run, if they were kept.
+type Kept struct {
+	Outcomes []Outcome // in dataset order
+	Timings  []Timing  // likewise
+	Trace    *Trace    // nil unless it was kept
+}
 
-	views views // see View
+// Parts are parts of a run.
+type Parts struct {
+	Of      *Part          // the part that the numbers are about; nil for the whole run
+	Window  *Summary       // of a requested part; nil for none
+	Slices  []Slice        // if requested
+	Watched *Slice         // the whole run, if it was sampled and has no Slices
+	Spans   []Distribution // by spans.Span, if requested; empty without a Trace
+}
 
+// Ending is how a run ended.
+type Ending struct {
 	Interrupted bool   // stopped before all requests were sent and answered
 	StoppedBy   string // by what, unless it was an interrupt
 	// Incomplete is what is missing from the load, or from the record stream. The Warnings, which a
@@ -121,14 +160,17 @@ type Summary struct {
 	Warnings   []string
 }
 
+// Warn adds warnings.
+func (e *Ending) Warn(texts ...string) { e.Warnings = append(e.Warnings, texts...) }
+
 // Unknown is a Summary in which everything is unknown.
 func Unknown() *Summary {
 	nan := math.NaN()
 	s := &Summary{
-		Header:  &Header{Config: UnknownConfig()},
-		Seconds: nan, Completed: -1, Failed: -1, TotalInput: -1, TotalOutput: -1,
-		RequestThroughput: nan, Goodput: nan, InputThroughput: nan, OutputThroughput: nan,
-		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan, InputRate: nan,
+		Header: &Header{Config: UnknownConfig()}, When: When{Seconds: nan},
+		Completed: -1, Failed: -1, Totals: Totals{Input: -1, Output: -1},
+		Rates: Rates{Requests: nan, Goodput: nan, Input: nan, Output: nan, Total: nan, Sequences: nan, RTFx: nan,
+			PeakOutput: nan, PeakConcurrent: -1},
 	}
 	for _, m := range Metrics {
 		m.Of(s).Quoted = NewQuote()
@@ -139,11 +181,11 @@ func Unknown() *Summary {
 // pooled gives a pooling endpoint its own rate, and takes from it what only text has.
 func (s *Summary) pooled() {
 	if !s.Header.Config.Traits.Pooled {
-		s.InputRate = math.NaN()
+		s.Rates.Sequences = math.NaN()
 		return
 	}
-	s.InputRate = Rate(float64(s.Carried.Inputs), s.Seconds)
-	s.TotalOutput, s.OutputThroughput, s.PeakOutput = -1, math.NaN(), math.NaN()
+	s.Rates.Sequences = Rate(float64(s.Totals.Carried.Inputs), s.When.Seconds)
+	s.Totals.Output, s.Rates.Output, s.Rates.PeakOutput = -1, math.NaN(), math.NaN()
 }
 
 // Settle sorts the values of all latencies, on all cores and without copies of most. Call it once
@@ -162,7 +204,7 @@ func (s *Summary) Settle() {
 // Condense drops the requests and values of a Summary that is kept with many others. Each latency
 // keeps 205 KB: its statistics, the requested percentiles and P99, and its histogram.
 func (s *Summary) Condense() {
-	s.Trace, s.Outcomes, s.Timings, s.Window, s.Slices = nil, nil, nil, nil, nil
+	s.Kept.Trace, s.Kept.Outcomes, s.Kept.Timings, s.Parts.Window, s.Parts.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
 	for _, d := range s.latencies() {
 		d.condense(percentiles)
@@ -173,7 +215,7 @@ func (s *Summary) Condense() {
 }
 
 // Tokens are the prompt and output tokens of completed requests together.
-func (s *Summary) Tokens() int { return max(s.TotalInput, 0) + max(s.TotalOutput, 0) }
+func (s *Summary) Tokens() int { return max(s.Totals.Input, 0) + max(s.Totals.Output, 0) }
 
 // Users is how many users the load stands for: its --max-concurrency, or else the most requests in
 // flight. It is NaN if neither is known.
@@ -183,8 +225,8 @@ func (s *Summary) Users() float64 {
 		return float64(s.Header.Config.MaxConcurrency)
 	case s.Truth != nil && s.Truth.PeakConcurrency > 0:
 		return float64(s.Truth.PeakConcurrency)
-	case s.PeakConcurrent > 0:
-		return float64(s.PeakConcurrent)
+	case s.Rates.PeakConcurrent > 0:
+		return float64(s.Rates.PeakConcurrent)
 	}
 	return math.NaN()
 }
@@ -207,9 +249,10 @@ func (s *Summary) Overloaded() (why string) {
 func (s *Summary) Reached() []RateChange {
 	if s.Header.Epoch.IsZero() {
 		// A result file has only those, and its date may lack the last second's fraction.
-		return s.RateChanges
+		return s.Printed.RateChanges
 	}
-	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
+	return slices.DeleteFunc(slices.Clone(s.Printed.RateChanges),
+		func(c RateChange) bool { return c.At.After(s.When.Date) })
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

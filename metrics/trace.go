@@ -44,7 +44,7 @@ func (c *Collector) room(bytes int) bool {
 		return false
 	}
 	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
-		c.traceDropped, c.trace, c.sum.Outcomes, c.sum.Timings = true, Trace{}, nil, nil
+		c.traceDropped, c.trace, c.sum.Kept.Outcomes, c.sum.Kept.Timings = true, Trace{}, nil, nil
 	}
 	return !c.traceDropped
 }

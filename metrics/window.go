@@ -30,10 +30,10 @@ func (w Window) Shift(d time.Duration) Window { return Window{w.From + d, w.To +
 
 // Whole is the run's measured part on the clock of its Records.
 func (s *Summary) Whole() Window {
-	if math.IsNaN(s.Seconds) {
-		return Window{s.Began, s.Began}
+	if math.IsNaN(s.When.Seconds) {
+		return Window{s.When.Began, s.When.Began}
 	}
-	return Window{s.Began, s.Began + seconds(s.Seconds)}
+	return Window{s.When.Began, s.When.Began + seconds(s.When.Seconds)}
 }
 
 // Loaded is the window with the full load, by the Trace: from the first measured request sent to
@@ -57,10 +57,10 @@ func (s *Summary) Loaded() (Window, bool) {
 // Measured yields the Records of the Trace without the warm-up. Each is valid until the next.
 func (s *Summary) Measured() iter.Seq[*record.Record] {
 	return func(yield func(*record.Record) bool) {
-		if s.Trace == nil {
+		if s.Kept.Trace == nil {
 			return
 		}
-		for r := range s.Trace.Records.All() {
+		for r := range s.Kept.Trace.Records.All() {
 			if r.Phase != record.WarmUp && !yield(r) {
 				return
 			}

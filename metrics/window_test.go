@@ -53,24 +53,24 @@ func edges() []*record.Record {
 
 func TestAWindowHasTheLatenciesOfWhatLiesWhollyInside(t *testing.T) {
 	s := traced(Config{RequestRate: math.Inf(1)}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
-	if want := (Part{Window: Window{time.Second, 2 * time.Second}, Requests: 11, Inside: 4, Crossing: 5}); *s.Part != want {
-		t.Errorf("%+v, want %+v", *s.Part, want)
+	if want := (Part{Window: Window{time.Second, 2 * time.Second}, Requests: 11, Inside: 4, Crossing: 5}); *s.Parts.Of != want {
+		t.Errorf("%+v, want %+v", *s.Parts.Of, want)
 	}
 	for name, pair := range map[string][2]float64{
 		"TTFTs": {float64(s.TTFT.Len()), 4}, "TTFT": {s.TTFT.Mean(), (200 + 200 + 100 + 50) / 4.0},
 		"TPOTs": {float64(s.TPOT.Len()), 2}, "TPOT": {s.TPOT.Mean(), 300},
 		"ITLs": {float64(s.ITL.Len()), 2}, "E2EL": {s.E2EL.Mean(), (500 + 200 + 400) / 3.0},
-		"queues": {float64(s.Queue.Len()), 3},
+		"queues": {float64(s.Client.Queue.Len()), 3},
 	} {
 		if !near(pair[0], pair[1]) {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
 	}
-	if s.Whole() != s.Part.Window {
+	if s.Whole() != s.Parts.Of.Window {
 		t.Errorf("it is from %v", s.Whole())
 	}
-	if s.Trust != nil || s.Trace != nil {
-		t.Errorf("trust %v, trace %v", s.Trust, s.Trace)
+	if s.Trust != nil || s.Kept.Trace != nil {
+		t.Errorf("trust %v, trace %v", s.Trust, s.Kept.Trace)
 	}
 }
 
@@ -79,10 +79,10 @@ func TestAWindowHasTheThroughputOfWhatCameInside(t *testing.T) {
 	// Completed: those sent at 900, 1000, 1400 and 1600 ms. Tokens: 2, 2, 1, 2, then
 	// 2 of 3 and 1 of 2.
 	for name, pair := range map[string][2]float64{
-		"seconds": {s.Seconds, 1}, "completed": {float64(s.Completed), 4}, "requests": {s.RequestThroughput, 4},
-		"input": {s.InputThroughput, 40}, "output": {s.OutputThroughput, 10}, "total": {s.TotalThroughput, 50},
-		"goodput": {s.Goodput, 2}, "failed": {float64(s.Failed), 2},
-		"peak output": {s.PeakOutput, 8}, // two more come at 2.00 s, which begins another second
+		"seconds": {s.When.Seconds, 1}, "completed": {float64(s.Completed), 4}, "requests": {s.Rates.Requests, 4},
+		"input": {s.Rates.Input, 40}, "output": {s.Rates.Output, 10}, "total": {s.Rates.Total, 50},
+		"goodput": {s.Rates.Goodput, 2}, "failed": {float64(s.Failed), 2},
+		"peak output": {s.Rates.PeakOutput, 8}, // two more come at 2.00 s, which begins another second
 
 		// From 1.99 s those sent at 500, 1600, 1900 and 1990 ms are in flight.
 		"peak concurrency": {float64(s.Truth.PeakConcurrency), 4},
@@ -92,8 +92,8 @@ func TestAWindowHasTheThroughputOfWhatCameInside(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
 	}
-	if s.PeakConcurrent != 6 || s.Errors["no"] != 2 || len(s.FirstErrors) != 2 {
-		t.Errorf("peak concurrent %d, errors %v, %v", s.PeakConcurrent, s.Errors, s.FirstErrors)
+	if s.Rates.PeakConcurrent != 6 || s.Printed.Errors["no"] != 2 || len(s.Printed.FirstErrors) != 2 {
+		t.Errorf("peak concurrent %d, errors %v, %v", s.Rates.PeakConcurrent, s.Printed.Errors, s.Printed.FirstErrors)
 	}
 }
 
@@ -104,15 +104,15 @@ func TestTheWindowOfAllIsTheRun(t *testing.T) {
 	}
 	run := traced(Config{RequestRate: 5, Goodput: []SLO{{"ttft", 500}}}, 15, records...)
 	part := run.Within(run.Whole())
-	if part.Part.Inside != 300 || part.Part.Crossing != 0 {
-		t.Errorf("%+v", part.Part)
+	if part.Parts.Of.Inside != 300 || part.Parts.Of.Crossing != 0 {
+		t.Errorf("%+v", part.Parts.Of)
 	}
 	for _, m := range Metrics {
 		if a, b := m.Of(run), m.Of(part); a.Len() != b.Len() || a.Mean() != b.Mean() || a.Percentile(99) != b.Percentile(99) {
 			t.Errorf("%s: %d of mean %v, in the run %d of %v", m.Name, b.Len(), b.Mean(), a.Len(), a.Mean())
 		}
 	}
-	a, b := []float64{run.RequestThroughput, run.OutputThroughput, run.InputThroughput, run.Goodput}, []float64{part.RequestThroughput, part.OutputThroughput, part.InputThroughput, part.Goodput}
+	a, b := []float64{run.Rates.Requests, run.Rates.Output, run.Rates.Input, run.Rates.Goodput}, []float64{part.Rates.Requests, part.Rates.Output, part.Rates.Input, part.Rates.Goodput}
 	for i := range a {
 		if a[i] != b[i] {
 			t.Errorf("throughput %d: %v, in the run %v", i, b[i], a[i])
@@ -127,8 +127,8 @@ func TestAnEmptyWindowIsEmpty(t *testing.T) {
 	run := traced(Config{}, 3, edges()...)
 	for _, w := range []Window{{5 * time.Second, 6 * time.Second}, {1010 * msec, 1010 * msec}} {
 		s := run.Within(w)
-		if s.Completed != 0 || s.TotalOutput != 0 || s.PeakOutput != 0 || s.TTFT.Len() != 0 || s.Part.Inside != 0 {
-			t.Errorf("%v: %+v, completed %d, output %d", w, s.Part, s.Completed, s.TotalOutput)
+		if s.Completed != 0 || s.Totals.Output != 0 || s.Rates.PeakOutput != 0 || s.TTFT.Len() != 0 || s.Parts.Of.Inside != 0 {
+			t.Errorf("%v: %+v, completed %d, output %d", w, s.Parts.Of, s.Completed, s.Totals.Output)
 		}
 	}
 }
@@ -138,11 +138,11 @@ func TestAWindowWithoutChunkTimesHasNoITL(t *testing.T) {
 	r.Answer.Chunks = r.Answer.Chunks.Ends()
 	run := traced(Config{}, 1, r, sentAt(0, 100, 200))
 	// Of the first, whose chunks are spread evenly, two came by then.
-	if s := run.Within(Window{0, 250 * msec}); s.OutputThroughput != 16 || s.ITL.Len() != 1 {
-		t.Errorf("%v tokens a second, %d gaps", s.OutputThroughput, s.ITL.Len())
+	if s := run.Within(Window{0, 250 * msec}); s.Rates.Output != 16 || s.ITL.Len() != 1 {
+		t.Errorf("%v tokens a second, %d gaps", s.Rates.Output, s.ITL.Len())
 	}
-	if s := run.Within(run.Whole()); !math.IsNaN(s.ITL.Mean()) || s.TotalOutput != 6 || s.PeakOutput != 6 {
-		t.Errorf("ITL %v, %d tokens, peak %v", s.ITL.Mean(), s.TotalOutput, s.PeakOutput)
+	if s := run.Within(run.Whole()); !math.IsNaN(s.ITL.Mean()) || s.Totals.Output != 6 || s.Rates.PeakOutput != 6 {
+		t.Errorf("ITL %v, %d tokens, peak %v", s.ITL.Mean(), s.Totals.Output, s.Rates.PeakOutput)
 	}
 }
 
@@ -179,10 +179,10 @@ func TestThePeakOfAnswersInOnePieceIsOfTheirTokens(t *testing.T) {
 		return arrived(record.Record{Times: record.Times{Sent: 100 * time.Millisecond}, Tokens: record.Tokens{Out: out}, Answer: record.Answer{Unstreamed: true}}, end)
 	}
 	run := traced(Config{Whole: true, RequestRate: math.Inf(1)}, 4, whole(1100, 20), whole(1300, 30), whole(3500, 5))
-	if run.PeakOutput != 50 {
-		t.Errorf("%v tokens in the busiest second, want 50", run.PeakOutput)
+	if run.Rates.PeakOutput != 50 {
+		t.Errorf("%v tokens in the busiest second, want 50", run.Rates.PeakOutput)
 	}
-	if part := run.Within(Window{0, 1200 * time.Millisecond}); part.PeakOutput != 20 {
-		t.Errorf("%v tokens up to 1.2 s, want 20", part.PeakOutput)
+	if part := run.Within(Window{0, 1200 * time.Millisecond}); part.Rates.PeakOutput != 20 {
+		t.Errorf("%v tokens up to 1.2 s, want 20", part.Rates.PeakOutput)
 	}
 }

@@ -78,7 +78,7 @@ func TestAdaptersLeaveOutWhatThereIsNot(t *testing.T) {
 
 func TestAWindowHasItsAdapters(t *testing.T) {
 	s := lora()
-	s.Window = s.Within(metrics.Window{From: 100 * ms, To: 300 * ms})
+	s.Parts.Window = s.Within(metrics.Window{From: 100 * ms, To: 300 * ms})
 	var text, file bytes.Buffer
 	if err := Window(&text, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
@@ -86,8 +86,8 @@ func TestAWindowHasItsAdapters(t *testing.T) {
 	if err := JSON(&file, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
-	wanted := fmt.Sprintf(`"name": "sql", "completed": %d, "failed": 0, `, adapters.Of(s.Window)[2].Completed)
-	if adapters.Of(s.Window)[2].Completed == adapters.Of(s)[2].Completed || !strings.Contains(file.String(), wanted) || strings.Count(file.String(), `"adapters": [`) != 2 ||
+	wanted := fmt.Sprintf(`"name": "sql", "completed": %d, "failed": 0, `, adapters.Of(s.Parts.Window)[2].Completed)
+	if adapters.Of(s.Parts.Window)[2].Completed == adapters.Of(s)[2].Completed || !strings.Contains(file.String(), wanted) || strings.Count(file.String(), `"adapters": [`) != 2 ||
 		!strings.Contains(text.String(), "LoRA adapters") {
 		t.Errorf("%s\n%s", &text, &file)
 	}

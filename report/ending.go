@@ -96,7 +96,7 @@ func (e *Ending) lines(s *metrics.Summary) []screen.Line {
 
 // priceOf is what tokens cost in the run; empty if that is unknown.
 func priceOf(s *metrics.Summary) string {
-	in, out := cost.PerMillion(gpus.Dollars(s), s.TotalInput), cost.PerMillion(gpus.Dollars(s), s.TotalOutput)
+	in, out := cost.PerMillion(gpus.Dollars(s), s.Totals.Input), cost.PerMillion(gpus.Dollars(s), s.Totals.Output)
 	if !(in > 0) || !(out > 0) {
 		return ""
 	}

@@ -35,7 +35,7 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 			r.Write(&b)
 		}
 	}
-	if s.Slices == nil { // or the requested slices follow
+	if s.Parts.Slices == nil { // or the requested slices follow
 		if err := course(&b, s); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func queueing(s *metrics.Summary) (rows []vllm.Row) {
 		label string
 		of    *metrics.Distribution
 	}{
-		{"wait for a slot", &s.Queue}, {"lag", &s.Lag},
+		{"wait for a slot", &s.Client.Queue}, {"lag", &s.Client.Lag},
 	} {
 		if latency.of.Len() > 0 {
 			rows = append(rows, vllm.LatencyRows(latency.label, latency.of, s.Header.Config.Percentiles)...)

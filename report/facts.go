@@ -40,7 +40,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		{"written_ttft", &moments.WrittenTTFT}, {"undelayed_ttft", &moments.UndelayedTTFT},
 		{"scheduled_ttft", &moments.ScheduledTTFT},
 		{"service_e2el", &s.E2EL}, {"scheduled_e2el", &moments.ScheduledE2EL},
-		{"token_itl", &tokens.Of(s).ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
+		{"token_itl", &tokens.Of(s).ITL}, {"lag", &s.Client.Lag}, {"socket_age", &s.Client.Age},
 	} {
 		if latency.of.Len() > 0 {
 			statistics = append(statistics, vllm.Statistics(latency.name, latency.of, s.Header.Config.Percentiles)...)
@@ -54,7 +54,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
-	shardFacts(&o, s.Shards)
+	shardFacts(&o, s.Source.Shards)
 	if e := s.Evidence; e != nil {
 		nameFacts(&o, e.Connections.Names)
 		o.Set("opened_connections", e.Connections.Opened)
@@ -71,7 +71,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}
 	}
-	payloadFacts(&o, s.Carried)
+	payloadFacts(&o, s.Totals.Carried)
 	poolingFacts(&o, s)
 	loadFacts(&o, s.Truth)
 	costFacts(&o, s)
@@ -193,12 +193,12 @@ func poolingFacts(o *pyjson.Object, s *metrics.Summary) {
 	if !s.Header.Config.Traits.Pooled {
 		return
 	}
-	setSome(o, "carried_inputs", s.Carried.Inputs)
-	if !math.IsNaN(s.InputRate) {
-		o.Set("inputs_per_s", s.InputRate)
+	setSome(o, "carried_inputs", s.Totals.Carried.Inputs)
+	if !math.IsNaN(s.Rates.Sequences) {
+		o.Set("inputs_per_s", s.Rates.Sequences)
 	}
-	if !math.IsNaN(s.Goodput) {
-		o.Set("good_requests_per_s", s.Goodput)
+	if !math.IsNaN(s.Rates.Goodput) {
+		o.Set("good_requests_per_s", s.Rates.Goodput)
 	}
 }
 
@@ -219,17 +219,17 @@ func costFacts(o *pyjson.Object, s *metrics.Summary) {
 		o.Set("energy_j", e.Joules)
 		o.Set("energy_by_counter", e.Counted)
 		o.Set("mean_power_w", e.Watts())
-		setKnown(o, "joules_per_output_token", e.PerToken(s.TotalOutput))
+		setKnown(o, "joules_per_output_token", e.PerToken(s.Totals.Output))
 		setKnown(o, "joules_per_token", e.PerToken(s.Tokens()))
-		setKnown(o, "output_tokens_per_joule", e.TokensPerJoule(s.TotalOutput))
+		setKnown(o, "output_tokens_per_joule", e.TokensPerJoule(s.Totals.Output))
 		if e.Share != 1 {
 			o.Set("share_of_busy_time", e.Share)
 		}
 	}
 	if dollars := gpus.Dollars(s); dollars > 0 {
 		o.Set("cost_usd", dollars)
-		setKnown(o, "usd_per_million_input_tokens", cost.PerMillion(dollars, s.TotalInput))
-		setKnown(o, "usd_per_million_output_tokens", cost.PerMillion(dollars, s.TotalOutput))
+		setKnown(o, "usd_per_million_input_tokens", cost.PerMillion(dollars, s.Totals.Input))
+		setKnown(o, "usd_per_million_output_tokens", cost.PerMillion(dollars, s.Totals.Output))
 		setKnown(o, "usd_per_million_tokens", cost.PerMillion(dollars, s.Tokens()))
 	}
 }

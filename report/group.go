@@ -20,8 +20,8 @@ func Group(w io.Writer, g *compare.Group) error {
 	var b bytes.Buffer
 	total := g.Total()
 	fmt.Fprintf(&b, "\nAll targets: %d of %s completed in %s s, %s req/s, %s output tok/s\n", total.Completed,
-		metrics.Counted(total.Completed+total.Failed, "request"), decimal(total.Seconds), decimal(total.RequestThroughput),
-		decimal(total.OutputThroughput))
+		metrics.Counted(total.Completed+total.Failed, "request"), decimal(total.When.Seconds), decimal(total.Rates.Requests),
+		decimal(total.Rates.Output))
 	whole := g.Interference()
 	marked := interference(&b, whole, "with the others", "alone")
 	tableNotes(&b, tableNote{marked, whole.Compared, whole.Bound})

@@ -35,7 +35,7 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	}
 	b.WriteByte('\n')
 	measures := compare.Measures()
-	if in.Effects[0].Shared.Part != nil {
+	if in.Effects[0].Shared.Parts.Of != nil {
 		// What a part completes depends more on its beginning than on the server.
 		measures = measures[:len(measures)-1]
 	}

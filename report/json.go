@@ -42,23 +42,23 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	if start := processes.Start(s); start != nil {
 		o.Set("server", startObject(start))
 	}
-	if s.Interrupted {
+	if s.Ending.Interrupted {
 		o.Set("interrupted", true)
 	}
-	if s.StoppedBy != "" {
-		o.Set("stopped_by", s.StoppedBy)
+	if s.Ending.StoppedBy != "" {
+		o.Set("stopped_by", s.Ending.StoppedBy)
 	}
-	if len(s.Incomplete) > 0 {
-		o.Set("incomplete", s.Incomplete)
+	if len(s.Ending.Incomplete) > 0 {
+		o.Set("incomplete", s.Ending.Incomplete)
 	}
 	if s.Trust != nil {
 		o.Set("trust", trustObject(s.Trust))
 	}
-	if s.Window != nil {
-		o.Set("window", windowObject(s.Window))
+	if s.Parts.Window != nil {
+		o.Set("window", windowObject(s.Parts.Window))
 	}
-	if s.Slices != nil {
-		o.Set("slices", sliceObjects(s.Slices))
+	if s.Parts.Slices != nil {
+		o.Set("slices", sliceObjects(s.Parts.Slices))
 	}
 	if c := pool.Of(s); c != nil {
 		o.Set("memory", memoryObject(c))
@@ -70,7 +70,7 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 			{Key: "first_token_ms", Value: metrics.Milliseconds(w.FirstToken)},
 		})
 	}
-	if s.Spans != nil {
+	if s.Parts.Spans != nil {
 		o.Set("waterfall", waterfallObject(s))
 	}
 	return o

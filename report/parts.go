@@ -58,9 +58,9 @@ func (p *Parts) Any() bool {
 // Cut puts the parts into s. It warns about parts that do not exist.
 func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	if p.Waterfall {
-		s.Spans = spans.Each(s)
+		s.Parts.Spans = spans.Each(s)
 	}
-	if s.Trace == nil {
+	if s.Kept.Trace == nil {
 		if p.Request != "" {
 			fmt.Fprintln(talk, "WARNING: --request needs single requests: record a stream (servebench run -o)")
 		}
@@ -74,18 +74,18 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 		if err != nil {
 			fmt.Fprintf(talk, "WARNING: --window %s: %v\n", p.Window.Text, err)
 		} else {
-			s.Window = s.Within(window)
-			s.Window.Part.Steady = p.Window.Steady
+			s.Parts.Window = s.Within(window)
+			s.Parts.Window.Parts.Of.Steady = p.Window.Steady
 		}
 	}
 	if p.Slice > 0 {
 		var err error
-		if s.Slices, err = slicing.Slice(s, p.Slice); err != nil {
+		if s.Parts.Slices, err = slicing.Slice(s, p.Slice); err != nil {
 			fmt.Fprintf(talk, "WARNING: --slice: %v\n", err)
 		}
-	} else if len(s.Trace.Samples) > 0 {
+	} else if len(s.Kept.Trace.Samples) > 0 {
 		if all, err := slicing.Slice(s, math.MaxInt64); err == nil && len(all) > 0 {
-			s.Watched = &all[0]
+			s.Parts.Watched = &all[0]
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 		errs = append(errs, writeExtended(out, s))
 	}
 	errs = append(errs, Window(out, s, v), writeSlices(out, s), writeWake(out, s), writeMemory(out, s), Waterfall(out, s))
-	if p.Request != "" && s.Trace != nil {
+	if p.Request != "" && s.Kept.Trace != nil {
 		errs = append(errs, requestWaterfalls(out, s, p.Request))
 	}
 	return errors.Join(errs...)
@@ -109,7 +109,8 @@ func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) er
 	var errs []error
 	var b bytes.Buffer
 	groups := slices.DeleteFunc(compare.Groups(sums), func(g compare.Group) bool {
-		return len(g.Shared) < 2 || slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
+		return len(g.Shared) < 2 ||
+			slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Kept.Trace == nil })
 	})
 	for _, g := range groups {
 		errs = append(errs, Group(&b, &g))
@@ -156,24 +157,24 @@ func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 // Window writes the block of the requested window, under a heading that names it, and its adapters. It writes nothing
 // for a Summary without one.
 func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
-	if s.Window == nil {
+	if s.Parts.Window == nil {
 		return nil
 	}
-	p := s.Window.Part
+	p := s.Parts.Window.Parts.Of
 	name := "From"
 	if p.Steady {
 		name = "Steady state,"
 	}
-	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(s.Window)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(s.Parts.Window)); err != nil {
 		return err
 	}
-	return errors.Join(vllm.Block(w, s.Window, v), Adapters(w, s.Window))
+	return errors.Join(vllm.Block(w, s.Parts.Window, v), Adapters(w, s.Parts.Window))
 }
 
 // windowObject is the object "window" in a result file: the numbers of a part of the run under the
 // keys of the whole run's numbers.
 func windowObject(s *metrics.Summary) pyjson.Object {
-	p := s.Part
+	p := s.Parts.Of
 	o := pyjson.Object{
 		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
 		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside},
@@ -193,7 +194,7 @@ func between(w metrics.Window) string {
 
 // inside says how many requests count in the latencies of s, a part of a run.
 func inside(s *metrics.Summary) string {
-	p, in := s.Part, "in TTFT at most"
+	p, in := s.Parts.Of, "in TTFT at most"
 	if s.Header.Config.Whole {
 		in = "in no latency"
 	}

@@ -101,7 +101,7 @@ func summed(s *metrics.Summary, change func(*record.Record)) *metrics.Summary {
 		change(r)
 		c.Add(r)
 	}
-	return c.Summary(s.Seconds)
+	return c.Summary(s.When.Seconds)
 }
 
 func indented(t *testing.T, text []byte) []byte {
@@ -134,16 +134,16 @@ func parted(t *testing.T) *metrics.Summary {
 	if !ok {
 		t.Fatal("no steady state")
 	}
-	s.Window = s.Within(w)
-	s.Window.Part.Steady = true
+	s.Parts.Window = s.Within(w)
+	s.Parts.Window.Parts.Of.Steady = true
 	known := func(v float64) *float64 { return &v }
-	s.Trace.Samples = []*samples.Sample{
+	s.Kept.Trace.Samples = []*samples.Sample{
 		{At: 0, Server: &samples.Server{Running: known(3), KVCache: known(0.125), Preemptions: known(10)}},
 		{At: time.Second, Server: &samples.Server{Running: known(4), KVCache: known(0.5), Preemptions: known(12)},
 			GPUs: []samples.GPU{{MemoryUsed: known(40000), Utilization: known(0.97), Power: known(312.5)}}},
 	}
 	var err error
-	if s.Slices, err = slicing.Slice(s, 2*time.Second); err != nil {
+	if s.Parts.Slices, err = slicing.Slice(s, 2*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -165,7 +165,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	if err := JSON(&with, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
-	s.Window, s.Slices = nil, nil
+	s.Parts.Window, s.Parts.Slices = nil, nil
 	if err := JSON(&without, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 // An answer that came whole has no first chunk, so no latency of it counts unless it is wholly inside.
 func TestAWindowOfWholeAnswersHasNoTTFT(t *testing.T) {
 	s := parted(t)
-	s.Window.Header.Config.Whole = true
+	s.Parts.Window.Header.Config.Whole = true
 	var b bytes.Buffer
 	if err := Window(&b, s, vllm.Version{}); err != nil || !strings.Contains(b.String(), "19 across an edge, in no latency\n") {
 		t.Errorf("%v, %.200s", err, b.String())

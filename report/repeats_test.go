@@ -12,11 +12,11 @@ import (
 func TestSpreadOfRepeats(t *testing.T) {
 	var sums []*metrics.Summary
 	for _, ms := range []float64{20, 10, 60} {
-		s := &metrics.Summary{Header: new(metrics.Header), Completed: 1, Seconds: 2, RequestThroughput: ms}
+		s := &metrics.Summary{Header: new(metrics.Header), Completed: 1, When: metrics.When{Seconds: 2}, Rates: metrics.Rates{Requests: ms}}
 		s.TTFT.Add(ms / 1000)
 		sums = append(sums, s)
 	}
-	sums = append(sums, &metrics.Summary{Header: new(metrics.Header), Failed: 1, Seconds: 90})
+	sums = append(sums, &metrics.Summary{Header: new(metrics.Header), Failed: 1, When: metrics.When{Seconds: 90}})
 	var text strings.Builder
 	if err := spread(&text, "Over 3 repeats", sums); err != nil {
 		t.Fatal(err)

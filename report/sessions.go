@@ -58,7 +58,7 @@ func outcomes(s *metrics.Summary) string {
 	if of.Cut > 0 {
 		counts = append(counts, fmt.Sprintf("%d cut", of.Cut))
 	}
-	if n := sessions.Scheduled(s) - of.Begun - of.Earlier; s.Interrupted && n > 0 {
+	if n := sessions.Scheduled(s) - of.Begun - of.Earlier; s.Ending.Interrupted && n > 0 {
 		counts = append(counts, fmt.Sprintf("%d not begun", n))
 	}
 	if of.Unsent > 0 {

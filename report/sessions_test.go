@@ -164,7 +164,7 @@ func TestSessionsThatNeverBeganAreCounted(t *testing.T) {
 	if got := outcomes(s); strings.Contains(got, "not begun") {
 		t.Errorf("a dataset with fewer sessions: %s", got)
 	}
-	s.Interrupted = true
+	s.Ending.Interrupted = true
 	if got, want := outcomes(s), "37 of 40 completed, 1 broken, 2 cut, 5 not begun, 12 turns not sent; "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

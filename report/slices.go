@@ -19,7 +19,7 @@ import (
 // nothing for a Summary without either.
 func writeSlices(w io.Writer, s *metrics.Summary) error {
 	var b bytes.Buffer
-	all, shown := s.Slices, slicing.Numbers()
+	all, shown := s.Parts.Slices, slicing.Numbers()
 	shown = slices.DeleteFunc(shown, func(n slicing.Number) bool { return n.Head == "" })
 	numbers := slices.DeleteFunc(slices.Clone(shown), func(n slicing.Number) bool { return n.Seen })
 	switch {
@@ -27,8 +27,8 @@ func writeSlices(w io.Writer, s *metrics.Summary) error {
 		width := math.Round(all[0].Seconds()*1000) / 1000
 		fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
 		sliceTable(numbers, all).text(&b)
-	case s.Watched != nil:
-		all = []metrics.Slice{*s.Watched}
+	case s.Parts.Watched != nil:
+		all = []metrics.Slice{*s.Parts.Watched}
 	}
 	seen := slices.DeleteFunc(shown, func(n slicing.Number) bool {
 		return !n.Seen || !slices.ContainsFunc(all, func(s metrics.Slice) bool { return sliceText(&n, &s) != "" })

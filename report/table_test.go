@@ -18,8 +18,7 @@ import (
 func sampleTable(t *testing.T) Table {
 	t.Helper()
 	known := &metrics.Summary{
-		Header: &metrics.Header{Run: "r1"}, Completed: 3, Failed: 1, Seconds: 2.5, RequestThroughput: 1.2, OutputThroughput: 30, TotalThroughput: 45.678,
-		Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms"}}},
+		Header: &metrics.Header{Run: "r1"}, Completed: 3, Failed: 1, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms"}}}, When: metrics.When{Seconds: 2.5}, Rates: metrics.Rates{Requests: 1.2, Output: 30, Total: 45.678},
 	}
 	for _, s := range []float64{0.010, 0.020} {
 		known.TTFT.Add(s)
@@ -227,7 +226,7 @@ func TestNoLabelIsAFormula(t *testing.T) {
 // A damaged file may have any number. The table of people has a short one, and CSV has it as it is.
 func TestTableOfAbsurdNumbersIsReadable(t *testing.T) {
 	s := metrics.Unknown()
-	s.RequestThroughput, s.OutputThroughput, s.TTFT.Quoted.Mean, s.Seconds = 1e308, math.Inf(1), 1e9, 999999999
+	s.Rates.Requests, s.Rates.Output, s.TTFT.Quoted.Mean, s.When.Seconds = 1e308, math.Inf(1), 1e9, 999999999
 	var text, csv strings.Builder
 	table := Table{Rows: []Row{{Summary: s}, {Summary: metrics.Unknown()}}}
 	if err := table.Text(&text, 200, ""); err != nil {

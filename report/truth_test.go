@@ -92,7 +92,7 @@ func foul() *metrics.Summary {
 // sharded is a run that was put together from these shards.
 func sharded(shards *metrics.Shards) *metrics.Summary {
 	s := fair()
-	s.Shards, s.Header.Shards, s.Header.Config.MaxConcurrency = shards, shards.Of, 64
+	s.Source.Shards, s.Header.Shards, s.Header.Config.MaxConcurrency = shards, shards.Of, 64
 	return s
 }
 
@@ -120,7 +120,7 @@ func faulty() *metrics.Summary {
 			r.Answer.Finish = "length"
 		}
 	})
-	s.Interrupted, s.StoppedBy = true, "--abort-on-failures 5%: 7 of 99 requests failed"
+	s.Ending.Interrupted, s.Ending.StoppedBy = true, "--abort-on-failures 5%: 7 of 99 requests failed"
 	return s
 }
 
@@ -199,7 +199,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 		}
 		bare := *s
 		sessions.Give(&bare, nil)
-		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
+		bare.Truth, bare.Trust, bare.Ending.Interrupted, bare.Ending.StoppedBy = nil, nil, false, ""
 		if err := JSON(&without, &bare, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 
 func TestResultFilesKeepTheVerdict(t *testing.T) {
 	for name, s := range runs() {
-		s.Interrupted, s.StoppedBy, s.Incomplete = true, "a rule", []string{"run r was cut"}
+		s.Ending.Interrupted, s.Ending.StoppedBy, s.Ending.Incomplete = true, "a rule", []string{"run r was cut"}
 		var text, want, got bytes.Buffer
 		if err := errors.Join(JSON(&text, s, vllm.Version{}), Verdict(&want, s)); err != nil {
 			t.Fatal(err)
@@ -235,8 +235,8 @@ func TestResultFilesKeepTheVerdict(t *testing.T) {
 		if err := Verdict(&got, read); err != nil || got.Len() == 0 || got.String() != want.String() {
 			t.Errorf("%s: %v %q, want %q", name, err, &got, &want)
 		}
-		if !read.Interrupted || read.StoppedBy != "a rule" || !slices.Equal(read.Incomplete, s.Incomplete) || !slices.Contains(read.Warnings, "run r was cut") {
-			t.Errorf("%s: stopped: %v, lacks %q, warns %q", name, read.Interrupted, read.Incomplete, read.Warnings)
+		if !read.Ending.Interrupted || read.Ending.StoppedBy != "a rule" || !slices.Equal(read.Ending.Incomplete, s.Ending.Incomplete) || !slices.Contains(read.Ending.Warnings, "run r was cut") {
+			t.Errorf("%s: stopped: %v, lacks %q, warns %q", name, read.Ending.Interrupted, read.Ending.Incomplete, read.Ending.Warnings)
 		}
 		if a, b := read.Trust.Checks, s.Trust.Checks; fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s: %v, want %v", name, a, b)

@@ -28,7 +28,7 @@ const barWidth = 26
 // whose Spans were not requested.
 func Waterfall(w io.Writer, s *metrics.Summary) error {
 	of := spans.Of(s)
-	if s.Spans == nil {
+	if s.Parts.Spans == nil {
 		return nil
 	}
 	if of == nil {
@@ -40,7 +40,7 @@ func Waterfall(w io.Writer, s *metrics.Summary) error {
 	g := fallingGrid("mean", "median", "P"+metrics.FormatPercentile(p))
 	b, total := bars{whole: milliseconds(of.Spans.Total(), of.Requests)}, 0.0
 	for span := range of.Spans.All() {
-		mean, d := of.Mean(span), s.Spans[span]
+		mean, d := of.Mean(span), s.Parts.Spans[span]
 		if span == spans.FirstOutput && of.Counted > 0 {
 			undivided := of.Mean(spans.ServerQueue) + of.Mean(spans.Prefill) + of.Mean(spans.Network)
 			g.add("= "+span.Label(), decimal(undivided), middle(&d), beyond(&d), "")
@@ -166,7 +166,7 @@ func waterfallObject(s *metrics.Summary) any {
 	percentiles := slices.Clone(s.Header.Config.Percentiles)
 	for span := range of.Spans.All() {
 		member := pyjson.Object{{Key: "mean_ms", Value: of.Mean(span)}}
-		if d := &s.Spans[span]; d.Len() > 0 && (span != spans.FirstOutput || of.Counted == 0) {
+		if d := &s.Parts.Spans[span]; d.Len() > 0 && (span != spans.FirstOutput || of.Counted == 0) {
 			member.Set("median_ms", d.Median())
 			for _, p := range percentiles {
 				member.Set("p"+metrics.FormatPercentile(p)+"_ms", d.Percentile(p))

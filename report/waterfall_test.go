@@ -207,7 +207,7 @@ until it failed        6.00   96.00
 
 func TestTheWaterfallInAResultFile(t *testing.T) {
 	s := fallen(t, nil, told)
-	s.Spans = spans.Each(s)
+	s.Parts.Spans = spans.Each(s)
 	var got struct {
 		Requests int     `json:"requests"`
 		By       string  `json:"server_times_by"`

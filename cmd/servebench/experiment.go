@@ -231,12 +231,12 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	if !e.several { // for several targets, the tables come first
 		printed = e.print(s, &results.Parts)
 	}
-	for _, w := range s.Warnings {
+	for _, w := range s.Ending.Warnings {
 		fmt.Fprintln(talk, "WARNING:", w)
 	}
 	shown := screen.Of(e.talk)
 	var said error
-	if _, n := s.Errors.Commonest(); e.several || s.Completed > 0 || n < s.Failed { // else the last line says it
+	if _, n := s.Printed.Errors.Commonest(); e.several || s.Completed > 0 || n < s.Failed { // else the last line says it
 		said = report.Causes(talk, s, shown.Readable())
 	}
 	if s.Completed > 0 { // if not, it comes last
@@ -296,7 +296,7 @@ var (
 // outcome is the exit code of what was done, and why.
 func (e *experiment) outcome(ctx context.Context) error {
 	for _, r := range e.done {
-		if r.Interrupted {
+		if r.Ending.Interrupted {
 			return exitError{targeted(r, errors.New("interrupted after "+sentOf(r))), exitInterrupted}
 		}
 	}
@@ -344,7 +344,7 @@ func failure(r *loadgen.Result) error {
 	case r.Failed == 0:
 		return targeted(r, errors.New("no request was sent: none was due, or had a slot, before the end"))
 	}
-	message, n := r.Errors.Commonest()
+	message, n := r.Printed.Errors.Commonest()
 	if advice := (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}

@@ -205,7 +205,7 @@ var meetings = map[string]func(s *metrics.Summary){
 	"several servers": func(s *metrics.Summary) { s.Evidence.Server.Mixed = "its counts went back" },
 	"several tokens":  func(s *metrics.Summary) { tokens.Of(s).Counts = tokens.Counts{Bundled: 9, Chunks: 9, Tokens: 90} },
 	"shards that lag": func(s *metrics.Summary) {
-		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{To: time.Hour}, Last: "b"}
+		s.Source.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{To: time.Hour}, Last: "b"}
 	},
 	"a short context": func(s *metrics.Summary) {
 		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 9, Short: 9, Reasons: map[string]int{"length": 9}}

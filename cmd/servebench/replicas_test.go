@@ -104,8 +104,8 @@ func TestReplicasBehindALoadBalancerAreNotTakenForOneServer(t *testing.T) {
 		}
 	}
 	s, said := loaded(t, balancer, "--server-metrics", "--server-metrics-interval", "0.1")
-	if s.Completed != 8 || judgedByCache(s) || s.Watched.Seen.Running != nil || !strings.Contains(processes.Of(s).Mixed, "it comes from processes that started at ") {
-		t.Errorf("%q, %+v\n%s", processes.Of(s).Mixed, s.Watched.Seen, said)
+	if s.Completed != 8 || judgedByCache(s) || s.Parts.Watched.Seen.Running != nil || !strings.Contains(processes.Of(s).Mixed, "it comes from processes that started at ") {
+		t.Errorf("%q, %+v\n%s", processes.Of(s).Mixed, s.Parts.Watched.Seen, said)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestNamedReplicasAreAddedUp(t *testing.T) {
 	if e := s.Evidence; processes.Of(s).Mixed != "" || e.Server.Mixed != "" || e.Server.PrefixQueries != 8*50 || !judgedByCache(s) {
 		t.Errorf("%q, %+v\n%s", processes.Of(s).Mixed, e, said)
 	}
-	if seen := s.Watched.Seen; seen.Running == nil || *seen.Running <= 0 || *seen.Running > 2 || *seen.Preemptions != 0 {
+	if seen := s.Parts.Watched.Seen; seen.Running == nil || *seen.Running <= 0 || *seen.Running > 2 || *seen.Preemptions != 0 {
 		t.Errorf("%+v\n%s", seen, said)
 	}
 	lines, err := os.ReadFile(file)

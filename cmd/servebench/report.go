@@ -358,7 +358,7 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 	}
 	of := slices.DeleteFunc(slices.Clone(sums), func(s *metrics.Summary) bool { return !inGroup(s) })
 	g := compare.Groups(of)[0]
-	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
+	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Kept.Trace == nil })
 	if unknown {
 		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes the single requests of all "+
 			"targets")

@@ -44,7 +44,7 @@ func (r *reportCommand) version(s *metrics.Summary) (vllm.Version, error) {
 	if r.vllm != nil {
 		return *r.vllm, nil
 	}
-	return parseVersion(s.VLLM)
+	return parseVersion(s.Source.VLLM)
 }
 
 // take keeps a run for the pictures.

@@ -63,7 +63,7 @@ func TestFirstShardAloneWatchesTheServer(t *testing.T) {
 		main, rehearsed int
 	}{{"0/2", true, 5, 3}, {"1/2", false, 4, 2}} {
 		asked, e := counted(t, append(strings.Fields(flags), "--shard", row.shard)...)
-		if probed := asked["short"] > 0; probed != row.watches || e.done[0].Probes != nil != row.watches {
+		if probed := asked["short"] > 0; probed != row.watches || e.done[0].Printed.Probes != nil != row.watches {
 			t.Errorf("shard %s sent %d probes", row.shard, asked["short"])
 		}
 		if asked["/start_profile"] > 0 != row.watches {
@@ -95,7 +95,7 @@ func TestShardWithNothingToSendIsRefused(t *testing.T) {
 func TestShardInterruptedCountsItsPart(t *testing.T) {
 	o := mustJoin(t, "", "--num-prompts 9 --shard 1/4 --run-id a")
 	e := newExperiment(o, io.Discard, io.Discard)
-	e.done = []*loadgen.Result{{Plan: &o.Plan, Requests: 2, Summary: &metrics.Summary{Interrupted: true, Completed: 1}}}
+	e.done = []*loadgen.Result{{Plan: &o.Plan, Requests: 2, Summary: &metrics.Summary{Ending: metrics.Ending{Interrupted: true}, Completed: 1}}}
 	if err := e.outcome(t.Context()); err == nil || err.Error() != "interrupted after 1 of 2 requests" {
 		t.Errorf("%v", err)
 	}

@@ -158,8 +158,8 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 				t.Errorf("%d runs are in the stream: %v", len(sums), err)
 			}
 			for _, s := range sums {
-				if s.Completed != 200 || s.Incomplete != nil {
-					t.Errorf("%d of 200 requests are in the stream: %q", s.Completed, s.Incomplete)
+				if s.Completed != 200 || s.Ending.Incomplete != nil {
+					t.Errorf("%d of 200 requests are in the stream: %q", s.Completed, s.Ending.Incomplete)
 				}
 			}
 			const line = "Record writing was blocked"

@@ -168,7 +168,7 @@ func checkJournal(t *testing.T, dir string, turns int) {
 			parts = 4 // each of two targets alone, and both together
 		}
 		for _, s := range sums[:min(parts, len(sums))] {
-			if id := cmp.Or(s.Header.Group, s.Header.Run); id != run || s.Completed != turns*s.Header.Config.NumPrompts || s.Interrupted {
+			if id := cmp.Or(s.Header.Group, s.Header.Run); id != run || s.Completed != turns*s.Header.Config.NumPrompts || s.Ending.Interrupted {
 				t.Errorf("the stream has %s with %d requests of %d sessions, the journal %s", id, s.Completed, s.Header.Config.NumPrompts, run)
 			}
 		}

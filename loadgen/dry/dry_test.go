@@ -67,8 +67,8 @@ func TestADryRunIsWhatAClientSees(t *testing.T) {
 				}
 			}
 		}
-		if a, b := dried[0], seen[0]; a.TotalInput != b.TotalInput || a.TotalOutput != b.TotalOutput || math.Abs(a.Seconds-b.Seconds) > 0.001 {
-			t.Errorf("%d and %d tokens in %.4f s; a client sees %d and %d in %.4f", a.TotalInput, a.TotalOutput, a.Seconds, b.TotalInput, b.TotalOutput, b.Seconds)
+		if a, b := dried[0], seen[0]; a.Totals.Input != b.Totals.Input || a.Totals.Output != b.Totals.Output || math.Abs(a.When.Seconds-b.When.Seconds) > 0.001 {
+			t.Errorf("%d and %d tokens in %.4f s; a client sees %d and %d in %.4f", a.Totals.Input, a.Totals.Output, a.When.Seconds, b.Totals.Input, b.Totals.Output, b.When.Seconds)
 		}
 	})
 }

@@ -24,6 +24,6 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d requests in %.0f s, mean TPOT %.1f ms\n", sums[0].Completed, sums[0].Seconds, sums[0].TPOT.Mean())
+	fmt.Printf("%d requests in %.0f s, mean TPOT %.1f ms\n", sums[0].Completed, sums[0].When.Seconds, sums[0].TPOT.Mean())
 	// Output: 1000 requests in 101 s, mean TPOT 7.6 ms
 }

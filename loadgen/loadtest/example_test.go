@@ -31,7 +31,7 @@ func Example() {
 		return
 	}
 	slo := loadtest.SLO{TTFT: loadtest.Latency{Median: time.Minute}, E2EL: loadtest.Latency{Mean: time.Microsecond}}
-	fmt.Println(s.Completed, "requests,", s.TotalOutput, "tokens,", len(slo.Broken(s)), "limit broken")
+	fmt.Println(s.Completed, "requests,", s.Totals.Output, "tokens,", len(slo.Broken(s)), "limit broken")
 	// Output: 20 requests, 160 tokens, 1 limit broken
 }
 

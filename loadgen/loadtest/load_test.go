@@ -78,8 +78,8 @@ func TestALoadOnAHandlerTakesWhatTheHandlerDoes(t *testing.T) {
 			load.Chat = chat
 			exactly := Latency{Mean: 10 * time.Millisecond, Max: 10 * time.Millisecond}
 			s := load.Test(t, SLO{TTFT: exactly, TTFO: exactly, TPOT: exactly, E2EL: Latency{Max: 30 * time.Millisecond}, Requests: 4 / 0.06, Throughput: 12 / 0.06})
-			if s.Completed != 4 || s.Seconds != 0.06 || s.TTFT.Mean() != 10 || s.E2EL.Median() != 30 || s.Header.Config.Model != "stub-32000" {
-				t.Errorf("chat %t: %d completed in %v s, TTFT %v, E2EL %v, model %s", chat, s.Completed, s.Seconds, s.TTFT.Mean(), s.E2EL.Median(), s.Header.Config.Model)
+			if s.Completed != 4 || s.When.Seconds != 0.06 || s.TTFT.Mean() != 10 || s.E2EL.Median() != 30 || s.Header.Config.Model != "stub-32000" {
+				t.Errorf("chat %t: %d completed in %v s, TTFT %v, E2EL %v, model %s", chat, s.Completed, s.When.Seconds, s.TTFT.Mean(), s.E2EL.Median(), s.Header.Config.Model)
 			}
 		})
 	}
@@ -90,8 +90,8 @@ func TestALoadOnAHandlerIsPacedInFakeTime(t *testing.T) {
 		load := four(steady(t, ""))
 		load.Rate, load.Concurrency = 0.01, 0
 		s := load.Test(t, SLO{TTFT: Latency{Max: 10 * time.Millisecond}})
-		if pace := pace.Of(s); pace.Requests != 4 || pace.Due < 10*time.Second || pace.Sent != pace.Due || s.Lag.Percentile(100) != 0 {
-			t.Errorf("%+v, lag %v ms", pace, s.Lag.Percentile(100))
+		if pace := pace.Of(s); pace.Requests != 4 || pace.Due < 10*time.Second || pace.Sent != pace.Due || s.Client.Lag.Percentile(100) != 0 {
+			t.Errorf("%+v, lag %v ms", pace, s.Client.Lag.Percentile(100))
 		}
 	})
 }
@@ -156,11 +156,11 @@ func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 	}{
 		"no TTFO":       {SLO{TTFO: Latency{Mean: time.Hour}}, func(s *metrics.Summary) { s.Truth = nil }, "the mean TTFO is not known: no request has one"},
 		"no TPOT":       {SLO{TPOT: Latency{Mean: time.Hour}}, nil, "the mean TPOT is not known: no request has one"},
-		"no tokens":     {SLO{}, func(s *metrics.Summary) { s.TotalOutput = 0 }, "no answer had a token"},
-		"cut short":     {SLO{}, func(s *metrics.Summary) { s.Interrupted = true }, "the run was cut short"},
+		"no tokens":     {SLO{}, func(s *metrics.Summary) { s.Totals.Output = 0 }, "no answer had a token"},
+		"cut short":     {SLO{}, func(s *metrics.Summary) { s.Ending.Interrupted = true }, "the run was cut short"},
 		"failed":        {SLO{}, func(s *metrics.Summary) { s.Failed = 1 }, "1 of 2 requests failed, 0 may: how is not known"},
 		"may fail":      {SLO{Failed: 1}, func(s *metrics.Summary) { s.Failed = 1 }, ""},
-		"no throughput": {SLO{Requests: 1}, func(s *metrics.Summary) { s.RequestThroughput = 0.5 }, "0.50 requests a second, below 1.00"},
+		"no throughput": {SLO{Requests: 1}, func(s *metrics.Summary) { s.Rates.Requests = 0.5 }, "0.50 requests a second, below 1.00"},
 		"not a number":  {SLO{Throughput: math.NaN()}, nil, "1.00 output tokens a second, below NaN"},
 		"all is well":   {SLO{TTFT: Latency{Max: time.Second}}, nil, ""},
 	} {
@@ -189,7 +189,7 @@ func TestAPercentileOfTooFewValuesHoldsNoLimit(t *testing.T) {
 		{19, Latency{Median: time.Second}, "the median TTFT is of 19 values and needs 20: send more requests, or ask for Mean or Max"},
 		{1, Latency{Mean: time.Second, Max: time.Second}, ""},
 	} {
-		s := &metrics.Summary{Completed: row.values, TotalOutput: 1}
+		s := &metrics.Summary{Completed: row.values, Totals: metrics.Totals{Output: 1}}
 		for range row.values {
 			s.TTFT.Add(0.001)
 		}
@@ -267,7 +267,7 @@ func TestAServerIsReachedByItsURL(t *testing.T) {
 	defer web.Close()
 	load := &Load{URL: web.URL + "/", Requests: 6, Rate: 1000, InputLen: 20, OutputLen: 3, IgnoreEOS: true, Header: http.Header{"X-Key": {"k"}}}
 	s, err := load.Run(t.Context())
-	if err != nil || s.Completed != 6 || s.TotalOutput != 18 || s.Evidence == nil || s.Trust == nil || s.Header.Config.RequestRate != 1000 {
+	if err != nil || s.Completed != 6 || s.Totals.Output != 18 || s.Evidence == nil || s.Trust == nil || s.Header.Config.RequestRate != 1000 {
 		t.Fatalf("%v, %+v", err, s)
 	}
 }

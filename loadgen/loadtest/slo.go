@@ -52,18 +52,18 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 // missing part meets no SLO. A number that is NaN holds no limit. If the server did not keep up
 // with the rate, no limit on latencies holds.
 func (o SLO) Broken(s *metrics.Summary) (why []string) {
-	if s.Interrupted {
+	if s.Ending.Interrupted {
 		why = append(why, "the run was cut short")
 	}
-	why = append(why, s.Incomplete...)
+	why = append(why, s.Ending.Incomplete...)
 	if s.Failed > o.Failed {
 		why = append(why, fmt.Sprintf("%d of %d requests failed, %d may: %s", s.Failed, s.Failed+s.Completed, o.Failed,
-			first(s.FirstErrors)))
+			first(s.Printed.FirstErrors)))
 	}
 	switch {
 	case s.Completed == 0:
 		return append(why, "no request completed")
-	case s.TotalOutput == 0:
+	case s.Totals.Output == 0:
 		return append(why, "no answer had a token")
 	}
 	for _, l := range []struct {
@@ -97,7 +97,7 @@ func (o SLO) slow(s *metrics.Summary) (why []string) {
 	for _, rate := range []struct {
 		got, least float64
 		unit       string
-	}{{s.RequestThroughput, o.Requests, "requests"}, {s.OutputThroughput, o.Throughput, "output tokens"}} {
+	}{{s.Rates.Requests, o.Requests, "requests"}, {s.Rates.Output, o.Throughput, "output tokens"}} {
 		if rate.least != 0 && !(rate.got >= rate.least) {
 			why = append(why, fmt.Sprintf("%.2f %s a second, below %.2f", rate.got, rate.unit, rate.least))
 		}

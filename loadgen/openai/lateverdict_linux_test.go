@@ -47,7 +47,7 @@ func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary
 	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
 	c.Add(&l.rec)
 	s = c.Summary(1)
-	s.Evidence, s.Age = &evidence.Evidence{Pauses: evidence.Pauses{WakeP99: wake}}, metrics.FromHistogram(l.tally.Ages())
+	s.Evidence, s.Client.Age = &evidence.Evidence{Pauses: evidence.Pauses{WakeP99: wake}}, metrics.FromHistogram(l.tally.Ages())
 	l.tally.Report(s.Evidence)
 	trust.Judge(s)
 	for _, check := range s.Trust.Failed() {
@@ -179,7 +179,7 @@ func TestALoneTokenThatLiesUnreadIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, failed := l.verdict(1, 0)
-	if failed != nil || s.Age.Len() != 1 || s.Age.Percentile(99) < 2.5 {
-		t.Errorf("%s for %q, age %v ms", s.Trust.Verdict, failed, s.Age.Percentile(99))
+	if failed != nil || s.Client.Age.Len() != 1 || s.Client.Age.Percentile(99) < 2.5 {
+		t.Errorf("%s for %q, age %v ms", s.Trust.Verdict, failed, s.Client.Age.Percentile(99))
 	}
 }

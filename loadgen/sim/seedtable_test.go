@@ -18,9 +18,9 @@ type statistic struct {
 // statistics are what all blocks have; extras what one has beside them.
 func statistics() (all, extras []statistic) {
 	all = []statistic{
-		{"duration", "rate", func(s *metrics.Summary) float64 { return s.Seconds }},
-		{"out tok/s", "rate", func(s *metrics.Summary) float64 { return s.OutputThroughput }},
-		{"total tok/s", "rate", func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+		{"duration", "rate", func(s *metrics.Summary) float64 { return s.When.Seconds }},
+		{"out tok/s", "rate", func(s *metrics.Summary) float64 { return s.Rates.Output }},
+		{"total tok/s", "rate", func(s *metrics.Summary) float64 { return s.Rates.Total }},
 	}
 	for _, m := range metrics.Metrics[:3] {
 		name := strings.ToUpper(m.Name)

@@ -125,7 +125,7 @@ func readBlocks(file string) ([]*metrics.Summary, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("blocks: %w", err)
-	case len(blocks) > 1 && blocks[0].Origin.File == file:
+	case len(blocks) > 1 && blocks[0].Source.Origin.File == file:
 		return nil, fmt.Errorf("blocks: %s has %d blocks: choose by number, as %s:2 or %s:2-5", file, len(blocks), file, file)
 	}
 	return blocks, nil

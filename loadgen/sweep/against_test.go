@@ -34,7 +34,7 @@ func TestBlocksChooseOneLoadOfOneArm(t *testing.T) {
 		said                       string
 	}{{0, 3, 1, 2, "one, num-prompts 50, request-rate inf"}, {1, 4, 2, 1, "two"}} {
 		a := p.Against[i]
-		if a.arm != want.arm || a.point != want.point || len(a.Blocks) != want.blocks || a.Blocks[0].Origin.Number != want.number || a.said != want.said {
+		if a.arm != want.arm || a.point != want.point || len(a.Blocks) != want.blocks || a.Blocks[0].Source.Origin.Number != want.number || a.said != want.said {
 			t.Errorf("entry %d is %+v, want %+v", i+1, a, want)
 		}
 	}

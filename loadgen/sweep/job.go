@@ -146,7 +146,7 @@ func (s *Sweep) tell(sum *metrics.Summary) {
 	}
 	fmt.Fprintf(&line, "%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", sum.Completed,
 		sum.Completed+sum.Failed,
-		sum.RequestThroughput, sum.TTFT.Mean(), sum.TPOT.Mean())
+		sum.Rates.Requests, sum.TTFT.Mean(), sum.TPOT.Mean())
 	if d, words := sum.Decisive("ttft"); words != "" {
 		fmt.Fprintf(&line, ", mean TTFT %s %.2f ms", words, d.Mean())
 	}

@@ -61,12 +61,12 @@ func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
 	}
 	ttft *= math.Exp(l.noise*random.NormFloat64() + l.change*float64(c.arm))
 	began := time.Unix(int64(1000*c.repeat+100*c.arm), 0)
-	s := &metrics.Summary{Completed: 40, TotalOutput: 40, Header: &metrics.Header{
+	s := &metrics.Summary{Completed: 40, Header: &metrics.Header{
 		Run: job.name, Epoch: began, Version: "1", Server: &metrics.ServerStart{ID: job.name},
 		Config: metrics.Config{Model: "m", Seed: int64(c.repeat), Metadata: []metrics.KV{
 			{Key: "arm", Value: job.Arm}, {Key: "repeat", Value: fmt.Sprint(c.repeat + 1)}, {Key: "max-pairs", Value: "20"},
 		}},
-	}}
+	}, Totals: metrics.Totals{Output: 40}}
 	for range 40 {
 		s.TTFT.Add(ttft)
 	}

@@ -26,29 +26,29 @@ func requestNumbers() []metrics.Number {
 			About: "requests that were not", Of: func(s *metrics.Summary) float64 { return float64(s.Failed) }},
 		{Name: "duration", Key: "duration_s", Label: "Duration", Head: "s", Unit: metrics.UnitSeconds,
 			About: "from the start of the load to the end of the last request",
-			Of:    func(s *metrics.Summary) float64 { return s.Seconds }},
+			Of:    func(s *metrics.Summary) float64 { return s.When.Seconds }},
 		{Name: "request_throughput", Key: "requests_per_s", Label: "Request throughput", Head: "req/s",
 			Unit: metrics.RequestsPerSecond, Better: metrics.Higher, About: "completed requests / duration",
-			Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
+			Of: func(s *metrics.Summary) float64 { return s.Rates.Requests }},
 		{Name: "output_throughput", Key: "output_tokens_per_s", Label: "Output throughput", Head: "output tok/s",
 			Unit: metrics.TokensPerSecond, Better: metrics.Higher, About: "output tokens of completed requests / duration",
-			Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
+			Of: func(s *metrics.Summary) float64 { return s.Rates.Output }},
 		{Name: "total_throughput", Key: "total_tokens_per_s", Label: "Total throughput", Head: "total tok/s",
 			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
 			About: "prompt and output tokens of completed requests / duration",
-			Of:    func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+			Of:    func(s *metrics.Summary) float64 { return s.Rates.Total }},
 		{Name: "input_sequence_throughput", Key: "inputs_per_s", Label: "Input throughput", Head: "inputs/s",
 			Unit: metrics.InputsPerSecond, Better: metrics.Higher, About: "inputs of a pooling endpoint / duration",
 			Of: func(s *metrics.Summary) float64 {
-				if s.InputRate > 0 {
-					return s.InputRate
+				if s.Rates.Sequences > 0 {
+					return s.Rates.Sequences
 				}
 				return math.NaN()
 			}},
 		{Name: "goodput", Key: "good_requests_per_s", Label: "Goodput", Head: "good req/s",
 			Unit: metrics.RequestsPerSecond, Better: metrics.Higher,
 			About: "completed requests that kept every limit of --goodput / duration",
-			Of:    func(s *metrics.Summary) float64 { return s.Goodput }},
+			Of:    func(s *metrics.Summary) float64 { return s.Rates.Goodput }},
 	}
 }
 
@@ -87,7 +87,7 @@ func gpuNumbers() []metrics.Number {
 		{Name: "joules_per_output_token", Key: "joules_per_output_token", Label: "Energy per output token",
 			Head: "J/output tok", Unit: metrics.Joules, Better: metrics.Lower,
 			About: "energy of the GPUs / output tokens of completed requests",
-			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.PerToken(s.TotalOutput) })},
+			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.PerToken(s.Totals.Output) })},
 		{Name: "joules_per_token", Key: "joules_per_token", Label: "Energy per token", Head: "J/tok",
 			Unit: metrics.Joules, Better: metrics.Lower,
 			About: "energy of the GPUs / prompt and output tokens of completed requests",
@@ -95,13 +95,14 @@ func gpuNumbers() []metrics.Number {
 		{Key: "output_tokens_per_joule", Label: "Output tokens per joule", Head: "output tok/s/W",
 			Unit: metrics.TokensPerJoule, Better: metrics.Higher,
 			About: "output tokens of completed requests / energy of the GPUs",
-			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.TokensPerJoule(s.TotalOutput) })},
+			Of:    ofEnergy(func(e *cost.Energy, s *metrics.Summary) float64 { return e.TokensPerJoule(s.Totals.Output) })},
 		{Name: "usd_per_million_input_tokens", Key: "usd_per_million_input_tokens", Label: "Price of a million input tokens",
 			Head: "$/M input", Unit: metrics.Dollars, Better: metrics.Lower, About: "cost by --price / prompt tokens · 10⁶",
-			Of: ofMoney(func(s *metrics.Summary) int { return s.TotalInput })},
+			Of: ofMoney(func(s *metrics.Summary) int { return s.Totals.Input })},
 		{Name: "usd_per_million_output_tokens", Key: "usd_per_million_output_tokens",
 			Label: "Price of a million output tokens", Head: "$/M output", Unit: metrics.Dollars, Better: metrics.Lower,
-			About: "cost by --price / output tokens · 10⁶", Of: ofMoney(func(s *metrics.Summary) int { return s.TotalOutput })},
+			About: "cost by --price / output tokens · 10⁶",
+			Of:    ofMoney(func(s *metrics.Summary) int { return s.Totals.Output })},
 		{Name: "usd_per_million_tokens", Key: "usd_per_million_tokens", Label: "Price of a million tokens", Head: "$/M tok",
 			Unit: metrics.Dollars, Better: metrics.Lower, About: "cost by --price / prompt and output tokens · 10⁶",
 			Of: ofMoney((*metrics.Summary).Tokens)},
@@ -129,11 +130,11 @@ func userNumbers() []metrics.Number {
 		{Key: "output_tokens_per_s_per_user", Label: "Output throughput per user", Head: "output tok/s per user",
 			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
 			About: "output throughput / users, who are --max-concurrency or the most requests in flight",
-			Of:    func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Users() }},
+			Of:    func(s *metrics.Summary) float64 { return s.Rates.Output / s.Users() }},
 		{Key: "output_tokens_per_s_per_gpu", Label: "Output throughput per GPU", Head: "output tok/s per GPU",
 			Unit: metrics.TokensPerSecond, Better: metrics.Higher,
 			About: "output throughput / GPUs, by --gpus or --metadata, or else 1",
-			Of:    func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Header.Config.GPUs() }},
+			Of:    func(s *metrics.Summary) float64 { return s.Rates.Output / s.Header.Config.GPUs() }},
 	}
 }
 

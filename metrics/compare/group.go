@@ -96,17 +96,17 @@ func (g *Group) Total() *metrics.Summary {
 		c.Add(r)
 	}
 	total := c.Summary(whole.Seconds())
-	total.Began = whole.From
+	total.When.Began = whole.From
 	if c.Gapless() {
 		total.ITL = metrics.Distribution{Quoted: metrics.NewQuote()}
 	}
 	if !h.Epoch.IsZero() {
-		total.Date = h.Epoch.Add(whole.To)
+		total.When.Date = h.Epoch.Add(whole.To)
 	}
 	for _, s := range g.Shared {
-		total.Interrupted = total.Interrupted || s.Interrupted
-		total.StoppedBy = cmp.Or(total.StoppedBy, s.StoppedBy)
-		total.Probes = total.Probes.Merge(s.Probes)
+		total.Ending.Interrupted = total.Ending.Interrupted || s.Ending.Interrupted
+		total.Ending.StoppedBy = cmp.Or(total.Ending.StoppedBy, s.Ending.StoppedBy)
+		total.Printed.Probes = total.Printed.Probes.Merge(s.Printed.Probes)
 	}
 	return total
 }

@@ -27,23 +27,23 @@ func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
 	a := shared(metrics.Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000))
 	b := shared(metrics.Header{Target: "b", ClockOffset: -time.Second}, 0, 2, sentAt(0, 500, 2000))
 	total := (&Group{Shared: []*metrics.Summary{a, b}}).Total()
-	if total.Seconds != 3 || recordsOf(total)[1].Times.Sent != time.Second {
-		t.Errorf("%v s, the second sent at %v", total.Seconds, recordsOf(total)[1].Times.Sent)
+	if total.When.Seconds != 3 || recordsOf(total)[1].Times.Sent != time.Second {
+		t.Errorf("%v s, the second sent at %v", total.When.Seconds, recordsOf(total)[1].Times.Sent)
 	}
 }
 
 func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
 	whole, cut := shared(metrics.Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000)), shared(metrics.Header{Target: "b"}, 0, 2, sentAt(0, 500, 1000, 2000))
-	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); total.Interrupted || total.ITL.Len() != 3 {
-		t.Errorf("interrupted: %v, %d gaps", total.Interrupted, total.ITL.Len())
+	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); total.Ending.Interrupted || total.ITL.Len() != 3 {
+		t.Errorf("interrupted: %v, %d gaps", total.Ending.Interrupted, total.ITL.Len())
 	}
-	whole.Header.Config.IgnoreEOS, cut.Interrupted, cut.StoppedBy = true, true, "a rule"
+	whole.Header.Config.IgnoreEOS, cut.Ending.Interrupted, cut.Ending.StoppedBy = true, true, "a rule"
 	only := recordsOf(cut)[0]
 	only.Answer.Chunks = only.Answer.Chunks.Ends()
-	cut.Trace = shared(metrics.Header{}, 0, 2, &only).Trace
-	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); !total.Interrupted || total.StoppedBy != "a rule" ||
+	cut.Kept.Trace = shared(metrics.Header{}, 0, 2, &only).Kept.Trace
+	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); !total.Ending.Interrupted || total.Ending.StoppedBy != "a rule" ||
 		total.Header.Config.IgnoreEOS || !math.IsNaN(total.ITL.Mean()) {
-		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Interrupted, total.ITL.Mean())
+		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Ending.Interrupted, total.ITL.Mean())
 	}
 }
 
@@ -59,8 +59,8 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	if c.Model != "m, n" || c.NumPrompts != 5 || c.RequestRate != 7 || c.MaxConcurrency != 7 || !math.IsNaN(c.Burstiness) {
 		t.Errorf("%+v", c)
 	}
-	if total.Seconds != 3.3 || total.Began != 0 || !total.Date.Equal(epoch.Add(3300*msec)) || total.Completed != 3 || total.Failed != 1 || total.TotalOutput != 6 {
-		t.Errorf("%v s from %v to %v: %d completed, %d failed, %d tokens", total.Seconds, total.Began, total.Date, total.Completed, total.Failed, total.TotalOutput)
+	if total.When.Seconds != 3.3 || total.When.Began != 0 || !total.When.Date.Equal(epoch.Add(3300*msec)) || total.Completed != 3 || total.Failed != 1 || total.Totals.Output != 6 {
+		t.Errorf("%v s from %v to %v: %d completed, %d failed, %d tokens", total.When.Seconds, total.When.Began, total.When.Date, total.Completed, total.Failed, total.Totals.Output)
 	}
 	// 500 and 500 ms, and 400.
 	if total.TTFT.Len() != 3 || !nearly(total.TTFT.Mean(), 1400/3.0) {
@@ -74,8 +74,8 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	if last := recordsOf(total)[3]; last.Times.End != 3300*msec || recordsOf(b)[0].Times.End != 2300*msec {
 		t.Errorf("the last ends at %v, its own record says %v", last.Times.End, recordsOf(b)[0].Times.End)
 	}
-	if only := (&Group{Shared: []*metrics.Summary{b}}).Total(); only.Began != 500*msec || only.Seconds != 1.8 || !only.Date.Equal(epoch.Add(3300*msec)) {
-		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)
+	if only := (&Group{Shared: []*metrics.Summary{b}}).Total(); only.When.Began != 500*msec || only.When.Seconds != 1.8 || !only.When.Date.Equal(epoch.Add(3300*msec)) {
+		t.Errorf("of the second alone: from %v, %v s, to %v", only.When.Began, only.When.Seconds, only.When.Date)
 	}
 	b.Header.Config.RequestRate, b.Header.Config.MaxConcurrency, b.Header.Config.NumPrompts = math.Inf(1), 0, -1
 	a.Header.Config.NumPrompts = 0 // as many as a duration takes
@@ -99,18 +99,18 @@ func TestAllAreLoadedFromTheLastToBeginToTheFirstToEnd(t *testing.T) {
 		t.Fatalf("%v, %v; want %v", w, ok, want)
 	}
 	part := g.Within(w)
-	if got := part.Shared[0]; got.Part.Window != w || got.Part.Inside != 1 || got.Completed != 1 {
-		t.Errorf("a: %+v", got.Part)
+	if got := part.Shared[0]; got.Parts.Of.Window != w || got.Parts.Of.Inside != 1 || got.Completed != 1 {
+		t.Errorf("a: %+v", got.Parts.Of)
 	}
 	own := metrics.Window{From: 500 * msec, To: 2500 * msec} // on their own clocks
-	if got := part.Shared[1]; got.Part.Window != own || got.Part.Inside != 1 || got.Part.Crossing != 1 {
-		t.Errorf("b: %+v", got.Part)
+	if got := part.Shared[1]; got.Parts.Of.Window != own || got.Parts.Of.Inside != 1 || got.Parts.Of.Crossing != 1 {
+		t.Errorf("b: %+v", got.Parts.Of)
 	}
-	if got := part.Solo[0]; got.Part.Window != own || got.Completed != 2 {
-		t.Errorf("b alone: %+v", got.Part)
+	if got := part.Solo[0]; got.Parts.Of.Window != own || got.Completed != 2 {
+		t.Errorf("b alone: %+v", got.Parts.Of)
 	}
-	if got := g.Total().Within(w); got.Part.Inside != 2 || got.Part.Requests != 5 {
-		t.Errorf("all: %+v", got.Part)
+	if got := g.Total().Within(w); got.Parts.Of.Inside != 2 || got.Parts.Of.Requests != 5 {
+		t.Errorf("all: %+v", got.Parts.Of)
 	}
 
 	after := shared(metrics.Header{Target: "c", Config: rate}, 0, 9, sentAt(8000, 8100), sentAt(9000, 9100))
@@ -126,7 +126,7 @@ func TestAllAreLoadedFromTheLastToBeginToTheFirstToEnd(t *testing.T) {
 
 func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 	target := func(name string, solo bool, seconds, ttft, tpot float64, n int) *metrics.Summary {
-		s := &metrics.Summary{Header: &metrics.Header{Target: name, Group: "g", Solo: solo}, OutputThroughput: 100 / seconds, RequestThroughput: 10 / seconds}
+		s := &metrics.Summary{Header: &metrics.Header{Target: name, Group: "g", Solo: solo}, Rates: metrics.Rates{Output: 100 / seconds, Requests: 10 / seconds}}
 		for range n {
 			s.TTFT.Add(ttft)
 			s.TPOT.Add(tpot)

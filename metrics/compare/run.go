@@ -91,20 +91,20 @@ func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 
 func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r := &Run{
-		ID: s.Header.Run, Fingerprint: s.Fingerprint, Began: s.Header.Epoch, Ended: s.Date, Asked: Asked(s),
+		ID: s.Header.Run, Fingerprint: s.Source.Fingerprint, Began: s.Header.Epoch, Ended: s.When.Date, Asked: Asked(s),
 		Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
-		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
+		Completed: s.Completed, Failed: s.Failed, Input: s.Totals.Input, Output: s.Totals.Output, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), disturbed: Disturbance(s),
 	}
-	if r.Began.IsZero() && !s.Date.IsZero() {
-		r.Began = s.Date.Add(-time.Duration(s.Seconds * float64(time.Second)))
+	if r.Began.IsZero() && !s.When.Date.IsZero() {
+		r.Began = s.When.Date.Add(-time.Duration(s.When.Seconds * float64(time.Second)))
 	}
 	if start := processes.Start(s); start != nil {
 		r.Start = start.ID
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
 	r.MaxPairs, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "max-pairs"))
-	r.cut = s.Interrupted && s.StoppedBy == "" || len(s.Incomplete) > 0
+	r.cut = s.Ending.Interrupted && s.Ending.StoppedBy == "" || len(s.Ending.Incomplete) > 0
 	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
 		r.remedy = cmp.Or(r.remedy, c.Remedy)
 	}
@@ -154,12 +154,12 @@ func (r *Run) Summary() *metrics.Summary { return r.sum }
 func gaps(s *metrics.Summary) []string {
 	var found []string
 	switch {
-	case s.StoppedBy != "":
-		found = append(found, "it was stopped early by "+s.StoppedBy)
-	case s.Interrupted:
+	case s.Ending.StoppedBy != "":
+		found = append(found, "it was stopped early by "+s.Ending.StoppedBy)
+	case s.Ending.Interrupted:
 		found = append(found, "it was stopped early")
 	}
-	return append(found, s.Incomplete...)
+	return append(found, s.Ending.Incomplete...)
 }
 
 // doubts are why the numbers of a run cannot be trusted, although they are there.
@@ -279,5 +279,5 @@ func (r *Run) name() string {
 	case r.sum == nil:
 		return "a run of the baseline"
 	}
-	return cmp.Or(r.sum.Origin.String(), "a result without an id")
+	return cmp.Or(r.sum.Source.Origin.String(), "a result without an id")
 }

@@ -17,7 +17,7 @@ import (
 
 // A run is what its summary says; what it does not say is not a number.
 func TestRunsHoldWhatIsKnown(t *testing.T) {
-	s := &metrics.Summary{Header: &metrics.Header{Run: "r", Version: "1"}, Completed: 3, TotalOutput: 3, OutputThroughput: 5, Goodput: math.NaN()}
+	s := &metrics.Summary{Header: &metrics.Header{Run: "r", Version: "1"}, Completed: 3, Totals: metrics.Totals{Output: 3}, Rates: metrics.Rates{Output: 5, Goodput: math.NaN()}}
 	s.Header.Config = metrics.Config{Model: "m", RequestRate: math.Inf(1), Burstiness: 1, Seed: 7,
 		Metadata: []metrics.KV{{Key: "host", Value: "a"}, {Key: "arm", Value: "b"}}}
 	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "dataset-path", Value: "a/b.json"}, {Key: "request-rate", Value: "inf"}}
@@ -72,7 +72,7 @@ func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
 }
 
 func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
-	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
+	s := &metrics.Summary{Ending: metrics.Ending{Interrupted: true, Incomplete: []string{"run r was cut"}}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "samples", Text: "too few"}, {Name: "incomplete", Text: "run r was cut"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
 	}}}
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late"}) {
@@ -81,7 +81,7 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	if got := gaps(s); !slices.Equal(got, []string{"it was stopped early", "run r was cut"}) {
 		t.Errorf("%q", got)
 	}
-	s.StoppedBy = "a rule"
+	s.Ending.StoppedBy = "a rule"
 	if got := gaps(s); got[0] != "it was stopped early by a rule" {
 		t.Errorf("%q", got)
 	}

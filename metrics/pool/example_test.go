@@ -12,9 +12,9 @@ import (
 // A pool that took 100 MiB in steps, and gave 80 MiB of it back at once.
 func Example() {
 	s := metrics.Unknown()
-	s.Trace = new(metrics.Trace)
+	s.Kept.Trace = new(metrics.Trace)
 	for i, mib := range []int64{20, 20, 60, 120, 120, 40} {
-		s.Trace.Samples = append(s.Trace.Samples, &samples.Sample{
+		s.Kept.Trace.Samples = append(s.Kept.Trace.Samples, &samples.Sample{
 			At: time.Duration(i) * 100 * time.Millisecond, Pool: &samples.Pool{Name: "a", Limit: 200 << 20, Used: mib << 20},
 		})
 	}

@@ -39,11 +39,11 @@ type Reading struct {
 // Of is the course of the pool of a run, from its warm-up to the end of the sampling; nil if the Trace
 // has no pool, or several.
 func Of(s *metrics.Summary) *Course {
-	if s.Trace == nil {
+	if s.Kept.Trace == nil {
 		return nil
 	}
 	c := &Course{}
-	for _, sample := range s.Trace.Samples {
+	for _, sample := range s.Kept.Trace.Samples {
 		p := sample.Pool
 		if p == nil {
 			continue

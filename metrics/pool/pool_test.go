@@ -77,7 +77,7 @@ func TestFirstRequestsAfterTheRiseAreApart(t *testing.T) {
 
 func TestOnlyOnePoolHasACourse(t *testing.T) {
 	s := run(1, 2)
-	s.Trace.Samples[1].Pool.Name = "b"
+	s.Kept.Trace.Samples[1].Pool.Name = "b"
 	if Of(s) != nil || Of(run()) != nil || Of(run(-1, -1)) != nil || Of(&metrics.Summary{}) != nil {
 		t.Error("there is a course of no pool, or of two")
 	}

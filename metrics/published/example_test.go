@@ -42,7 +42,7 @@ func blocks(text string) []*metrics.Summary {
 		panic(err)
 	}
 	for i, s := range all {
-		s.Origin = metrics.Origin{File: "doc.md", Number: i + 1, Of: len(all)}
+		s.Source.Origin = metrics.Origin{File: "doc.md", Number: i + 1, Of: len(all)}
 	}
 	return all
 }

@@ -53,7 +53,7 @@ type Number struct {
 // runs must have the same load, and there must be at least one.
 func New(block *metrics.Summary, said string, runs []*metrics.Summary) *Block {
 	b := &Block{
-		Document: block.Origin.File, Number: block.Origin.Number, Runs: said, Count: len(runs),
+		Document: block.Source.Origin.File, Number: block.Source.Origin.Number, Runs: said, Count: len(runs),
 		GPU: metrics.Value(block.Header.Config.Metadata, "gpu"), Model: block.Header.Config.Model,
 		Simulated: !slices.ContainsFunc(runs, func(s *metrics.Summary) bool { return !s.Header.Simulated() }),
 		Numbers:   []Number{}, Notes: notes(block, runs),
@@ -162,8 +162,8 @@ func notes(block *metrics.Summary, runs []*metrics.Summary) []string {
 		noun string
 		each func(*metrics.Summary) float64
 	}{
-		{"prompt tokens", func(s *metrics.Summary) float64 { return perRequest(s, s.TotalInput) }},
-		{"output tokens", func(s *metrics.Summary) float64 { return perRequest(s, s.TotalOutput) }},
+		{"prompt tokens", func(s *metrics.Summary) float64 { return perRequest(s, s.Totals.Input) }},
+		{"output tokens", func(s *metrics.Summary) float64 { return perRequest(s, s.Totals.Output) }},
 	} {
 		var each []float64
 		for _, s := range runs {

@@ -39,7 +39,7 @@ func TestNotesSayInWhatTheLoadsDiffer(t *testing.T) {
 		}
 	}
 	longer := blocks(document)[0]
-	longer.TotalInput = 2000
+	longer.Totals.Input = 2000
 	b := published.New(longer, "", []*metrics.Summary{run(100, time.Millisecond, alike)})
 	if want := "the loads differ: 10 prompt tokens a request here, 20 in the document"; len(b.Notes) != 1 || b.Notes[0] != want {
 		t.Errorf("%q, want %q", b.Notes, want)

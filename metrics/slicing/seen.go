@@ -37,13 +37,13 @@ type Moment struct {
 // Moments are the reports during the measured part, in order. There are none without a Trace.
 // The reports of replicas that were requested in one round are one Moment.
 func Moments(s *metrics.Summary) (all []Moment) {
-	if s.Trace == nil {
+	if s.Kept.Trace == nil {
 		return nil
 	}
 	whole := s.Whole()
 	var sums []*seeing
 	round, asked := -1, map[string]bool{} // the latest moment of the server, by Sample.From
-	same, replicas := each(s.Trace.Samples, func(sample *samples.Sample, before *samples.Server) {
+	same, replicas := each(s.Kept.Trace.Samples, func(sample *samples.Sample, before *samples.Server) {
 		if !whole.Holds(sample.At) {
 			return
 		}

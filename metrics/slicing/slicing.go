@@ -22,7 +22,7 @@ const maxSlices = 100_000
 func Slice(s *metrics.Summary, width time.Duration) ([]metrics.Slice, error) {
 	whole := s.Whole()
 	took := whole.To - whole.From
-	if s.Trace == nil || took <= 0 {
+	if s.Kept.Trace == nil || took <= 0 {
 		return nil, nil
 	}
 	n := (took-1)/width + 1
@@ -67,7 +67,7 @@ func (c *slicer) fill(s *metrics.Summary) {
 			*spread = spreadOf(c.values[k][i])
 		}
 	}
-	c.see(s.Trace.Samples, processes.Why(s) == "")
+	c.see(s.Kept.Trace.Samples, processes.Why(s) == "")
 	for i := range c.slices {
 		slice := &c.slices[i]
 		if power := gpus.Power(s); len(power) > 0 {

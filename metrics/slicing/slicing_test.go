@@ -133,7 +133,7 @@ func TestSlicesAddUpToTheRun(t *testing.T) {
 		ttfts, itls = ttfts+p.TTFT.N, itls+p.ITL.N
 		busy += p.InFlight * p.Seconds()
 	}
-	if len(parts) != 172 || sent != 200 || completed != 200 || output != run.TotalOutput || ttfts != 200 || itls != run.ITL.Len() ||
+	if len(parts) != 172 || sent != 200 || completed != 200 || output != run.Totals.Output || ttfts != 200 || itls != run.ITL.Len() ||
 		!near(busy, run.Truth.MeanConcurrency*12) {
 		t.Errorf("%d slices: %d sent, %d completed, %d tokens, %d and %d latencies, %v s busy", len(parts), sent, completed, output, ttfts, itls, busy)
 	}
@@ -144,8 +144,8 @@ func TestSlicesBeginWithTheMeasuredPart(t *testing.T) {
 	c.KeepTrace = true
 	c.Add(sentAt(5500, 5600))
 	s := c.Summary(1.5)
-	if !s.Date.Equal(epoch.Add(6500 * msec)) {
-		t.Errorf("ended at %v", s.Date)
+	if !s.When.Date.Equal(epoch.Add(6500 * msec)) {
+		t.Errorf("ended at %v", s.When.Date)
 	}
 	parts, _ := Slice(s, time.Second)
 	if len(parts) != 2 || parts[0].Window != (metrics.Window{From: 5 * time.Second, To: 6 * time.Second}) || parts[1].To != 6500*msec || parts[0].Completed != 1 {
@@ -161,7 +161,7 @@ func TestThereAreOnlySoManySlices(t *testing.T) {
 	if parts, err := Slice(run, 1001*time.Microsecond); err != nil || len(parts) == 0 {
 		t.Errorf("%d slices, %v", len(parts), err)
 	}
-	run.Trace = nil
+	run.Kept.Trace = nil
 	if parts, err := Slice(run, time.Second); parts != nil || err != nil {
 		t.Errorf("without a trace: %v, %v", parts, err)
 	}
@@ -175,7 +175,7 @@ func TestSamplesJoinTheSliceInWhichTheyWereTaken(t *testing.T) {
 	server := func(at float64, s samples.Server) *samples.Sample {
 		return &samples.Sample{At: time.Duration(at * float64(time.Second)), Server: &s}
 	}
-	run.Trace.Samples = []*samples.Sample{
+	run.Kept.Trace.Samples = []*samples.Sample{
 		server(-0.5, samples.Server{Running: v(99), Preemptions: v(5), PrefixQueries: v(100), PrefixHits: v(0)}),
 		server(0.2, samples.Server{Running: v(2), Waiting: v(0), KVCache: v(0.5), Preemptions: v(7), PrefixQueries: v(200), PrefixHits: v(50)}),
 		{At: 300 * msec, GPUs: []samples.GPU{{MemoryUsed: v(100), Utilization: v(0.5), Power: v(70)}, {Index: 1, MemoryUsed: v(300), Utilization: v(1)}}},
@@ -208,7 +208,7 @@ func sampledAt(seconds float64, from string, s samples.Server) *samples.Sample {
 func TestReplicasAddUp(t *testing.T) {
 	run := traced(metrics.Config{}, 3, sentAt(0, 1))
 	a, b := "http://a:8000", "http://b:8000"
-	run.Trace.Samples = []*samples.Sample{
+	run.Kept.Trace.Samples = []*samples.Sample{
 		sampledAt(0.1, a, samples.Server{Running: v(2), Waiting: v(1), KVCache: v(0.5), Preemptions: v(0), PrefixQueries: v(9000), PrefixHits: v(8000), Start: v(1)}),
 		sampledAt(0.2, b, samples.Server{Running: v(10), Waiting: v(0), KVCache: v(0.25), Preemptions: v(7), PrefixQueries: v(100), PrefixHits: v(0), Start: v(2)}),
 		sampledAt(0.5, a, samples.Server{Running: v(4), Waiting: v(1), KVCache: v(0.5), Preemptions: v(1), PrefixQueries: v(9100), PrefixHits: v(8050), Start: v(1)}),

@@ -49,15 +49,15 @@ func TestTheFolderOfVLLMsSweepIsItsRuns(t *testing.T) {
 		}
 		var seconds []float64
 		for _, s := range sums {
-			seconds = append(seconds, s.Seconds)
+			seconds = append(seconds, s.When.Seconds)
 		}
 		if !slices.Equal(seconds, want) {
 			t.Errorf("%s: runs of %v s, want %v", folder, seconds, want)
 		}
 		metadata := []metrics.KV{{Key: "tp", Value: "2"}, {Key: "max_num_seqs", Value: "64"}, {Key: "enforce_eager", Value: "true"},
 			{Key: "_benchmark_name", Value: "a b"}, {Key: "repeat", Value: "3"}}
-		if diff := cmp.Diff(metadata, sums[1].Header.Config.Metadata); diff != "" || !strings.HasSuffix(sums[1].Origin.File, "run=2.json") {
-			t.Errorf("%s (-want +got):\n%s", sums[1].Origin.File, diff)
+		if diff := cmp.Diff(metadata, sums[1].Header.Config.Metadata); diff != "" || !strings.HasSuffix(sums[1].Source.Origin.File, "run=2.json") {
+			t.Errorf("%s (-want +got):\n%s", sums[1].Source.Origin.File, diff)
 		}
 	}
 }

@@ -80,8 +80,8 @@ func TestDamagedLinesAreNamedByFileAndLine(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	want := fmt.Sprintf("left out 11 torn or damaged lines of the stream: %s:4, %[1]s:5, %s:1, %[2]s:2, %[2]s:3, and 6 more", first, second)
-	if !slices.Contains(sums[0].Warnings, want) {
-		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
+	if !slices.Contains(sums[0].Ending.Warnings, want) {
+		t.Errorf("warnings %q, want %q", sums[0].Ending.Warnings, want)
 	}
 	_, err = Read(newFile("<stdin>", strings.NewReader("a banner\n"+string(torn))), metrics.Ask{})
 	if want := "no run in it: there is only 1 torn or damaged line of the stream: <stdin>:2"; err == nil || err.Error() != want {
@@ -99,8 +99,8 @@ func TestMessagesWithoutTheirEndAreNamedByTheirFirstLine(t *testing.T) {
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
-	if want := "left out 1 torn or damaged line of the stream: r.jsonl:2"; !slices.Contains(sums[0].Warnings, want) {
-		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
+	if want := "left out 1 torn or damaged line of the stream: r.jsonl:2"; !slices.Contains(sums[0].Ending.Warnings, want) {
+		t.Errorf("warnings %q, want %q", sums[0].Ending.Warnings, want)
 	}
 }
 

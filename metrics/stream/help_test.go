@@ -106,14 +106,14 @@ func premature() []*record.Record {
 
 func checkRefused(t *testing.T, s *metrics.Summary) {
 	t.Helper()
-	if s.Completed != 4 || s.Failed != 1 || failures.Of(s).Requests(record.Malformed) != 1 || s.TotalOutput != 8 {
-		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, failures.Of(s).Classes, s.TotalOutput)
+	if s.Completed != 4 || s.Failed != 1 || failures.Of(s).Requests(record.Malformed) != 1 || s.Totals.Output != 8 {
+		t.Errorf("%d completed, %d failed %v, %d tokens", s.Completed, s.Failed, failures.Of(s).Classes, s.Totals.Output)
 	}
 	if !nearby(s.TTFT.Mean(), 100) || s.TTFT.Len() != 4 || !nearby(s.TPOT.Mean(), 100) || s.ITL.Len() != 4 || reasoning.Of(s).ContentTTFT.Len() != 4 {
 		t.Errorf("TTFT %v of %d, TPOT %v, %d gaps, %d with content", s.TTFT.Mean(), s.TTFT.Len(), s.TPOT.Mean(), s.ITL.Len(), reasoning.Of(s).ContentTTFT.Len())
 	}
-	if len(s.Warnings) != 1 || s.Warnings[0] != refusal {
-		t.Errorf("warnings %q", s.Warnings)
+	if len(s.Ending.Warnings) != 1 || s.Ending.Warnings[0] != refusal {
+		t.Errorf("warnings %q", s.Ending.Warnings)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestIntervalLogHasTheValuesOfTheSummary(t *testing.T) {
 	}
 	s := c.Summary(10)
 	_, counts := logged(t, b.Bytes())
-	for name, d := range map[string]*metrics.Distribution{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Queue, "lag": &s.Lag} {
+	for name, d := range map[string]*metrics.Distribution{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Client.Queue, "lag": &s.Client.Lag} {
 		if d.Len() == 0 || counts[name] != int64(d.Len()) {
 			t.Errorf("%s: %d values in the log, %d in the summary", name, counts[name], d.Len())
 		}

@@ -38,11 +38,11 @@ func TestSumsThatOverflowAreRefused(t *testing.T) {
 			if err != nil || len(sums) != 1 {
 				t.Fatalf("%d runs, %v", len(sums), err)
 			}
-			if want := fmt.Sprintf("left out 1 torn or damaged line of the stream: r.jsonl:%d", named); !slices.Contains(sums[0].Warnings, want) {
-				t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
+			if want := fmt.Sprintf("left out 1 torn or damaged line of the stream: r.jsonl:%d", named); !slices.Contains(sums[0].Ending.Warnings, want) {
+				t.Errorf("warnings %q, want %q", sums[0].Ending.Warnings, want)
 			}
-			if sums[0].TotalInput < 0 || sums[0].TotalInput > 100 {
-				t.Errorf("%d input tokens", sums[0].TotalInput)
+			if sums[0].Totals.Input < 0 || sums[0].Totals.Input > 100 {
+				t.Errorf("%d input tokens", sums[0].Totals.Input)
 			}
 		})
 	}

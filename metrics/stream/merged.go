@@ -125,13 +125,13 @@ func (m *merged) summary() *metrics.Summary {
 		took = end.Seconds
 	}
 	s := m.collector.Summary(took)
-	s.Began = m.window.From
+	s.When.Began = m.window.From
 	if m.begun {
-		s.Date = m.header.Epoch.Add(m.window.To)
+		s.When.Date = m.header.Epoch.Add(m.window.To)
 	}
 	if m.sharded {
-		s.Shards = m.facts()
-		s.Unwatched, _ = m.missing()
+		s.Source.Shards = m.facts()
+		s.Source.Unwatched, _ = m.missing()
 	}
 	return s
 }

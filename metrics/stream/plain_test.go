@@ -113,7 +113,7 @@ func TestPackedStreamsReadAsPlainOnes(t *testing.T) {
 			t.Fatal(len(sums), err)
 		}
 		s := sums[0]
-		return fmt.Sprint(s.Completed, s.TTFT.Mean(), s.ITL.Mean(), s.E2EL.Percentile(99), s.Incomplete, s.Warnings)
+		return fmt.Sprint(s.Completed, s.TTFT.Mean(), s.ITL.Mean(), s.E2EL.Percentile(99), s.Ending.Incomplete, s.Ending.Warnings)
 	}
 	half := text.Bytes()[:bytes.LastIndexByte(text.Bytes()[:text.Len()/2], '\n')+1]
 	cut, ends := packed(t, string(half))
@@ -170,7 +170,7 @@ func TestDamageOfAFrameIsNamed(t *testing.T) {
 			if err != nil || len(sums) != 1 || sums[0].Completed < 100 {
 				t.Fatal(len(sums), err)
 			}
-			if w := sums[0].Warnings; !slices.Contains(w, warning) || strings.Contains(fmt.Sprint(w), "other programs") {
+			if w := sums[0].Ending.Warnings; !slices.Contains(w, warning) || strings.Contains(fmt.Sprint(w), "other programs") {
 				t.Errorf("%q", w)
 			}
 			repaired, _ := packed(t, string(next))

@@ -95,7 +95,7 @@ func TestALongLineIsDamage(t *testing.T) {
 	if err != nil || len(sums) != 1 || sums[0].Completed != 2 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
-	if want := "left out 1 torn or damaged line of the stream: r.jsonl:2"; !slices.Contains(sums[0].Warnings, want) {
-		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
+	if want := "left out 1 torn or damaged line of the stream: r.jsonl:2"; !slices.Contains(sums[0].Ending.Warnings, want) {
+		t.Errorf("warnings %q, want %q", sums[0].Ending.Warnings, want)
 	}
 }

@@ -219,8 +219,8 @@ func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
 // warned passes on what is wrong with the runs of that name, and returns them.
 func (r *Recorded) warned(name string, sums []*metrics.Summary) []*metrics.Summary {
 	for i, s := range sums {
-		s.Origin = metrics.Origin{File: name, Number: i + 1, Of: len(sums)}
-		for _, w := range s.Warnings {
+		s.Source.Origin = metrics.Origin{File: name, Number: i + 1, Of: len(sums)}
+		for _, w := range s.Ending.Warnings {
 			if len(sums) > 1 {
 				w = fmt.Sprintf("run %d of %d: %s", i+1, len(sums), w)
 			}

@@ -40,9 +40,9 @@ func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
 					as = recorded
 				}
 				want := []int64{as.want[0], as.want[1], int64(len(as.want) - 2)}
-				if got := inMS(s); !slices.Equal(got[:2], want[:2]) || got[2] != want[2] && !noChunks || s.TotalOutput != as.out {
+				if got := inMS(s); !slices.Equal(got[:2], want[:2]) || got[2] != want[2] && !noChunks || s.Totals.Output != as.out {
 					t.Errorf("without chunks %t, recorded by %s, counted by %q: %v, %d tokens; want %v, %d",
-						noChunks, recorded.Definitions, test.Definitions, got, s.TotalOutput, want, as.out)
+						noChunks, recorded.Definitions, test.Definitions, got, s.Totals.Output, want, as.out)
 				}
 				if s.Header.InForce() != as.Named() {
 					t.Errorf("it says %s for %s", s.Header.InForce(), as.Named())

@@ -37,7 +37,7 @@ func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	}
 	gpus.Split(sums)
 	if n := len(sums); n > 0 {
-		sums[n-1].Warnings = append(sums[n-1].Warnings, stream.warnings()...)
+		sums[n-1].Ending.Warnings = append(sums[n-1].Ending.Warnings, stream.warnings()...)
 	}
 	return sums, nil
 }
@@ -79,13 +79,13 @@ func (r *run) summary() (*metrics.Summary, error) {
 		name += ":"
 	}
 	for _, fault := range m.faults() {
-		s.Incomplete = append(s.Incomplete, name+" "+fault)
+		s.Ending.Incomplete = append(s.Ending.Incomplete, name+" "+fault)
 	}
-	s.Warnings = append(s.Warnings, s.Incomplete...)
+	s.Ending.Warn(s.Ending.Incomplete...)
 	if m.noITL {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is unknown: the stream holds no single arrival times", r.id))
+		s.Ending.Warn(fmt.Sprintf("run %s: itl is unknown: the stream holds no single arrival times", r.id))
 	}
-	s.Warnings = slices.Compact(s.Warnings)
+	s.Ending.Warnings = slices.Compact(s.Ending.Warnings)
 	m.forget(s)
 	s.Settle()
 	trust.Judge(s)
@@ -94,12 +94,12 @@ func (r *run) summary() (*metrics.Summary, error) {
 
 // forget removes single requests from s if some shard did not keep them.
 func (m *merged) forget(s *metrics.Summary) {
-	if s.Trace == nil || !m.untraced {
+	if s.Kept.Trace == nil || !m.untraced {
 		return
 	}
-	s.Trace.Records = record.Packed{}
-	if len(s.Trace.Samples) == 0 {
-		s.Trace = nil
+	s.Kept.Trace.Records = record.Packed{}
+	if len(s.Kept.Trace.Samples) == 0 {
+		s.Kept.Trace = nil
 	}
 }
 
@@ -109,7 +109,7 @@ func includeEnds(s *metrics.Summary, shards []*shard) error {
 	for _, sh := range shards {
 		e := sh.end()
 		if e == nil {
-			s.Unwatched++
+			s.Source.Unwatched++
 			continue
 		}
 		host := sh.header.Host

@@ -49,9 +49,9 @@ func TestInterleavedRunsComeApart(t *testing.T) {
 		}
 		for i, want := range []*metrics.Summary{wantA, wantB} {
 			got := sums[i]
-			if got.Header.Run != want.Header.Run || got.TotalOutput != want.TotalOutput ||
-				got.ITL.Percentile(99) != want.ITL.Percentile(99) || got.PeakOutput != want.PeakOutput ||
-				got.Lag.Mean() != want.Lag.Mean() || got.RequestThroughput != want.RequestThroughput || len(got.Warnings) != 0 {
+			if got.Header.Run != want.Header.Run || got.Totals.Output != want.Totals.Output ||
+				got.ITL.Percentile(99) != want.ITL.Percentile(99) || got.Rates.PeakOutput != want.Rates.PeakOutput ||
+				got.Client.Lag.Mean() != want.Client.Lag.Mean() || got.Rates.Requests != want.Rates.Requests || len(got.Ending.Warnings) != 0 {
 				t.Errorf("%s: run %d is not %s", name, i, want.Header.Run)
 			}
 		}
@@ -79,9 +79,9 @@ func TestShardsMergeOnOneClock(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	got := sums[0]
-	if got.Seconds != 13.5 || got.Completed != 2 || got.PeakConcurrent != want.PeakConcurrent ||
-		got.PeakOutput != want.PeakOutput || got.TTFT.Mean() != want.TTFT.Mean() || len(got.Warnings) != 0 {
-		t.Errorf("%v s, %d completed, peaks %d and %v; want those of one run", got.Seconds, got.Completed, got.PeakConcurrent, got.PeakOutput)
+	if got.When.Seconds != 13.5 || got.Completed != 2 || got.Rates.PeakConcurrent != want.Rates.PeakConcurrent ||
+		got.Rates.PeakOutput != want.Rates.PeakOutput || got.TTFT.Mean() != want.TTFT.Mean() || len(got.Ending.Warnings) != 0 {
+		t.Errorf("%v s, %d completed, peaks %d and %v; want those of one run", got.When.Seconds, got.Completed, got.Rates.PeakConcurrent, got.Rates.PeakOutput)
 	}
 }
 
@@ -115,12 +115,12 @@ func TestSecondsCountFromTheHandover(t *testing.T) {
 			t.Fatalf("%s: %d runs, %v", name, len(sums), err)
 		}
 		got := sums[0]
-		if math.Abs(got.Seconds-test.seconds) > 1e-9 || got.Completed != test.n || !got.Date.Equal(h.Epoch.Add(test.date)) {
-			t.Errorf("%s: %v s, %d completed, ended at %v; want %v s, %d, %v", name, got.Seconds, got.Completed, got.Date, test.seconds, test.n, h.Epoch.Add(test.date))
+		if math.Abs(got.When.Seconds-test.seconds) > 1e-9 || got.Completed != test.n || !got.When.Date.Equal(h.Epoch.Add(test.date)) {
+			t.Errorf("%s: %v s, %d completed, ended at %v; want %v s, %d, %v", name, got.When.Seconds, got.Completed, got.When.Date, test.seconds, test.n, h.Epoch.Add(test.date))
 		}
 	}
-	if want := h.Epoch.Add(14 * time.Second); !s.Date.Equal(want) {
-		t.Errorf("the run itself ended at %v, want %v", s.Date, want)
+	if want := h.Epoch.Add(14 * time.Second); !s.When.Date.Equal(want) {
+		t.Errorf("the run itself ended at %v, want %v", s.When.Date, want)
 	}
 }
 
@@ -140,8 +140,8 @@ func TestWithoutChunksITLComesFromTheHistogram(t *testing.T) {
 	if !got.ITL.Approximate() || math.Abs(got.ITL.Mean()-want.ITL.Mean()) > 0.01*want.ITL.Mean() {
 		t.Errorf("ITL mean %v, want about %v", got.ITL.Mean(), want.ITL.Mean())
 	}
-	if !strings.Contains(strings.Join(got.Warnings, "\n"), "not all values: itl, peak output") {
-		t.Errorf("warnings %q", got.Warnings)
+	if !strings.Contains(strings.Join(got.Ending.Warnings, "\n"), "not all values: itl, peak output") {
+		t.Errorf("warnings %q", got.Ending.Warnings)
 	}
 
 	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
@@ -165,12 +165,12 @@ func TestCutStreamIsReadAndSaysSo(t *testing.T) {
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
-	warnings := strings.Join(sums[0].Warnings, "\n")
+	warnings := strings.Join(sums[0].Ending.Warnings, "\n")
 	if sums[0].Completed != 1 || !strings.Contains(warnings, "was cut") || !strings.Contains(warnings, "torn") {
 		t.Errorf("%d completed, warnings %q", sums[0].Completed, warnings)
 	}
-	if want := testRecord("r", 0, 5).Times.End.Seconds(); sums[0].Seconds != want {
-		t.Errorf("%v s, want %v", sums[0].Seconds, want)
+	if want := testRecord("r", 0, 5).Times.End.Seconds(); sums[0].When.Seconds != want {
+		t.Errorf("%v s, want %v", sums[0].When.Seconds, want)
 	}
 }
 
@@ -194,8 +194,8 @@ func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
 		test.set(h, second)
 		writeRun(t, NewWriter(&buf), h, testRecord("r", 0, 5), second)
 		s := readOne(t, bytes.Join(bytes.SplitAfter(buf.Bytes(), []byte("\n"))[:3], nil))
-		if !slices.Equal(s.Incomplete, []string{test.want}) {
-			t.Errorf("%s: %q, want %q", name, s.Incomplete, test.want)
+		if !slices.Equal(s.Ending.Incomplete, []string{test.want}) {
+			t.Errorf("%s: %q, want %q", name, s.Ending.Incomplete, test.want)
 		}
 	}
 }
@@ -252,8 +252,8 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%s: %d runs, %v", name, len(sums), err)
 		}
-		if s := sums[0]; s.Completed != c.completed || s.Seconds != 12.5 || !slices.Equal(s.Warnings, c.warnings) {
-			t.Errorf("%s: %d completed in %v s, warnings %q; want %d, %q", name, s.Completed, s.Seconds, s.Warnings, c.completed, c.warnings)
+		if s := sums[0]; s.Completed != c.completed || s.When.Seconds != 12.5 || !slices.Equal(s.Ending.Warnings, c.warnings) {
+			t.Errorf("%s: %d completed in %v s, warnings %q; want %d, %q", name, s.Completed, s.When.Seconds, s.Ending.Warnings, c.completed, c.warnings)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestMissingShardsAreCounted(t *testing.T) {
 	h.Shards = 2
 	writeRun(t, NewWriter(&buf), h, testRecord("r", 0, 5))
 	sums, err := Read(&buf, metrics.Ask{})
-	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r: the files lack shard 1 of 2"}) {
+	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Ending.Warnings, []string{"run r: the files lack shard 1 of 2"}) {
 		t.Errorf("%v, %v", sums, err)
 	}
 }
@@ -291,11 +291,11 @@ func TestARunWithoutARunLineClaimsNoConfiguration(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	c := sums[0].Header.Config
-	if c.NumPrompts != -1 || !math.IsNaN(c.RequestRate) || !math.IsNaN(c.Burstiness) || !sums[0].Date.IsZero() {
-		t.Errorf("%+v, ended %v", c, sums[0].Date)
+	if c.NumPrompts != -1 || !math.IsNaN(c.RequestRate) || !math.IsNaN(c.Burstiness) || !sums[0].When.Date.IsZero() {
+		t.Errorf("%+v, ended %v", c, sums[0].When.Date)
 	}
-	if want := []string{"run r has no run line, so its parameters are unknown"}; !slices.Equal(sums[0].Warnings, want) {
-		t.Errorf("warnings %q", sums[0].Warnings)
+	if want := []string{"run r has no run line, so its parameters are unknown"}; !slices.Equal(sums[0].Ending.Warnings, want) {
+		t.Errorf("warnings %q", sums[0].Ending.Warnings)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 	sw := NewWriter(&buf)
 	s := aspect.Collector(h).Summary(2)
 	for i := range 4 {
-		s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: i + 1, At: h.Epoch.Add(time.Duration(i) * time.Second)})
+		s.Printed.RateChanges = append(s.Printed.RateChanges, metrics.RateChange{RPS: i + 1, At: h.Epoch.Add(time.Duration(i) * time.Second)})
 	}
 	if err := sw.Begin(h); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums, err := Read(&buf, metrics.Ask{})
-	if err != nil || len(sums) != 1 || len(sums[0].RateChanges) != 3 || len(sums[0].Reached()) != 3 {
+	if err != nil || len(sums) != 1 || len(sums[0].Printed.RateChanges) != 3 || len(sums[0].Reached()) != 3 {
 		t.Errorf("%+v, %v", sums, err)
 	}
 }
@@ -327,12 +327,12 @@ func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Summary(1)
-	s.Interrupted, s.StoppedBy = true, "a rule"
+	s.Ending.Interrupted, s.Ending.StoppedBy = true, "a rule"
 	if err := sw.End(s); err != nil {
 		t.Fatal(err)
 	}
-	if got := readOne(t, buf.Bytes()); !got.Interrupted || got.StoppedBy != "a rule" {
-		t.Errorf("interrupted: %v, stopped: %q", got.Interrupted, got.StoppedBy)
+	if got := readOne(t, buf.Bytes()); !got.Ending.Interrupted || got.Ending.StoppedBy != "a rule" {
+		t.Errorf("interrupted: %v, stopped: %q", got.Ending.Interrupted, got.Ending.StoppedBy)
 	}
 }
 
@@ -379,7 +379,7 @@ func TestAGroupIsReadWithItsTrace(t *testing.T) {
 	}
 	for _, ask := range []metrics.Ask{{}, {Trace: true}} {
 		sums, err := Read(strings.NewReader(stream.String()), ask)
-		if err != nil || len(sums) != 2 || sums[0].Trace == nil || (sums[1].Trace != nil) != ask.Trace {
+		if err != nil || len(sums) != 2 || sums[0].Kept.Trace == nil || (sums[1].Kept.Trace != nil) != ask.Trace {
 			t.Errorf("%+v: %+v, %v", ask, sums, err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
 		}
 	}
 	sums, err := Read(strings.NewReader(stream.String()), metrics.Ask{})
-	if err != nil || len(sums) != 1 || sums[0].Seconds != 1.5 || sums[0].Began != time.Second || !sums[0].Date.Equal(epoch.Add(2500*msec)) {
+	if err != nil || len(sums) != 1 || sums[0].When.Seconds != 1.5 || sums[0].When.Began != time.Second || !sums[0].When.Date.Equal(epoch.Add(2500*msec)) {
 		t.Errorf("%+v, %v", sums, err)
 	}
 }
@@ -429,10 +429,10 @@ func TestMergedShardsBeginWithTheFirst(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	parts, err := slicing.Slice(sums[0], time.Second)
-	if err != nil || sums[0].Began != -900*msec || sums[0].Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
-		t.Errorf("from %v, %v s, %+v, %v", sums[0].Began, sums[0].Seconds, parts, err)
+	if err != nil || sums[0].When.Began != -900*msec || sums[0].When.Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
+		t.Errorf("from %v, %v s, %+v, %v", sums[0].When.Began, sums[0].When.Seconds, parts, err)
 	}
-	if s := sums[0].Within(metrics.Window{From: 0, To: time.Second}); s.Completed != 1 || s.Part.Inside != 1 {
-		t.Errorf("%+v", s.Part)
+	if s := sums[0].Within(metrics.Window{From: 0, To: time.Second}); s.Completed != 1 || s.Parts.Of.Inside != 1 {
+		t.Errorf("%+v", s.Parts.Of)
 	}
 }

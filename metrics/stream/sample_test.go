@@ -44,7 +44,7 @@ func TestSamplesAreKeptOnTheRunsClock(t *testing.T) {
 			return &moved
 		}
 		want := []*samples.Sample{gpus, server, shifted(gpus, time.Second), broken, shifted(server, time.Second), shifted(broken, time.Second)}
-		if got := sums[0].Trace.Samples; !reflect.DeepEqual(got, want) {
+		if got := sums[0].Kept.Trace.Samples; !reflect.DeepEqual(got, want) {
 			t.Errorf("lines of %d: samples %v, want %v", maxLine, times(got), times(want))
 		}
 		if sums[0].Completed != 2 {

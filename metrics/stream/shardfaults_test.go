@@ -55,15 +55,15 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		"lines lost":      {[][]byte{shards[0], lost, shards[2], shards[3]}, []string{"shard 1 (host n0) counts 9 requests in its end line, but the stream holds 2"}},
 	} {
 		s := readOne(t, slices.Concat(c.streams...))
-		if !slices.Equal(s.Shards.Faults, c.faults) || s.Shards.Of != 4 || (s.Shards.Sound < 4) != (c.faults != nil && name != "one too many") {
-			t.Errorf("%s: %d sound of %d, %q; want %q", name, s.Shards.Sound, s.Shards.Of, s.Shards.Faults, c.faults)
+		if !slices.Equal(s.Source.Shards.Faults, c.faults) || s.Source.Shards.Of != 4 || (s.Source.Shards.Sound < 4) != (c.faults != nil && name != "one too many") {
+			t.Errorf("%s: %d sound of %d, %q; want %q", name, s.Source.Shards.Sound, s.Source.Shards.Of, s.Source.Shards.Faults, c.faults)
 		}
-		if slices.Contains(failing(s), "shards") != (c.faults != nil) || len(s.Incomplete) != len(c.faults) {
-			t.Errorf("%s: fails %q, lacks %q", name, failing(s), s.Incomplete)
+		if slices.Contains(failing(s), "shards") != (c.faults != nil) || len(s.Ending.Incomplete) != len(c.faults) {
+			t.Errorf("%s: fails %q, lacks %q", name, failing(s), s.Ending.Incomplete)
 		}
 		for _, fault := range c.faults {
-			if !slices.Contains(s.Incomplete, "run r: "+fault) || !slices.Contains(s.Warnings, "run r: "+fault) {
-				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
+			if !slices.Contains(s.Ending.Incomplete, "run r: "+fault) || !slices.Contains(s.Ending.Warnings, "run r: "+fault) {
+				t.Errorf("%s: lacks %q, warns %q", name, s.Ending.Incomplete, s.Ending.Warnings)
 			}
 		}
 	}
@@ -75,9 +75,9 @@ func TestGapsThatOneShardDoesNotKnowAreNotKnown(t *testing.T) {
 		streams := fleet{n: 3, change: func(h *metrics.Header, sw *Writer) { sw.NoChunks = h.Shard == shard }}.write(t, load(40))
 		streams[shard] = cutOff(streams[shard])
 		s := readOne(t, slices.Concat(streams...))
-		said := strings.Join(s.Warnings, "\n")
+		said := strings.Join(s.Ending.Warnings, "\n")
 		if !math.IsNaN(s.ITL.Mean()) || !strings.Contains(said, "run r: itl is unknown") || !strings.Contains(said, "not all values: peak output") {
-			t.Errorf("shard %d: ITL %v, warnings %q", shard, s.ITL.Mean(), s.Warnings)
+			t.Errorf("shard %d: ITL %v, warnings %q", shard, s.ITL.Mean(), s.Ending.Warnings)
 		}
 	}
 }
@@ -85,14 +85,14 @@ func TestGapsThatOneShardDoesNotKnowAreNotKnown(t *testing.T) {
 func TestOfManyMissingShardsAFewAreNamed(t *testing.T) {
 	f := fleet{n: 1, change: func(h *metrics.Header, _ *Writer) { h.Shards, h.Shard = 1e9, 3 }}
 	s := readOne(t, f.write(t, load(10))[0])
-	if want := "the files lack shards 0, 1, 2, 4, 5, 6, 7, 8, 9, 10 and 999999989 more of 1000000000"; !slices.Equal(s.Shards.Faults, []string{want}) {
-		t.Errorf("%q", s.Shards.Faults)
+	if want := "the files lack shards 0, 1, 2, 4, 5, 6, 7, 8, 9, 10 and 999999989 more of 1000000000"; !slices.Equal(s.Source.Shards.Faults, []string{want}) {
+		t.Errorf("%q", s.Source.Shards.Faults)
 	}
 }
 
 func TestStartsAndClocksOfShardsAreKnown(t *testing.T) {
 	streams := fleet{n: 4, startAt: true}.write(t, load(40))
-	s := readOne(t, slices.Concat(streams...)).Shards
+	s := readOne(t, slices.Concat(streams...)).Source.Shards
 	if !slices.Equal(s.Hosts, []string{"n0", "n1"}) || s.Error != 2*msec || s.Unclocked != nil ||
 		*s.Offsets != (metrics.Window{From: -700 * msec, To: 9*1_000_003*time.Microsecond - 700*msec}) {
 		t.Errorf("%+v", s)
@@ -119,7 +119,7 @@ func TestStartsAndClocksOfShardsAreKnown(t *testing.T) {
 			h.Host = ""
 		}
 	}}.write(t, load(40))
-	if s := readOne(t, slices.Concat(unclocked...)).Shards; !slices.Equal(s.Unclocked, []string{"n0", "n1", "shard 3"}) || s.Offsets.From != s.Offsets.To {
+	if s := readOne(t, slices.Concat(unclocked...)).Source.Shards; !slices.Equal(s.Unclocked, []string{"n0", "n1", "shard 3"}) || s.Offsets.From != s.Offsets.To {
 		t.Errorf("%+v", s)
 	}
 }
@@ -186,8 +186,8 @@ func TestSamplesOfOneShardMakeNoTraceOfAll(t *testing.T) {
 	sample := []byte(`{"v":3,"k":"sample","run":"r","at":5}` + "\n")
 	for name, streams := range map[string][][]byte{"sampled": {shards[0], sample, shards[1]}, "no sample": shards} {
 		s := readOne(t, slices.Concat(streams...))
-		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (s.Trace.Records.Len() > 0 || len(s.Trace.Samples) != 1) {
-			t.Errorf("%s: trace %+v", name, s.Trace)
+		if (s.Kept.Trace != nil) != (len(streams) == 3) || s.Kept.Trace != nil && (s.Kept.Trace.Records.Len() > 0 || len(s.Kept.Trace.Samples) != 1) {
+			t.Errorf("%s: trace %+v", name, s.Kept.Trace)
 		}
 	}
 }

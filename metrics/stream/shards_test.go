@@ -144,8 +144,8 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 			return sums[0]
 		}
 		want := read(slices.Concat(shards...))
-		if len(want.Incomplete) > 0 || want.Shards.Sound != 4 {
-			t.Fatalf("%s: %+v", name, want.Shards)
+		if len(want.Ending.Incomplete) > 0 || want.Source.Shards.Sound != 4 {
+			t.Fatalf("%s: %+v", name, want.Source.Shards)
 		}
 		for range 4 {
 			rng.Shuffle(len(shards), func(i, j int) { shards[i], shards[j] = shards[j], shards[i] })
@@ -186,8 +186,8 @@ func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%d runs, %v", len(sums), err)
 		}
-		got, want := sums[0], f.together(records, zero).Summary(sums[0].Seconds)
-		if diff := cmp.Diff(want.Outcomes, got.Outcomes, cmpopts.EquateEmpty()); diff != "" {
+		got, want := sums[0], f.together(records, zero).Summary(sums[0].When.Seconds)
+		if diff := cmp.Diff(want.Kept.Outcomes, got.Kept.Outcomes, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("outcomes\n%s", diff)
 		}
 		for _, m := range metrics.Metrics {
@@ -195,9 +195,9 @@ func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 				t.Errorf("%s\n%s", m.Name, diff)
 			}
 		}
-		if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Goodput != want.Goodput ||
-			got.TotalOutput != want.TotalOutput || failures.Of(got).Resent != failures.Of(want).Resent || failures.Of(got).Resent.Times == 0 || failures.Of(got).Resent.Reconnects == 0 || !slices.Equal(got.FirstErrors, want.FirstErrors) || !maps.Equal(got.Errors, want.Errors) {
-			t.Errorf("peaks %v and %d, want %v and %d", got.PeakOutput, got.PeakConcurrent, want.PeakOutput, want.PeakConcurrent)
+		if got.Rates.PeakOutput != want.Rates.PeakOutput || got.Rates.PeakConcurrent != want.Rates.PeakConcurrent || got.Rates.Goodput != want.Rates.Goodput ||
+			got.Totals.Output != want.Totals.Output || failures.Of(got).Resent != failures.Of(want).Resent || failures.Of(got).Resent.Times == 0 || failures.Of(got).Resent.Reconnects == 0 || !slices.Equal(got.Printed.FirstErrors, want.Printed.FirstErrors) || !maps.Equal(got.Printed.Errors, want.Printed.Errors) {
+			t.Errorf("peaks %v and %d, want %v and %d", got.Rates.PeakOutput, got.Rates.PeakConcurrent, want.Rates.PeakOutput, want.Rates.PeakConcurrent)
 		}
 		samePeak(t, got, want)
 		if diff := cmp.Diff(figures(want), figures(got)); diff != "" {
@@ -242,18 +242,18 @@ func TestShardsWithoutChunksComeToTheSameCounts(t *testing.T) {
 		}
 	}
 	got := readOne(t, slices.Concat(streams...))
-	if len(got.Incomplete) > 0 || !strings.Contains(strings.Join(got.Warnings, "\n"), "not all values: itl, peak output") {
-		t.Errorf("lacks %q, warns %q", got.Incomplete, got.Warnings)
+	if len(got.Ending.Incomplete) > 0 || !strings.Contains(strings.Join(got.Ending.Warnings, "\n"), "not all values: itl, peak output") {
+		t.Errorf("lacks %q, warns %q", got.Ending.Incomplete, got.Ending.Warnings)
 	}
 	if !got.ITL.Approximate() || !want.ITL.Histogram().Equals(got.ITL.Histogram()) {
 		t.Errorf("%d gaps, mean %v, want %d, %v", got.ITL.Len(), got.ITL.Mean(), want.ITL.Len(), want.ITL.Mean())
 	}
 	samePeak(t, got, want)
 	for name, pair := range map[string][2]any{
-		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
-		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
-		"date": {got.Date, want.Date}, "failing": {failures.Of(got).Classes, failures.Of(want).Classes},
-		"first errors": {got.FirstErrors, want.FirstErrors}, "late": {got.Shards.Late, want.Shards.Late},
+		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.Totals.Input, want.Totals.Input},
+		"output": {got.Totals.Output, want.Totals.Output}, "goodput": {got.Rates.Goodput, want.Rates.Goodput}, "seconds": {got.When.Seconds, want.When.Seconds},
+		"date": {got.When.Date, want.When.Date}, "failing": {failures.Of(got).Classes, failures.Of(want).Classes},
+		"first errors": {got.Printed.FirstErrors, want.Printed.FirstErrors}, "late": {got.Source.Shards.Late, want.Source.Shards.Late},
 		"evidence": {got.Evidence, want.Evidence}, "tokens": {tokens.Of(got).Counts, tokens.Of(want).Counts},
 		"per token": {tokens.Of(got).ITL.Len(), tokens.Of(want).ITL.Len()},
 		"ttft":      {got.TTFT.Percentile(99), want.TTFT.Percentile(99)}, "e2el": {got.E2EL.Percentile(99), want.E2EL.Percentile(99)},
@@ -302,15 +302,15 @@ func TestTheServersCountersAreThoseOfOneShard(t *testing.T) {
 		h := fleet{n: 3}.header(shard)
 		sw, s := NewWriter(&buf), aspect.Collector(h).Summary(5)
 		if shard > 0 {
-			s.SpecDecode, s.Diffusion = spec, diffusion
+			s.Printed.SpecDecode, s.Printed.Diffusion = spec, diffusion
 		}
 		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
 			t.Fatal(err)
 		}
 		streams = append(streams, buf.Bytes())
 	}
-	if s := readOne(t, slices.Concat(streams...)); !reflect.DeepEqual(s.SpecDecode, spec) || !reflect.DeepEqual(s.Diffusion, diffusion) {
-		t.Errorf("%+v and %+v", s.SpecDecode, s.Diffusion)
+	if s := readOne(t, slices.Concat(streams...)); !reflect.DeepEqual(s.Printed.SpecDecode, spec) || !reflect.DeepEqual(s.Printed.Diffusion, diffusion) {
+		t.Errorf("%+v and %+v", s.Printed.SpecDecode, s.Printed.Diffusion)
 	}
 }
 
@@ -320,13 +320,13 @@ func TestARiseOfAllShardsIsOne(t *testing.T) {
 		var buf bytes.Buffer
 		h := fleet{n: 2}.header(shard)
 		sw, s := NewWriter(&buf), aspect.Collector(h).Summary(5)
-		s.RateChanges = []metrics.RateChange{{RPS: 1, At: h.Epoch}, {RPS: 2, At: h.Epoch.Add(time.Second)}}
+		s.Printed.RateChanges = []metrics.RateChange{{RPS: 1, At: h.Epoch}, {RPS: 2, At: h.Epoch.Add(time.Second)}}
 		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
 			t.Fatal(err)
 		}
 		streams = append(streams, buf.Bytes())
 	}
-	if s := readOne(t, slices.Concat(streams...)); len(s.RateChanges) != 2 || !s.RateChanges[1].At.Equal(fleet{n: 2}.header(0).Epoch.Add(time.Second)) {
-		t.Errorf("%v", s.RateChanges)
+	if s := readOne(t, slices.Concat(streams...)); len(s.Printed.RateChanges) != 2 || !s.Printed.RateChanges[1].At.Equal(fleet{n: 2}.header(0).Epoch.Add(time.Second)) {
+		t.Errorf("%v", s.Printed.RateChanges)
 	}
 }

@@ -50,7 +50,7 @@ func noticed(s *metrics.Summary, shard int) {
 		CPU: evidence.CPU{Cores: 2, Machine: 3, Others: n * time.Second, BusiestOthers: 1 + 0.5*float64(shard), Watched: n * 10 * time.Second, Used: n * 8 * time.Second, Busiest: 0.3 / float64(n), Stolen: 0.02 * float64(n)}, Pauses: evidence.Pauses{Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3, ClockStep: n * -msec}, Stamps: evidence.Stamps{Kernel: 100, User: 3, SharedReads: 2, Disordered: 3}, Connections: evidence.Connections{Opened: 5, Warmed: 1, Closed: 1, Packed: 4, Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1}, Server: evidence.Server{PrefixQueries: 100, PrefixHits: 3}, Repeated: 2, OtherInFlight: 4, Selftest: &evidence.Selftest{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
 	ages := alike(0.5*float64(n), 100)
-	s.Age = metrics.FromHistogram(ages.Histogram())
+	s.Client.Age = metrics.FromHistogram(ages.Histogram())
 }
 
 // judged records a run with what its program noticed, and judges it.
@@ -142,7 +142,7 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != verdict.Suspect {
 				t.Errorf("%s, without chunks %v: trust\n%s", name, noChunks, diff)
 			}
-			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Age.Histogram().Equals(got.Age.Histogram()) {
+			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Client.Age.Histogram().Equals(got.Client.Age.Histogram()) {
 				t.Errorf("%s, without chunks %v: evidence\n%s", name, noChunks, diff)
 			}
 		}
@@ -197,7 +197,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 		one.Add(r)
 	}
 	got := readOne(t, slices.Concat(sharded(t, records)...))
-	want := one.Summary(got.Seconds)
+	want := one.Summary(got.When.Seconds)
 	// The sums are made in another order.
 	if !near(since.Of(got).ScheduledE2EL.Mean(), since.Of(want).ScheduledE2EL.Mean()) || since.Of(got).ScheduledE2EL.Len() != since.Of(want).ScheduledE2EL.Len() {
 		t.Error("E2EL from when it was due differs")
@@ -212,8 +212,8 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	wantEvidence := &evidence.Evidence{
 		CPU: evidence.CPU{Cores: 4, Machine: 3, Others: 2 * time.Second, BusiestOthers: 1.5, Watched: 20 * time.Second, Used: 24 * time.Second, Busiest: 0.3, Stolen: 0.04}, Pauses: evidence.Pauses{Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3, ClockStep: -2 * msec}, Stamps: evidence.Stamps{Kernel: 200, User: 6, SharedReads: 4, Disordered: 6}, Connections: evidence.Connections{Opened: 10, Warmed: 2, Closed: 2, Packed: 8, Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true}, Server: evidence.Server{PrefixQueries: 100, PrefixHits: 3}, Repeated: 4, OtherInFlight: 8, Selftest: &evidence.Selftest{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
 	}
-	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
-		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)
+	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Client.Age.Len() != 200 || !near(got.Client.Age.Percentile(100), 1) {
+		t.Errorf("%d ages up to %v, evidence\n%s", got.Client.Age.Len(), got.Client.Age.Percentile(100), diff)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestAStreamWithoutEvidenceIsJudgedByItsRecords(t *testing.T) {
 	var buf bytes.Buffer
 	writeRun(t, NewWriter(&buf), testHeader("r"), testRecord("r", 0, 50), testRecord("r", 1, 60))
 	s := readOne(t, buf.Bytes())
-	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || tokens.Of(s).ITL.Len() != 108 {
+	if s.Evidence != nil || s.Client.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || tokens.Of(s).ITL.Len() != 108 {
 		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s))
 	}
 	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "has no measurements of the load generator") {

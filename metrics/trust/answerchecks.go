@@ -23,24 +23,6 @@ func (j *judge) several() (verdict.Check, bool) {
 	return c, n > 1 && !j.Header.Config.Whole
 }
 
-// repeats reports that answers have many more chunks than tokens.
-func (j *judge) repeats() bool {
-	c, found := j.surplus()
-	return found && !c.Fine()
-}
-
-// surplus finds answers with more chunks than tokens: a chunk that is sent twice is no token.
-func (j *judge) surplus() (verdict.Check, bool) {
-	d := delivery.Of(j.Summary)
-	c := verdict.Check{
-		Name: "surplus chunks", Figure: verdict.Percent(d.Surplus, j.TTFT.Len()), Unit: "%", Limit: surplusLimit,
-		Remedy: "check whether the server sends chunks twice, or does not count all tokens"}
-	c.Text = fmt.Sprintf("%s have more chunks than tokens, %d for %d: ITL is not between tokens",
-		metrics.Counted(d.Surplus, "answer"), d.Chunks, d.Tokens)
-	_, several := j.several()
-	return c, d.Surplus > 0 && !several
-}
-
 // streaming finds answers that were generated step by step, but came at once.
 func (j *judge) streaming() (verdict.Check, bool) {
 	d := delivery.Of(j.Summary)
@@ -51,7 +33,7 @@ func (j *judge) streaming() (verdict.Check, bool) {
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing",
 		d.AtOnce, metrics.Counted(d.Of, "answer"))
 	// What we read late came at once because of us, and a canvas is generated at once.
-	return c, d.AtOnce > 0 && !(j.late() && j.seen.Stamps.SharedReads > 0) && j.Diffusion == nil
+	return c, d.AtOnce > 0 && !(j.late() && j.seen.Stamps.SharedReads > 0) && j.Printed.Diffusion == nil
 }
 
 // firstToken checks whether TTFT counts something as a token that comes before any token.

@@ -41,7 +41,7 @@ func (j *judge) others() (verdict.Check, bool) {
 		c.Figure, busiest = mean, ""
 	}
 	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.CPU.Machine, "core"))
-	if j.Shards != nil {
+	if j.Source.Shards != nil {
 		of += " of a shard's machine"
 	}
 	c.Text = fmt.Sprintf("other processes took %.1f%s%s", c.Figure, of, busiest)
@@ -161,13 +161,13 @@ func (j *judge) exhausted() (verdict.Check, bool) {
 }
 
 func (j *judge) lag() (verdict.Check, bool) {
-	c := verdict.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
+	c := verdict.Check{Name: "lag", Figure: j.Client.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
 		Remedy: j.lateRemedy(quieter)}
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
 	c.Text = fmt.Sprintf("lag p99 %s", verdict.ShowMS(c.Figure))
-	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
+	return c, j.Header.Config.Paced() && j.Client.Lag.Len() > 0
 }
 
 // first is the latency that the shortest wait for an answer has: TTFT, or E2EL if the answers came
@@ -214,14 +214,14 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 func (j *judge) age() (verdict.Check, bool) {
 	c := verdict.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()),
 		Remedy: j.lateRemedy(quieter)}
-	if j.Age.Len() > 0 {
-		c.Figure = j.Age.Percentile(99)
+	if j.Client.Age.Len() > 0 {
+		c.Figure = j.Client.Age.Percentile(99)
 	}
 	if j.disordered() {
 		c.Remedy = "look at the network, which loses or reorders packets"
 	}
 	c.Text = fmt.Sprintf("socket read delay p99 %s against ITL %s", verdict.ShowMS(c.Figure), verdict.ShowMS(j.itl()))
-	return c, j.Age.Len() > 0 && j.hasGaps()
+	return c, j.Client.Age.Len() > 0 && j.hasGaps()
 }
 
 // disordered reports that packets arrived before an earlier one so often that this may explain the
@@ -277,7 +277,7 @@ func (j *judge) late() bool {
 	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
 	often := min(max(sharedLimit, share), 90)
 	switch {
-	case j.Age.Len() > 0 && !j.disordered() && j.Age.Percentile(100-often) > max(lateLimit, few):
+	case j.Client.Age.Len() > 0 && !j.disordered() && j.Client.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
 	case j.userStamped() && metrics.Milliseconds(j.seen.Pauses.WakeP99) > max(wakeLimit, few):
 		return true
@@ -380,7 +380,7 @@ func (j *judge) busiestSecond() (verdict.Check, bool) {
 		Remedy: roomier}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", verdict.ShowPercent(c.Figure),
 		metrics.Counted(j.seen.CPU.Cores, "core"))
-	if j.Shards != nil {
+	if j.Source.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", verdict.ShowPercent(c.Figure))
 	}
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= busiestFrom
@@ -483,14 +483,14 @@ func (j *judge) selftestCoverage() (verdict.Check, bool) {
 
 // process names what was watched: for shards, the worst one.
 func (j *judge) process() string {
-	if j.Shards != nil {
+	if j.Source.Shards != nil {
 		return "the process of a shard"
 	}
 	return "this process"
 }
 
 func (j *judge) selftest() string {
-	if j.Shards != nil {
+	if j.Source.Shards != nil {
 		return "the selftest of the shards' machines"
 	}
 	return "the selftest of this machine"

@@ -22,7 +22,7 @@ func (j *judge) noteCourse(n *notes) {
 	}
 	if change := c.Change; change != nil {
 		n.add(true, "the run was not steady: latencies changed at %.1f s, after %s. Before: %s; after: %s",
-			(change.At - j.Began).Seconds(), metrics.Counted(change.Requests, "request"), showStretch(change.Before),
+			(change.At - j.When.Began).Seconds(), metrics.Counted(change.Requests, "request"), showStretch(change.Before),
 			showStretch(change.After))
 	}
 	if m := c.Modes; m != nil {
@@ -48,7 +48,7 @@ func showStretch(s course.Stretch) string {
 // noteLoad notes that the load never was what the flags say, because the run was too short for it.
 func (j *judge) noteLoad(n *notes) {
 	c, sent := &j.Header.Config, pace.Of(j.Summary)
-	if sessions.Of(j.Summary) != nil || j.Interrupted || j.Completed == 0 {
+	if sessions.Of(j.Summary) != nil || j.Ending.Interrupted || j.Completed == 0 {
 		return
 	}
 	closed := c.MaxConcurrency > 1 && math.IsInf(c.RequestRate, 1) && !c.Paced()

@@ -13,6 +13,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
+	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
@@ -64,10 +66,10 @@ func Judge(s *metrics.Summary) {
 // checks are all checks, in order of weight: first those that make a run worthless. Each reports whether the run
 // has data for it.
 var checks = []func(*judge) (verdict.Check, bool){
-	(*judge).completed, (*judge).whole, of(sessions.CheckOrder), (*judge).shards, (*judge).shardStarts, (*judge).failed,
-	(*judge).overflows, of(sessions.CheckBroken), (*judge).cutShort, of(sessions.CheckCut), (*judge).several,
+	(*judge).completed, (*judge).whole, of(sessions.CheckOrder), (*judge).shards, (*judge).shardStarts, of(failures.Check),
+	(*judge).overflows, of(sessions.CheckBroken), of(failures.CheckCut), of(sessions.CheckCut), (*judge).several,
 	of(prompts.Check), of(lengths.Check), of(sessions.CheckHistory), of(counts.Check), (*judge).streaming,
-	(*judge).firstToken, (*judge).surplus, (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate,
+	(*judge).firstToken, of(delivery.Check), (*judge).exhausted, (*judge).throttled, (*judge).others, (*judge).rate,
 	(*judge).slots, of(sessions.CheckGaps), (*judge).lag, (*judge).turns, (*judge).sendDelay,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,

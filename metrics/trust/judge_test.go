@@ -49,7 +49,7 @@ func clean() *metrics.Summary {
 	s.Evidence = &evidence.Evidence{
 		CPU: evidence.CPU{Cores: 2, Watched: 10 * time.Second, Used: time.Second, Busiest: 0.2}, Stamps: evidence.Stamps{Kernel: 4000}, Pauses: evidence.Pauses{GCs: 3, GCPaused: msec, LongestGC: msec}, Server: evidence.Server{PrefixQueries: 1000},
 	}
-	s.Age = alike(0.05, 4000)
+	s.Client.Age = alike(0.05, 4000)
 	return s
 }
 
@@ -82,7 +82,7 @@ func readLate(s *metrics.Summary, chunks int, by time.Duration) {
 // inUserSpace is s as one without the kernel's stamps, by a process that woke up
 // late by so many milliseconds.
 func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
-	s.Age, s.Evidence.Stamps.Kernel, s.Evidence.Stamps.User, s.Evidence.Pauses.WakeP99 = metrics.Distribution{}, 0, 4000, durationMS(late)
+	s.Client.Age, s.Evidence.Stamps.Kernel, s.Evidence.Stamps.User, s.Evidence.Pauses.WakeP99 = metrics.Distribution{}, 0, 4000, durationMS(late)
 	return s
 }
 
@@ -123,7 +123,7 @@ func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
 	for name, set := range map[string]func(*metrics.Summary){
 		"a rate without slots":      func(s *metrics.Summary) {},
 		"all at once without slots": func(s *metrics.Summary) { s.Header.Config.RequestRate = math.Inf(1) },
-		"slots enough":              func(s *metrics.Summary) { s.Header.Config.MaxConcurrency, s.Queue = 64, alike(0, 200) },
+		"slots enough":              func(s *metrics.Summary) { s.Header.Config.MaxConcurrency, s.Client.Queue = 64, alike(0, 200) },
 		"a closed loop of fewer":    func(s *metrics.Summary) { inSlots(s).Header.Config.MaxConcurrency = 200 },
 	} {
 		s := clean()
@@ -173,12 +173,12 @@ var faults = []fault{
 	{"completed", 1, 0, func(s *metrics.Summary, v float64) { s.Completed = int(v) }, "no request completed"},
 
 	{"incomplete", 0, 1, func(s *metrics.Summary, v float64) {
-		s.Incomplete = []string{"run a was cut", "and more"}[:int(v)]
+		s.Ending.Incomplete = []string{"run a was cut", "and more"}[:int(v)]
 	}, "run a was cut"},
 	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: the latencies leave these out"},
 
 	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
-		s.Failed, failures.Of(s).Classes, s.Interrupted = int(v), map[record.Class]*failures.Failing{record.Cancelled: {Requests: int(v)}}, true
+		s.Failed, failures.Of(s).Classes, s.Ending.Interrupted = int(v), map[record.Class]*failures.Failing{record.Cancelled: {Requests: int(v)}}, true
 	}, "201 of 401 requests were cut short: the latencies are of the quicker requests"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
 		*metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
@@ -211,7 +211,7 @@ var faults = []fault{
 		metrics.View[delivery.Delivery](s).Surplus, metrics.View[delivery.Delivery](s).Chunks, metrics.View[delivery.Delivery](s).Tokens = int(v), 120, 60
 	}, "3 answers have more chunks than tokens, 120 for 60: ITL is not between tokens"},
 	{"slots", 23.8, 24.2, func(s *metrics.Summary, v float64) {
-		s.Header.Config.MaxConcurrency, s.Queue = 64, alike(v, 200)
+		s.Header.Config.MaxConcurrency, s.Client.Queue = 64, alike(v, 200)
 	}, "--max-concurrency held requests back, for 24.2 ms on average, which latencies leave out: P99 TTFT is 50.0 ms, and 50.4 ms from when requests were due"},
 	{"token counts", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Header.Config.Tokenizer = "gpt2"
@@ -258,12 +258,12 @@ var faults = []fault{
 		}
 	}, "the backlog grew by 16 requests a second; these latencies depend on how long the run was"},
 	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // most requests waited for a slot
-		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(20, 200)
+		inSlots(s).Header.Config.RequestRate, s.Client.Queue = 20, alike(20, 200)
 		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 20, Growth: v}
 		pace.Of(s).Queue = time.Hour
 	}, "--max-concurrency 8 held requests back: the backlog grew by 9.4 requests a second; latencies from when a request was due depend on how long the run was"},
 	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // the slots were full at the end only
-		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(0, 200)
+		inSlots(s).Header.Config.RequestRate, s.Client.Queue = 20, alike(0, 200)
 		backlog.Of(s).Trend = backlog.Trend{Judged: true, Offered: 20, Growth: v}
 		pace.Of(s).Queue = time.Second
 	}, "second; these latencies depend on how long the run was"},
@@ -278,8 +278,8 @@ var faults = []fault{
 		pace.Of(s).Due = 100 * msec
 		pace.Of(s).Sent = pace.Of(s).Due + durationMS(v)
 	}, "sent"},
-	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
-	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
+	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Client.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
+	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Client.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
 	{"send delay", 2.64, 2.66, func(s *metrics.Summary, v float64) {
 		s.TTFT, since.Of(s).UndelayedTTFT = alike(50, 180), alike(50, 180)
 		for range 20 {
@@ -315,14 +315,14 @@ var faults = []fault{
 		s.TTFT, since.Of(s).UndelayedTTFT = alike(5, 200), alike(5-v, 200)
 		*metrics.View[connecting.Connecting](s) = connecting.Connecting{Requests: 3, Of: 200}
 	}, "written, not counting the time to connect (limit 1.00 ms)"},
-	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},
-	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, tokens.Of(s).MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
+	{"socket age", 9.98, 10.02, func(s *metrics.Summary, v float64) { s.Client.Age = alike(v, 100) }, "socket read delay p99 10.0 ms against ITL 10.00 ms (limit"},
+	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Client.Age, tokens.Of(s).MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 80, 81, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
-		s.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).Counts.Blank = alike(1.2, 100), int64(v), 200
+		s.Client.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).Counts.Blank = alike(1.2, 100), int64(v), 200
 	}, "2.02 % of chunks shared a read"},
-	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Evidence.Stamps.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
+	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Client.Age, s.Evidence.Stamps.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
 	{"shared reads", 4.98, 5.02, func(s *metrics.Summary, v float64) {
-		s.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).MeanITL = alike(v, 100), 400, 50
+		s.Client.Age, s.Evidence.Stamps.SharedReads, tokens.Of(s).MeanITL = alike(v, 100), 400, 50
 	}, "10.0 % of chunks"},
 	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { readLate(s, 200, durationMS(v)) }, "5.00 % of chunks have the timestamp of a later one, which we read late, so P99 ITL may be off by 1.01 ms (limit 1.00 ms)"},
 	{"shared reads", 2.49, 2.51, func(s *metrics.Summary, v float64) { firstLate(s, 200, durationMS(v)) }, "so P99 TTFT may be off by 2.51 ms (limit 2.50 ms)"},
@@ -394,7 +394,7 @@ var faults = []fault{
 		held.Of(inSlots(s)).Held = held.Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
 	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) { // at a rate for which there are too few slots
-		s.Header.Config.MaxConcurrency, s.Queue = 8, alike(1, 200)
+		s.Header.Config.MaxConcurrency, s.Client.Queue = 8, alike(1, 200)
 		held.Of(s).Held = held.Held{Mean: durationMS(v), Share: 0.5}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
@@ -422,7 +422,7 @@ var faults = []fault{
 		s.Evidence.Server.PrefixQueries, s.Evidence.Server.PrefixHits = 10_000, int64(v)
 	}, "8.01 % of the prompt tokens"},
 	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
-		s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Evidence.Server.PrefixQueries = 20_000, int(v), 1e6
+		s.Totals.Input, metrics.View[counts.Counts](s).Cached, s.Evidence.Server.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Templated = true }), "64.0 % of the prompt tokens"},
 	{"prefix cache", 12_800, 12_801, chatted(func(c *metrics.Traits) { c.Rendered = true }), "64.0 % of the prompt tokens"},
@@ -431,16 +431,16 @@ var faults = []fault{
 		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &evidence.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
 	{"shards", 8, 7, func(s *metrics.Summary, v float64) {
-		if s.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
-			s.Shards.Faults = []string{"the files lack shard 3 of 8"}
+		if s.Source.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
+			s.Source.Shards.Faults = []string{"the files lack shard 3 of 8"}
 		}
 	}, "the files lack shard 3 of 8"},
 	{"shard starts", 99.9, 100.1, func(s *metrics.Summary, v float64) {
-		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: -durationMS(50), To: durationMS(v - 50)}, Last: "shard 1 (host b)"}
+		s.Source.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: -durationMS(50), To: durationMS(v - 50)}, Last: "shard 1 (host b)"}
 	}, "shards began 100 ms apart, shard 1 (host b) last (limit 100 ms)"},
 	{"shard starts", 599, 601, func(s *metrics.Summary, v float64) {
-		s.Seconds = 60
-		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: 0, To: durationMS(v)}, Last: "shard 1"}
+		s.When.Seconds = 60
+		s.Source.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: 0, To: durationMS(v)}, Last: "shard 1"}
 	}, "shards began 601 ms apart"},
 }
 
@@ -449,7 +449,7 @@ var faults = []fault{
 func chatted(set func(*metrics.Traits)) func(*metrics.Summary, float64) {
 	return func(s *metrics.Summary, v float64) {
 		set(&s.Header.Config.Traits)
-		s.TotalInput, metrics.View[counts.Counts](s).Cached = 20_000, int(v)
+		s.Totals.Input, metrics.View[counts.Counts](s).Cached = 20_000, int(v)
 	}
 }
 
@@ -483,10 +483,10 @@ func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
 		set  func(*metrics.Summary)
 		then string
 	}{
-		"lag":  {func(s *metrics.Summary) { s.Lag = alike(30, 200) }, quieter},
+		"lag":  {func(s *metrics.Summary) { s.Client.Lag = alike(30, 200) }, quieter},
 		"wake": {func(s *metrics.Summary) { inUserSpace(s, 30) }, quieter},
 		"crowd": {func(s *metrics.Summary) {
-			s.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
+			s.Client.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
 		}, alone},
 		"stop": {func(s *metrics.Summary) {
 			inUserSpace(s, 0.1)
@@ -494,7 +494,7 @@ func TestPriorityIsARemedyForWhoMayHaveIt(t *testing.T) {
 		}, unlimited},
 		"server": {func(s *metrics.Summary) {
 			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
-			s.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
+			s.Client.Lag, s.Evidence.CPU.BusiestOthers, s.Evidence.CPU.Machine = alike(30, 200), 2, 2
 		}, apart},
 	} {
 		for _, may := range []bool{false, true} {
@@ -539,43 +539,43 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 		"all the time": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores", alone},
 		"for a second, and little else": {func(s *metrics.Summary) {
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 3*time.Second, 0.55
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 0.6 of 2 cores in the busiest second", alone},
 		"of many cores": {func(s *metrics.Summary) {
 			s.Evidence.CPU.Machine, s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 8, 17*time.Second, 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", quieter},
 		"of a shard": {func(s *metrics.Summary) {
-			s.Shards = &metrics.Shards{Of: 2, Sound: 2}
+			s.Source.Shards = &metrics.Shards{Of: 2, Sound: 2}
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores of a shard's machine", alone},
 		"for a second": {func(s *metrics.Summary) {
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 2*time.Second, 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.9 of 2 cores in the busiest second", alone},
 		"on the server's machine": {func(s *metrics.Summary) {
 			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores", apart},
 		"a server on this machine": {func(s *metrics.Summary) {
 			s.Evidence.CPU.BusiestServers = 1.9
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", elsewhere},
 		"a quota": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
 			s.Evidence.CPU.Others, s.Evidence.CPU.BusiestOthers = 17*time.Second, 1.9
 			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 0.5, 4*time.Second
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"CPU quota", "lag"}, "the CPU quota of its container, 0.5 cores, stopped this process for up to 40.0 % of the time", raiseQuota},
 		"a quota that stops nobody": {func(s *metrics.Summary) {
 			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 1, 99*msec
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", quieter},
 		"a quota that delays nobody": {func(s *metrics.Summary) {
 			s.Evidence.CPU.Quota, s.Evidence.CPU.Throttled = 1, 4*time.Second
@@ -583,7 +583,7 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 		"a debugger, with kernel stamps": {func(s *metrics.Summary) {
 			stopped(s.Evidence)
 			s.Evidence.Pauses.StallWait = 0
-			s.Lag = alike(6, 100)
+			s.Client.Lag = alike(6, 100)
 		}, []string{"lag"}, "lag p99 6", frozen},
 		"a limit of the CPU": {func(s *metrics.Summary) {
 			inUserSpace(s, 0.1)
@@ -662,9 +662,9 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 		for range 400 {
 			tokens.Of(s).ITL.Add(0.1)
 		}
-		s.Age = alike(0.05, 3900)
+		s.Client.Age = alike(0.05, 3900)
 		for range 100 {
-			s.Age.Add(0.004)
+			s.Client.Age.Add(0.004)
 		}
 		s.Evidence.Pauses.Stalls, s.Evidence.Pauses.Stalled, s.Evidence.Pauses.LongestStall = 1, 15*msec, 15*msec
 		if Judge(s); !slices.Equal(failing(s), []string{want}) {
@@ -695,7 +695,7 @@ func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 	for packets, want := range map[int64]string{20: quieter, 21: "look at the network, which loses or reorders packets"} {
 		s := clean()
-		s.Age, s.Evidence.Stamps.SharedReads, s.Evidence.Stamps.Disordered = alike(12, 4000), 400, packets
+		s.Client.Age, s.Evidence.Stamps.SharedReads, s.Evidence.Stamps.Disordered = alike(12, 4000), 400, packets
 		Judge(s)
 		found := s.Trust.Failed()
 		if len(found) == 0 || found[0].Name != "socket age" || found[0].Remedy != want || (len(found) > 1) != (want == quieter) {
@@ -767,7 +767,7 @@ func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
 func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
 	for rate, want := range map[float64]int{10: 1, math.Inf(1): 0, math.NaN(): 0} {
 		s := clean()
-		s.Header.Config.RequestRate, s.Lag = rate, alike(500, 200)
+		s.Header.Config.RequestRate, s.Client.Lag = rate, alike(500, 200)
 		if Judge(s); len(s.Trust.Failed()) != want {
 			t.Errorf("rate %v: %q", rate, failing(s))
 		}
@@ -804,7 +804,7 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 			c.Add(r)
 		}
 		s := c.Summary(2)
-		s.Evidence, s.Age = &evidence.Evidence{Stamps: evidence.Stamps{Kernel: 200}}, alike(9, 200)
+		s.Evidence, s.Client.Age = &evidence.Evidence{Stamps: evidence.Stamps{Kernel: 200}}, alike(9, 200)
 		if Judge(s); s.Trust.Verdict != verdict.Valid || tokens.Of(s).MeanITL != 0 || held.Of(s).Held.Unread != 9*msec {
 			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), tokens.Of(s).MeanITL, held.Of(s).Held)
 		}
@@ -961,7 +961,7 @@ func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 
 func TestACanvasIsMadeAtOnce(t *testing.T) {
 	s := clean()
-	*metrics.View[delivery.Delivery](s), s.Diffusion = delivery.Delivery{Of: 200, AtOnce: 200}, new(samples.Diffusion)
+	*metrics.View[delivery.Delivery](s), s.Printed.Diffusion = delivery.Delivery{Of: 200, AtOnce: 200}, new(samples.Diffusion)
 	if Judge(s); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}

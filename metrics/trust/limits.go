@@ -112,12 +112,6 @@ const (
 	// over and over.
 	repeatedLimit = 0.01 // of the requests
 
-	// Requests that fail would seldom have been quick, and the others had a server with less work.
-	failedLimit = 5.0 // % of the requests that were not cut short
-	// Cutting a run short cuts long requests. If more were in flight than done, only the quick ones
-	// are left.
-	cutLimit = 50.0 // % of the requests that did not fail
-
 	// If a shard begins later than the others, they are alone at first and it is alone at the end.
 	// Clocks of one site agree to a few milliseconds, and 100 ms is little compared with the ramps
 	// of servers.
@@ -132,9 +126,6 @@ const (
 	earlyLimit      = 10.0 // % of the TTFT to the first content
 	earlyLimitOfITL = 2.0  // of the median, if that is more
 	earlyLimitMS    = 1.0  // ms, likewise
-
-	// Servers send a chunk for a token, or for several.
-	surplusLimit = 1.0 // % of the answers
 
 	// Several answers to a request come in one stream.
 	severalLimit = 1 // answers to a request

@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
 	"github.com/servebench/servebench/metrics/aspect/counts"
-	"github.com/servebench/servebench/metrics/aspect/failures"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/pace"
@@ -35,29 +35,10 @@ func (j *judge) completed() (verdict.Check, bool) {
 
 // whole finds that a part of the requests is missing. The check of shards reports missing shards.
 func (j *judge) whole() (verdict.Check, bool) {
-	c := verdict.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults",
+	c := verdict.Check{Name: "incomplete", Figure: float64(len(j.Ending.Incomplete)), Unit: "faults",
 		Remedy: "run it again: what is missing may be what took longest"}
-	c.Text = strings.Join(j.Incomplete, "; ")
-	return c, c.Text != "" && j.Shards == nil
-}
-
-func (j *judge) failed() (verdict.Check, bool) {
-	n := failures.Uncut(j.Summary)
-	of := j.Completed + n
-	c := verdict.Check{Name: "failed", Figure: verdict.Percent(n, of), Unit: "%", Limit: failedLimit,
-		Remedy: "read the errors"}
-	c.Text = fmt.Sprintf("%d of %s failed: the latencies leave these out", n, metrics.Counted(of, "request"))
-	return c, n > 0 && j.Completed > 0
-}
-
-func (j *judge) cutShort() (verdict.Check, bool) {
-	n := j.Failed - failures.Uncut(j.Summary)
-	of := j.Completed + n
-	c := verdict.Check{Name: "cut short", Figure: verdict.Percent(n, of), Unit: "%", Limit: cutLimit,
-		Remedy: "let it run longer"}
-	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n,
-		metrics.Counted(of, "request"))
-	return c, n > 0 && j.Completed > 0
+	c.Text = strings.Join(j.Ending.Incomplete, "; ")
+	return c, c.Text != "" && j.Source.Shards == nil
 }
 
 // rate compares the achieved with the requested rate, and says which of two delays was longer.
@@ -95,11 +76,11 @@ func (j *judge) rate() (verdict.Check, bool) {
 func (j *judge) slots() (verdict.Check, bool) {
 	c := verdict.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
 		Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
-	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Queue.Len() == 0 ||
+	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Client.Queue.Len() == 0 ||
 		since.Of(j.Summary).ScheduledTTFT.Len()+since.Of(j.Summary).ScheduledE2EL.Len() == 0 {
 		return c, false
 	}
-	c.Figure = j.Queue.Mean()
+	c.Figure = j.Client.Queue.Mean()
 	name, first := j.first()
 	due := &since.Of(j.Summary).ScheduledTTFT
 	if j.Header.Config.Whole {
@@ -144,7 +125,8 @@ func (j *judge) backlog() (verdict.Check, bool) {
 // slotsFull reports that most requests had to wait until another one released its slot, so the
 // backlog grew in front of the slots.
 func (j *judge) slotsFull() bool {
-	return j.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.Summary) && j.Queue.Len() > 0 && j.Queue.Median() > 0
+	queue := &j.Client.Queue
+	return j.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.Summary) && queue.Len() > 0 && queue.Median() > 0
 }
 
 func (j *judge) little() (verdict.Check, bool) {
@@ -171,7 +153,7 @@ func (j *judge) little() (verdict.Check, bool) {
 func (j *judge) waitsForSlots() bool {
 	c := &j.Header.Config
 	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
-	return c.MaxConcurrency > 0 && (closed || j.Queue.Len() > 0 && j.Queue.Percentile(99) > 0)
+	return c.MaxConcurrency > 0 && (closed || j.Client.Queue.Len() > 0 && j.Client.Queue.Percentile(99) > 0)
 }
 
 func (j *judge) connecting() (verdict.Check, bool) {
@@ -225,7 +207,7 @@ func (j *judge) lumpy() (verdict.Check, bool) {
 	}
 	// What we read late is lumpy because of us, and chunks of several answers because of the request.
 	_, several := j.several()
-	return c, (!j.late() || j.bundled()) && !several && !j.repeats()
+	return c, (!j.late() || j.bundled()) && !several && !delivery.Repeats(j.Summary)
 }
 
 // bundled reports that most chunks that shared a read arrived together: what shares a read because
@@ -291,7 +273,7 @@ func below(d *metrics.Distribution, limit float64) float64 {
 
 // shards finds shards that are missing, incomplete, or have other parameters.
 func (j *judge) shards() (verdict.Check, bool) {
-	s := j.Shards
+	s := j.Source.Shards
 	if s == nil {
 		return verdict.Check{}, false
 	}
@@ -307,11 +289,11 @@ func (j *judge) shards() (verdict.Check, bool) {
 
 // shardStarts finds shards that began at different times.
 func (j *judge) shardStarts() (verdict.Check, bool) {
-	s := j.Shards
+	s := j.Source.Shards
 	if s == nil || s.Late == nil {
 		return verdict.Check{}, false
 	}
-	took := j.Seconds * float64(time.Second/time.Millisecond)
+	took := j.When.Seconds * float64(time.Second/time.Millisecond)
 	c := verdict.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
 		Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", verdict.ShowMS(c.Figure), s.Last)

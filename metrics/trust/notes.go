@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/backlog"
 	"github.com/servebench/servebench/metrics/aspect/counts"
+	"github.com/servebench/servebench/metrics/aspect/delivery"
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
@@ -25,15 +26,15 @@ func (j *judge) notes() []string {
 	// First, so that a report that shows a few notes shows it.
 	n.add(conns.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
 	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
-	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
+	n.add(j.Evidence != nil && j.Source.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
 		"verdict uses the requests and the other shards",
-		metrics.Counted(j.Unwatched, "shard"))
+		metrics.Counted(j.Source.Unwatched, "shard"))
 	n.text(j.noteInterrupted())
 	// Each shard has its own queue.
 	shards, limit := j.Header.Shards, j.Header.Config.MaxConcurrency
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
-	n.kept(j.failed())
+	n.kept(failures.Check(j.Summary))
 	n.add(again.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
 		"and the waits",
 		metrics.Counted(again.Requests, "request"), metrics.Counted(again.Times, "time"))
@@ -160,15 +161,15 @@ func (j *judge) noteEnergy(n *notes) {
 }
 
 func (j *judge) noteInterrupted() string {
-	if !j.Interrupted {
+	if !j.Ending.Interrupted {
 		return ""
 	}
 	text := "the run was stopped before its end"
 	if n := j.Failed - failures.Uncut(j.Summary); n > 0 {
 		text += fmt.Sprintf(", and %s cut short", metrics.Counted(n, "request"))
 	}
-	if j.StoppedBy != "" {
-		text += ", by " + j.StoppedBy
+	if j.Ending.StoppedBy != "" {
+		text += ", by " + j.Ending.StoppedBy
 	}
 	return text
 }
@@ -194,7 +195,8 @@ func (j *judge) noteTokens() string {
 		return text
 	case t.Bundled > 0:
 		return left
-	case t.Fewer > 0 && !j.repeats() && (counts.Of(j.Summary).Nobody == 0 || j.Header.Config.SkipTokenizer):
+	case t.Fewer > 0 && !delivery.Repeats(j.Summary) &&
+		(counts.Of(j.Summary).Nobody == 0 || j.Header.Config.SkipTokenizer):
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known",
 			metrics.Counted(t.Fewer, "request"))
 	}

@@ -27,16 +27,16 @@ func TestNotesAccuseNobody(t *testing.T) {
 		set  func(s *metrics.Summary)
 		says string
 	}{
-		"no evidence":   {func(s *metrics.Summary) { s.Evidence, s.Age = nil, metrics.Distribution{} }, "the verdict uses only the requests"},
-		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "are missing for 1 shard"},
-		"interrupted":   {func(s *metrics.Summary) { s.Interrupted = true }, "stopped before its end"},
+		"no evidence":   {func(s *metrics.Summary) { s.Evidence, s.Client.Age = nil, metrics.Distribution{} }, "the verdict uses only the requests"},
+		"a shard short": {func(s *metrics.Summary) { s.Source.Unwatched = 1 }, "are missing for 1 shard"},
+		"interrupted":   {func(s *metrics.Summary) { s.Ending.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, failures.Of(s).Classes = true, 9, map[record.Class]*failures.Failing{record.Cancelled: {Requests: 9}}
+			s.Ending.Interrupted, s.Failed, failures.Of(s).Classes = true, 9, map[record.Class]*failures.Failing{record.Cancelled: {Requests: 9}}
 		},
 			"stopped before its end, and 9 requests cut short"},
-		"stopped": {func(s *metrics.Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before its end, by a rule"},
+		"stopped": {func(s *metrics.Summary) { s.Ending.Interrupted, s.Ending.StoppedBy = true, "a rule" }, "before its end, by a rule"},
 		"at the end": {func(s *metrics.Summary) {
-			s.Interrupted, s.Failed, failures.Of(s).Classes = true, 5, map[record.Class]*failures.Failing{record.Deadline: {Requests: 2}, record.Cancelled: {Requests: 3}}
+			s.Ending.Interrupted, s.Failed, failures.Of(s).Classes = true, 5, map[record.Class]*failures.Failing{record.Deadline: {Requests: 2}, record.Cancelled: {Requests: 3}}
 		}, "and 5 requests cut short"},
 		"short answers": {func(s *metrics.Summary) { *metrics.View[lengths.Lengths](s) = lengths.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"retried": {func(s *metrics.Summary) { failures.Of(s).Resent = failures.Resent{Requests: 12, Times: 17} },

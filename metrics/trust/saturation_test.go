@@ -22,7 +22,7 @@ func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
 			s.Evidence.CPU.Cores, s.Evidence.CPU.Used, s.Evidence.Stamps.Kernel = 2, 19*time.Second, 4_000_000
 			s.Evidence.Selftest = &evidence.Selftest{Streams: 4096, PerCore: 76_923}
 		}, "use more cores, less load, or 4 machines with --shard and --run-id: 77000 chunks/s fill one core, by the selftest of this machine, and this run had 400000 on 2 cores"},
-		"a shard":   {func(s *metrics.Summary) { s.Shards = &metrics.Shards{Of: 2, Sound: 2} }, roomier},
+		"a shard":   {func(s *metrics.Summary) { s.Source.Shards = &metrics.Shards{Of: 2, Sound: 2} }, roomier},
 		"no chunks": {func(s *metrics.Summary) { s.Evidence.Stamps.Kernel = 0 }, roomier},
 	} {
 		s := clean()
@@ -40,7 +40,7 @@ func TestASaturatedClientSaysAtWhatRate(t *testing.T) {
 // What comes of cores that are used up has the same remedy.
 func TestLateReadsOfASaturatedClientHaveItsRemedy(t *testing.T) {
 	s := clean()
-	s.Evidence.CPU.Busiest, s.Evidence.Stamps.SharedReads, s.Age = 0.99, 400, alike(12, 4000)
+	s.Evidence.CPU.Busiest, s.Evidence.Stamps.SharedReads, s.Client.Age = 0.99, 400, alike(12, 4000)
 	Judge(s)
 	failed := s.Trust.Failed()
 	if len(failed) != 3 {

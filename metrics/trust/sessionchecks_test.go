@@ -164,7 +164,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	s := clean()
 	inFirst(s, 1000)
 	sessions.Of(s).Rows[1].Cache, sessions.Of(s).Cache = own, own
-	s.TotalInput, metrics.View[counts.Counts](s).Cached = 60_000, 41_000
+	s.Totals.Input, metrics.View[counts.Counts](s).Cached = 60_000, 41_000
 	if Judge(s); s.Trust.Verdict != verdict.Valid || len(s.Trust.Warnings) != 0 {
 		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
 	}
@@ -175,7 +175,7 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	// Without a count of what prompts share, sessions are excused.
 	s = clean()
 	talks(s).Rows[0].Cache.Told = sessions.CacheTokens{Prompt: 10_000, Cached: 9000}
-	s.TotalInput, metrics.View[counts.Counts](s).Cached, s.Truth.LaterTurns = 60_000, 41_000, true
+	s.Totals.Input, metrics.View[counts.Counts](s).Cached, s.Truth.LaterTurns = 60_000, 41_000, true
 	Judge(s)
 	if s.Trust.Verdict != verdict.Valid || slices.ContainsFunc(s.Trust.Checks, func(c verdict.Check) bool { return c.Name == "prefix cache" }) {
 		t.Errorf("%s for %q, checks %+v", s.Trust.Verdict, failing(s), s.Trust.Checks)

@@ -69,10 +69,10 @@ func (p *section) rows(s *metrics.Summary, v Version) (rows []Row) {
 
 // positions are the rows of the acceptance at each position of a draft.
 func positions(s *metrics.Summary) (rows []Row) {
-	if len(s.SpecDecode.PerPosition) > 0 {
+	if len(s.Printed.SpecDecode.PerPosition) > 0 {
 		rows = append(rows, Row{Label: "Per-position acceptance (%):"})
 	}
-	for i, share := range s.SpecDecode.PerPosition {
+	for i, share := range s.Printed.SpecDecode.PerPosition {
 		rows = append(rows, Row{fmt.Sprintf("  %s%d:", position, i), decimal(share * 100)})
 	}
 	return rows
@@ -102,12 +102,12 @@ func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) [
 // first ten in dataset order. It writes nothing if none failed, for a pooling endpoint, and for a
 // version that has no such list.
 func Failures(w io.Writer, s *metrics.Summary, v Version) error {
-	if len(s.FirstErrors) == 0 || s.Header.Config.Traits.Pooled || v.before(listsFailures) {
+	if len(s.Printed.FirstErrors) == 0 || s.Header.Config.Traits.Pooled || v.before(listsFailures) {
 		return nil
 	}
 	var b bytes.Buffer
 	b.WriteString("Failed requests during benchmark run detected (capping to 10):\n")
-	for i, message := range s.FirstErrors {
+	for i, message := range s.Printed.FirstErrors {
 		fmt.Fprintf(&b, "Error %d: %s\n", i, message)
 	}
 	_, err := w.Write(b.Bytes())

@@ -26,9 +26,9 @@ func everything() *metrics.Summary {
 	r.Answer.Chunks.Append(time.Second)
 	c.Add(r)
 	s := c.Summary(1)
-	s.RTFx, s.InputRate = 1.5, 2.5
-	s.Probes = &metrics.Probes{Completed: 1}
-	s.SpecDecode = &samples.SpecDecode{DraftTokens: 5, PerPosition: []float64{0.5}}
+	s.Rates.RTFx, s.Rates.Sequences = 1.5, 2.5
+	s.Printed.Probes = &metrics.Probes{Completed: 1}
+	s.Printed.SpecDecode = &samples.SpecDecode{DraftTokens: 5, PerPosition: []float64{0.5}}
 	return s
 }
 
@@ -81,7 +81,7 @@ func TestEachVersionHasItsLines(t *testing.T) {
 }
 
 func TestFailuresAreListedSinceVLLM014(t *testing.T) {
-	s := &metrics.Summary{Header: new(metrics.Header), FirstErrors: []string{"no room"}}
+	s := &metrics.Summary{Header: new(metrics.Header), Printed: metrics.Printed{FirstErrors: []string{"no room"}}}
 	const list = "Failed requests during benchmark run detected (capping to 10):\nError 0: no room\n"
 	for version, want := range map[string]string{"0.13.0": "", "0.14.0": list, "latest": list} {
 		v, err := ParseVersion(version)
@@ -100,7 +100,7 @@ func TestFailuresAreListedSinceVLLM014(t *testing.T) {
 
 func TestDiffusionTakesThePlaceOfSpeculation(t *testing.T) {
 	s := everything()
-	s.Diffusion = &samples.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8.5,
+	s.Printed.Diffusion = &samples.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8.5,
 		CommittedTokens: 320, DenoisingSteps: 40, CanvasPositions: 1600}
 	var b bytes.Buffer
 	if err := Block(&b, s, Version{}); err != nil {
@@ -145,9 +145,9 @@ func TestResultNameIsVLLMs(t *testing.T) {
 func TestARampThatWasCutHasNoLaterRises(t *testing.T) {
 	s := everything()
 	s.Header.Epoch = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s.Date = s.Header.Epoch.Add(1500 * time.Millisecond)
+	s.When.Date = s.Header.Epoch.Add(1500 * time.Millisecond)
 	for i := range 4 {
-		s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: i + 1, At: s.Header.Epoch.Add(time.Duration(i) * time.Second)})
+		s.Printed.RateChanges = append(s.Printed.RateChanges, metrics.RateChange{RPS: i + 1, At: s.Header.Epoch.Add(time.Duration(i) * time.Second)})
 	}
 	var b bytes.Buffer
 	if err := writeResult(&b, s, Version{}); err != nil {
@@ -180,8 +180,8 @@ var keyMarks = []string{
 func TestEachVersionHasItsKeys(t *testing.T) {
 	s := everything()
 	told := 0.25
-	s.Outcomes = []metrics.Outcome{{Success: true, ServerTTFT: &told}, {Error: "no"}}
-	s.Timings = []metrics.Timing{{}, {Index: 1}}
+	s.Kept.Outcomes = []metrics.Outcome{{Success: true, ServerTTFT: &told}, {Error: "no"}}
+	s.Kept.Timings = []metrics.Timing{{}, {Index: 1}}
 	for version, want := range map[string]int{ // how many of the marks
 		"0.10.2": 0, "0.11.0": 1, "0.11.1": 2, "0.14.0": 3, "0.15.0": 4, "0.17.0": 5, "0.26.0": 5, "0.27.0": 6, "0.29.0": 6, "0.30.0": 10, "0.32.0": 10, "0.33.0": 12, "latest": 12,
 	} {

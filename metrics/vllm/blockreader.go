@@ -77,7 +77,7 @@ func (b *BlockReader) begin(quote string) {
 
 func (b *BlockReader) close() {
 	if len(b.known) >= leastLines {
-		b.open.Fingerprint = fingerprint(b.known)
+		b.open.Source.Fingerprint = fingerprint(b.known)
 	}
 	if b.open != nil && len(b.known) > 0 {
 		b.found = append(b.found, b.open)
@@ -94,7 +94,7 @@ func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 	for _, s := range b.found {
 		s.Header = ask.Apply(s.Header)
 		if len(ask.Goodput) > 0 {
-			s.Warnings = append(s.Warnings, "goodput cannot be recomputed: a block does not hold the single requests")
+			s.Ending.Warn("goodput cannot be recomputed: a block does not hold the single requests")
 		}
 		warnUnknown(s)
 	}
@@ -105,7 +105,7 @@ func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 func (b *BlockReader) set(label, value string) bool {
 	s := b.open
 	if label == sglangLabel {
-		s.Warnings = append(s.Warnings, "this looks like a block of SGLang: only the lines that it shares with vLLM's "+
+		s.Ending.Warn("this looks like a block of SGLang: only the lines that it shares with vLLM's " +
 			"block are read")
 		return false
 	}
@@ -115,7 +115,7 @@ func (b *BlockReader) set(label, value string) bool {
 	}
 	if l := labelled[label]; l != nil {
 		l.set(s, v)
-		s.VLLM = cmp.Or(l.release, s.VLLM)
+		s.Source.VLLM = cmp.Or(l.release, s.Source.VLLM)
 		return true
 	}
 	if i, ok := strings.CutPrefix(label, position); ok {

@@ -27,13 +27,13 @@ P99 TTFT (ms):                           80.01
 		return
 	}
 	s := sums[0]
-	fmt.Println(s.Completed, "requests in", s.Seconds, "s, P99 TTFT", s.TTFT.Percentile(99), "ms")
+	fmt.Println(s.Completed, "requests in", s.When.Seconds, "s, P99 TTFT", s.TTFT.Percentile(99), "ms")
 	// Output: 100 requests in 12.5 s, P99 TTFT 80.01 ms
 }
 
 func ExampleBlock() {
 	s := metrics.Unknown()
-	s.Completed, s.Failed, s.Seconds = 100, 2, 12.5
+	s.Completed, s.Failed, s.When.Seconds = 100, 2, 12.5
 	v, err := vllm.ParseVersion("0.10.0")
 	if err != nil {
 		fmt.Println(err)

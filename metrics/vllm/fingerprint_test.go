@@ -25,7 +25,7 @@ func fingerprints(t *testing.T, text string) (all []string) {
 		t.Fatal(err)
 	}
 	for _, s := range sums {
-		all = append(all, s.Fingerprint)
+		all = append(all, s.Source.Fingerprint)
 	}
 	return all
 }

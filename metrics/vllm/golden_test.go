@@ -200,10 +200,10 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 		collector.AddOutcome(o)
 	}
 	s := collector.Summary(result.Duration)
-	s.Date, _ = time.Parse(fileTime, result.Date)
+	s.When.Date, _ = time.Parse(fileTime, result.Date)
 	for _, c := range result.Changes {
 		at, _ := time.Parse("2006-01-02T15:04:05.999999", c.Timestamp)
-		s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: c.RPS, At: at})
+		s.Printed.RateChanges = append(s.Printed.RateChanges, metrics.RateChange{RPS: c.RPS, At: at})
 	}
 	if len(g.Counters) == 2 {
 		var c [2]scrape.Counters
@@ -215,7 +215,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 				c[i].AcceptedAt[position] = n
 			}
 		}
-		s.SpecDecode = c[0].SpecDecode(c[1])
+		s.Printed.SpecDecode = c[0].SpecDecode(c[1])
 	}
 	return s
 }
@@ -309,7 +309,7 @@ func close(a, b json.Token) bool {
 func TestJSONWithoutOutcomesHasNoArrays(t *testing.T) {
 	g := goldenCases(t)[0]
 	s := g.summary(t)
-	s.Outcomes = nil
+	s.Kept.Outcomes = nil
 	var got bytes.Buffer
 	if err := writeResult(&got, s, Version{}); err != nil {
 		t.Fatal(err)

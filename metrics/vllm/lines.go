@@ -40,38 +40,39 @@ var totals = []blockLine{
 		at: func(s *metrics.Summary) any { return &s.Header.Config.MaxConcurrency }},
 	{label: "Request rate configured (RPS)", span: since(10, 1), hidden: func(v float64) bool { return math.IsInf(v, 1) },
 		at: func(s *metrics.Summary) any { return &s.Header.Config.RequestRate }},
-	{label: "Benchmark duration (s)", key: "duration", at: func(s *metrics.Summary) any { return &s.Seconds }},
-	{label: "Total input tokens", key: "total_input_tokens", at: func(s *metrics.Summary) any { return &s.TotalInput }},
+	{label: "Benchmark duration (s)", key: "duration", at: func(s *metrics.Summary) any { return &s.When.Seconds }},
+	{label: "Total input tokens", key: "total_input_tokens", at: func(s *metrics.Summary) any { return &s.Totals.Input }},
 	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, spoken: true,
-		at: func(s *metrics.Summary) any { return &s.TotalOutput }},
+		at: func(s *metrics.Summary) any { return &s.Totals.Output }},
 	{label: "Request throughput (req/s)", key: "request_throughput",
-		at: func(s *metrics.Summary) any { return &s.RequestThroughput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Requests }},
 	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), spoken: true,
-		at: func(s *metrics.Summary) any { return &s.Goodput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Goodput }},
 	{label: "Input token throughput (tok/s)", key: "input_throughput", span: until(6, 0), release: "0.5.5",
-		at: func(s *metrics.Summary) any { return &s.InputThroughput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Input }},
 	{label: "Input throughput (inputs/s)", key: "input_sequence_throughput", span: since(29, 0),
-		at: func(s *metrics.Summary) any { return &s.InputRate }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Sequences }},
 	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, spoken: true,
-		at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Output }},
 	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true,
 		spoken: true,
-		at:     func(s *metrics.Summary) any { return &s.PeakOutput }},
+		at:     func(s *metrics.Summary) any { return &s.Rates.PeakOutput }},
 	{label: "Peak concurrent requests", key: "max_concurrent_requests", span: since(11, 0), spoken: true, decimal: true,
-		at: func(s *metrics.Summary) any { return &s.PeakConcurrent }},
+		at: func(s *metrics.Summary) any { return &s.Rates.PeakConcurrent }},
 	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), spoken: true,
 		hidden: func(v float64) bool { return v <= 0 },
-		at:     func(s *metrics.Summary) any { return &s.RTFx }},
+		at:     func(s *metrics.Summary) any { return &s.Rates.RTFx }},
 	{label: "Total Token throughput (tok/s)", span: span{since: Version{minor: 6}, until: Version{minor: 13}},
 		tokens: true, release: "0.12.0",
-		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Total }},
 	{label: "Total token throughput (tok/s)", key: "total_token_throughput", span: since(13, 0), tokens: true,
-		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
+		at: func(s *metrics.Summary) any { return &s.Rates.Total }},
 }
 
 // unprinted are numbers that only the result file has.
 var unprinted = []blockLine{
-	{key: "total_input_sequences", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.Carried.Inputs }},
+	{key: "total_input_sequences", span: since(29, 0),
+		at: func(s *metrics.Summary) any { return &s.Totals.Carried.Inputs }},
 }
 
 // keyedLines are the totals that a result file may have.
@@ -127,29 +128,29 @@ var diffusion = []blockLine{
 // The sections of a Summary are created, with everything unknown, when their first number is read.
 
 func probesOf(s *metrics.Summary) *metrics.Probes {
-	if s.Probes == nil {
+	if s.Printed.Probes == nil {
 		nan := math.NaN()
-		s.Probes = &metrics.Probes{Completed: -1, Failed: -1, Median: nan, P99: nan, Max: nan}
+		s.Printed.Probes = &metrics.Probes{Completed: -1, Failed: -1, Median: nan, P99: nan, Max: nan}
 	}
-	return s.Probes
+	return s.Printed.Probes
 }
 
 func speculationOf(s *metrics.Summary) *samples.SpecDecode {
-	if s.SpecDecode == nil {
+	if s.Printed.SpecDecode == nil {
 		nan := math.NaN()
-		s.SpecDecode = &samples.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1,
+		s.Printed.SpecDecode = &samples.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1,
 			AcceptedTokens: -1}
 	}
-	return s.SpecDecode
+	return s.Printed.SpecDecode
 }
 
 func diffusionOf(s *metrics.Summary) *samples.Diffusion {
-	if s.Diffusion == nil {
+	if s.Printed.Diffusion == nil {
 		nan := math.NaN()
-		s.Diffusion = &samples.Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
+		s.Printed.Diffusion = &samples.Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
 			CommittedTokens: -1, DenoisingSteps: -1, CanvasPositions: -1}
 	}
-	return s.Diffusion
+	return s.Printed.Diffusion
 }
 
 // get is the number in s, NaN if unknown, and whether it is whole.
@@ -212,7 +213,7 @@ type section struct {
 var parts = []section{
 	{lines: totals},
 	{title: "Probe Requests", span: since(27, 0), lines: probes,
-		there: func(s *metrics.Summary) bool { return s.Probes != nil && s.Probes.Completed != 0 }},
+		there: func(s *metrics.Summary) bool { return s.Printed.Probes != nil && s.Printed.Probes.Completed != 0 }},
 	{title: "Time to First Token", metric: "ttft", label: "TTFT"},
 	{title: "Time per Output Token (excl. 1st token)", metric: "tpot", label: "TPOT"},
 	{title: "Inter-token Latency", span: since(5, 0), metric: "itl", label: "ITL"},
@@ -221,9 +222,9 @@ var parts = []section{
 	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0), metric: "e2el_including_client_queue",
 		label: "E2EL incl. Client Queue"},
 	{title: "Diffusion Decoding", span: since(24, 0), lines: diffusion,
-		there: func(s *metrics.Summary) bool { return s.Diffusion != nil }},
+		there: func(s *metrics.Summary) bool { return s.Printed.Diffusion != nil }},
 	{title: "Speculative Decoding", span: since(14, 0), lines: speculation, more: positions,
-		there: func(s *metrics.Summary) bool { return s.SpecDecode != nil && s.Diffusion == nil }},
+		there: func(s *metrics.Summary) bool { return s.Printed.SpecDecode != nil && s.Printed.Diffusion == nil }},
 }
 
 // labelled and keyed are all lines by their labels and by their keys.

@@ -45,7 +45,7 @@ func print(t *testing.T, sums []*metrics.Summary) []string {
 	t.Helper()
 	var blocks []string
 	for _, s := range sums {
-		v, err := ParseVersion(s.VLLM)
+		v, err := ParseVersion(s.Source.VLLM)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,8 +85,8 @@ func TestSeedBlocksArePrintedAgain(t *testing.T) {
 			if got[i] != padded(want[i]) {
 				t.Errorf("%s: block %d is\n%s\nwant\n%s", name, i, got[i], padded(want[i]))
 			}
-			if len(sums[i].Warnings) > 0 {
-				t.Errorf("%s: block %d warns %q", name, i, sums[i].Warnings)
+			if len(sums[i].Ending.Warnings) > 0 {
+				t.Errorf("%s: block %d warns %q", name, i, sums[i].Ending.Warnings)
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func FuzzReadBlocks(f *testing.F) {
 
 func TestSGLangsBlocksAreToldApart(t *testing.T) {
 	sums, err := read(strings.NewReader("============ Serving Benchmark Result ============\nBackend:   sglang\nSuccessful requests:  5\n"), metrics.Ask{})
-	if err != nil || len(sums) != 1 || len(sums[0].Warnings) != 1 || !strings.Contains(sums[0].Warnings[0], "SGLang") {
+	if err != nil || len(sums) != 1 || len(sums[0].Ending.Warnings) != 1 || !strings.Contains(sums[0].Ending.Warnings[0], "SGLang") {
 		t.Errorf("got %v, %v", sums, err)
 	}
 }

@@ -43,7 +43,7 @@ func checkResult(t *testing.T, name string, file []byte, block string, v Version
 	if got := print(t, sums); len(got) != 1 || got[0] != block {
 		t.Errorf("%s: got\n%s\nwant\n%s", name, got, block)
 	}
-	if w := sums[0].Warnings; len(w) > 0 {
+	if w := sums[0].Ending.Warnings; len(w) > 0 {
 		t.Errorf("%s: warns %q", name, w)
 	}
 	var again bytes.Buffer
@@ -77,11 +77,11 @@ func TestWhatAFileLacksIsComputedFromItsArrays(t *testing.T) {
 		c := &want.Header.Config
 		c.Metrics, c.Percentiles, c.Goodput = ask.Metrics, ask.Percentiles, ask.Goodput
 		collector := aspect.Collector(want.Header)
-		for _, o := range want.Outcomes {
+		for _, o := range want.Kept.Outcomes {
 			collector.AddOutcome(o)
 		}
-		computed := collector.Summary(want.Seconds)
-		computed.SpecDecode = want.SpecDecode
+		computed := collector.Summary(want.When.Seconds)
+		computed.Printed.SpecDecode = want.Printed.SpecDecode
 		got, expected := print(t, sums), print(t, []*metrics.Summary{computed})
 		if got[0] != expected[0] {
 			t.Errorf("%s: got\n%s\nwant\n%s", g.Name, got[0], expected[0])
@@ -181,8 +181,8 @@ func TestEstimatesFromChatFilesAreMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sums[0]
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "tpot and e2el are approximate") {
-		t.Errorf("warnings %q", s.Warnings)
+	if len(s.Ending.Warnings) != 1 || !strings.Contains(s.Ending.Warnings[0], "tpot and e2el are approximate") {
+		t.Errorf("warnings %q", s.Ending.Warnings)
 	}
 	if !s.E2EL.Approximate() || !s.TPOT.Approximate() || s.TTFT.Approximate() || s.ITL.Approximate() {
 		t.Error("not tpot and e2el alone are marked")
@@ -263,8 +263,8 @@ func TestGoodputByTTFOIsUnknownOfFiles(t *testing.T) {
 		detailed++
 		for _, slos := range [][]metrics.SLO{{{Metric: "ttfo", Limit: 1e9}}, {{Metric: "e2el", Limit: 1e9}, {Metric: "ttfo", Limit: 1e9}}} {
 			sums, err := ReadResults(bytes.NewReader(g.Result), metrics.Ask{Goodput: slos})
-			if err != nil || !math.IsNaN(sums[0].Goodput) || !slices.Contains(sums[0].Warnings, warning) {
-				t.Errorf("%s: %v, goodput %v, warns %q", g.Name, err, sums[0].Goodput, sums[0].Warnings)
+			if err != nil || !math.IsNaN(sums[0].Rates.Goodput) || !slices.Contains(sums[0].Ending.Warnings, warning) {
+				t.Errorf("%s: %v, goodput %v, warns %q", g.Name, err, sums[0].Rates.Goodput, sums[0].Ending.Warnings)
 			}
 		}
 	}
@@ -278,8 +278,8 @@ func TestLimitsOnTTFTOfPoolingLimitE2EL(t *testing.T) {
 	const file = `{"backend": "openai-embeddings", "num_prompts": 3, "request_rate": "inf", "duration": 1.0, "completed": 3, "total_input_tokens": 9, ` +
 		`"total_input_sequences": 3, "request_throughput": 3.0, "input_lens": [3, 3, 3], "latencies": [0.1, 0.2, 0.3], "queue_times": [0, 0, 0], "errors": ["", "", ""]}`
 	sums, err := ReadResults(strings.NewReader(file), metrics.Ask{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 200}}})
-	if err != nil || sums[0].Goodput != 2 || sums[0].TTFT.Len() != 0 {
-		t.Errorf("goodput %v, %d TTFTs, %v", sums[0].Goodput, sums[0].TTFT.Len(), err)
+	if err != nil || sums[0].Rates.Goodput != 2 || sums[0].TTFT.Len() != 0 {
+		t.Errorf("goodput %v, %d TTFTs, %v", sums[0].Rates.Goodput, sums[0].TTFT.Len(), err)
 	}
 }
 

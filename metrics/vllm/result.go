@@ -51,7 +51,7 @@ func Result(s *metrics.Summary, v Version) pyjson.Object {
 		generated(&d, s, v)
 	}
 	if v.Since(33, 0) {
-		serverTimes(&d, s.Outcomes)
+		serverTimes(&d, s.Kept.Outcomes)
 	}
 	sections(&d, s, v)
 	selected(&d, s, v)
@@ -80,15 +80,15 @@ func pooled(d *object, s *metrics.Summary, v Version) {
 		d.put(s, "request_throughput")
 	}
 	d.put(s, "total_token_throughput")
-	if s.Outcomes != nil {
-		d.Set("input_lens", columnOf(s.Outcomes, func(o metrics.Outcome) int { return o.In }))
+	if s.Kept.Outcomes != nil {
+		d.Set("input_lens", columnOf(s.Kept.Outcomes, func(o metrics.Outcome) int { return o.In }))
 	}
-	if s.Timings != nil && v.Since(30, 0) {
-		d.Set("latencies", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Latency }))
-		d.Set("queue_times", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Queue }))
+	if s.Kept.Timings != nil && v.Since(30, 0) {
+		d.Set("latencies", columnOf(s.Kept.Timings, func(l metrics.Timing) float64 { return l.Latency }))
+		d.Set("queue_times", columnOf(s.Kept.Timings, func(l metrics.Timing) float64 { return l.Queue }))
 	}
-	if s.Outcomes != nil {
-		d.Set("errors", columnOf(s.Outcomes, func(o metrics.Outcome) string { return o.Error }))
+	if s.Kept.Outcomes != nil {
+		d.Set("errors", columnOf(s.Kept.Outcomes, func(o metrics.Outcome) string { return o.Error }))
 	}
 }
 
@@ -107,8 +107,8 @@ func PartNumbers(s *metrics.Summary) pyjson.Object {
 func asked(d *object, s *metrics.Summary) {
 	c := &s.Header.Config
 	d.Set("date", nil)
-	if !s.Date.IsZero() {
-		d.Set("date", s.Date.Format(fileTime))
+	if !s.When.Date.IsZero() {
+		d.Set("date", s.When.Date.Format(fileTime))
 	}
 	d.Set("endpoint_type", orNull(c.Backend))
 	d.Set("backend", orNull(c.Backend))
@@ -166,25 +166,25 @@ func peaks(d *object, s *metrics.Summary) {
 // detailed writes the outcomes in columns; failed ones keep their place. Latencies and queue times
 // may be there without the other columns, since vLLM never leaves them out.
 func detailed(d *object, s *metrics.Summary, v Version) {
-	if o := s.Outcomes; o != nil {
+	if o := s.Kept.Outcomes; o != nil {
 		d.Set("input_lens", columnOf(o, func(o metrics.Outcome) int { return o.In }))
 		d.Set("output_lens", columnOf(o, func(o metrics.Outcome) int { return o.Out }))
 	}
-	if o := s.Outcomes; o != nil && !s.Header.Config.Whole {
+	if o := s.Kept.Outcomes; o != nil && !s.Header.Config.Whole {
 		d.Set("ttfts", columnOf(o, func(o metrics.Outcome) float64 { return o.TTFT }))
 		d.Set("itls", columnOf(o, func(o metrics.Outcome) []float64 { return o.ITL }))
 	}
-	timing := s.Timings != nil && v.Since(30, 0)
+	timing := s.Kept.Timings != nil && v.Since(30, 0)
 	if timing {
-		d.Set("latencies", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Latency }))
+		d.Set("latencies", columnOf(s.Kept.Timings, func(l metrics.Timing) float64 { return l.Latency }))
 	}
-	if s.Outcomes != nil && v.Since(15, 0) {
-		d.Set("start_times", columnOf(s.Outcomes, func(o metrics.Outcome) float64 { return o.Start }))
+	if s.Kept.Outcomes != nil && v.Since(15, 0) {
+		d.Set("start_times", columnOf(s.Kept.Outcomes, func(o metrics.Outcome) float64 { return o.Start }))
 	}
 	if timing {
-		d.Set("queue_times", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Queue }))
+		d.Set("queue_times", columnOf(s.Kept.Timings, func(l metrics.Timing) float64 { return l.Queue }))
 	}
-	if o := s.Outcomes; o != nil {
+	if o := s.Kept.Outcomes; o != nil {
 		d.Set("generated_texts", columnOf(o, func(o metrics.Outcome) string { return o.Text }))
 		d.Set("errors", columnOf(o, func(o metrics.Outcome) string { return o.Error }))
 	}
@@ -217,7 +217,7 @@ func columnOf[R, T any](requests []R, of func(R) T) []T {
 }
 
 func sections(d *object, s *metrics.Summary, v Version) {
-	if s.Probes != nil && v.Since(27, 0) {
+	if s.Printed.Probes != nil && v.Since(27, 0) {
 		d.putAll(s, probes)
 	}
 	if reached := s.Reached(); reached != nil {
@@ -227,11 +227,11 @@ func sections(d *object, s *metrics.Summary, v Version) {
 		}
 		d.Set("rps_change_events", changes)
 	}
-	if s.SpecDecode != nil && v.Since(14, 0) {
+	if s.Printed.SpecDecode != nil && v.Since(14, 0) {
 		d.putAll(s, speculation)
-		d.Set("spec_decode_per_position_acceptance_rates", s.SpecDecode.PerPosition)
+		d.Set("spec_decode_per_position_acceptance_rates", s.Printed.SpecDecode.PerPosition)
 	}
-	if s.Diffusion != nil && v.Since(24, 0) {
+	if s.Printed.Diffusion != nil && v.Since(24, 0) {
 		d.putAll(s, diffusion)
 	}
 }

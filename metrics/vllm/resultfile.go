@@ -172,10 +172,10 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // it needs Records
 	if given.Run == "" {
-		s.Fingerprint = f.fingerprint()
+		s.Source.Fingerprint = f.fingerprint()
 	}
-	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
-	s.StoppedBy = f.text("stopped_by")
+	s.Trust, s.Ending.Interrupted, s.Ending.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
+	s.Ending.StoppedBy = f.text("stopped_by")
 	if of := f.readSessions(); of != nil {
 		if ask.Goodput != nil {
 			of.Goodput = math.NaN()
@@ -185,12 +185,12 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	if all := f.readAdapters(ask.Goodput != nil); all != nil {
 		adapters.Give(s, all)
 	}
-	s.Warnings = append(s.Warnings, s.Incomplete...)
+	s.Ending.Warn(s.Ending.Incomplete...)
 	// Without a readable date, the date stays unknown.
-	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
+	s.When.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
 	if limitsTTFO(ask.Goodput) {
-		s.Goodput = math.NaN()
+		s.Rates.Goodput = math.NaN()
 	}
 	if s.Header.Config.Traits.Pooled && s.Failed < 0 && timings != nil && s.Completed >= 0 {
 		s.Failed = max(0, len(timings)-s.Completed) // the file of a pooling endpoint does not count them
@@ -204,10 +204,10 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 		m.Of(s).Quoted = q
 	}
 	if ask.Outcomes {
-		s.Outcomes = outcomes
+		s.Kept.Outcomes = outcomes
 	}
 	if ask.Timings {
-		s.Timings = timings
+		s.Kept.Timings = timings
 	}
 	f.warn(s, ask)
 	return s, nil

@@ -34,13 +34,13 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 			l.set(s, before)
 		}
 	}
-	input, output := rateOf(s.TotalInput, s.Seconds), rateOf(s.TotalOutput, s.Seconds)
+	input, output := rateOf(s.Totals.Input, s.When.Seconds), rateOf(s.Totals.Output, s.When.Seconds)
 	if s.Header.Config.Traits.Pooled {
 		output = 0
 	}
 	for to, rate := range map[*float64]float64{
-		&s.RequestThroughput: rateOf(s.Completed, s.Seconds), &s.InputThroughput: input, &s.OutputThroughput: output,
-		&s.TotalThroughput: input + output,
+		&s.Rates.Requests: rateOf(s.Completed, s.When.Seconds), &s.Rates.Input: input, &s.Rates.Output: output,
+		&s.Rates.Total: input + output,
 	} {
 		if math.IsNaN(*to) {
 			*to = rate
@@ -68,9 +68,9 @@ func (f *resultFile) sections(s *metrics.Summary) {
 			}
 		}
 	}
-	if s.SpecDecode != nil {
+	if s.Printed.SpecDecode != nil {
 		// Ignore a value that is not a list of numbers.
-		_ = json.Unmarshal(f.value("spec_decode_per_position_acceptance_rates"), &s.SpecDecode.PerPosition)
+		_ = json.Unmarshal(f.value("spec_decode_per_position_acceptance_rates"), &s.Printed.SpecDecode.PerPosition)
 	}
 	var changes []struct {
 		RPS       int
@@ -79,7 +79,7 @@ func (f *resultFile) sections(s *metrics.Summary) {
 	_ = json.Unmarshal(f.value("rps_change_events"), &changes)
 	for _, c := range changes {
 		if at, err := time.ParseInLocation("2006-01-02T15:04:05.999999", c.Timestamp, time.Local); err == nil {
-			s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: c.RPS, At: at})
+			s.Printed.RateChanges = append(s.Printed.RateChanges, metrics.RateChange{RPS: c.RPS, At: at})
 		}
 	}
 }
@@ -212,14 +212,14 @@ func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
 	s.TPOT.Rough, s.E2EL.Rough = estimated, estimated
 	const missing = "computed without the wait for the usage chunk, which the file does not hold"
 	if estimated && (computes(&s.TPOT, &s.Header.Config, "tpot") || computes(&s.E2EL, &s.Header.Config, "e2el")) {
-		s.Warnings = append(s.Warnings, "tpot and e2el are approximate where the file does not give them: "+missing)
+		s.Ending.Warn("tpot and e2el are approximate where the file does not give them: " + missing)
 	}
 	if len(ask.Goodput) > 0 && !f.has("input_lens") {
-		s.Warnings = append(s.Warnings, "goodput cannot be recomputed: the file does not hold the single requests")
+		s.Ending.Warn("goodput cannot be recomputed: the file does not hold the single requests")
 	} else if limitsTTFO(ask.Goodput) {
-		s.Warnings = append(s.Warnings, "goodput cannot be recomputed: the file does not hold the requests' ttfo")
+		s.Ending.Warn("goodput cannot be recomputed: the file does not hold the requests' ttfo")
 	} else if len(ask.Goodput) > 0 && estimated {
-		s.Warnings = append(s.Warnings, "goodput is approximate: "+missing)
+		s.Ending.Warn("goodput is approximate: " + missing)
 	}
 	warnUnknown(s)
 }
@@ -261,7 +261,7 @@ func warnUnknown(s *metrics.Summary) {
 			lacking = m.Name
 		}
 		if lacking != "" {
-			s.Warnings = append(s.Warnings, lacking+" is not known: neither it nor the single values were given")
+			s.Ending.Warn(lacking + " is not known: neither it nor the single values were given")
 		}
 	}
 }

@@ -522,7 +522,7 @@ func TestFormatsAreDocumented(t *testing.T) {
 func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
 	sums := summaries(func(*metrics.Header, *record.Record) {})
 	for i, s := range sums {
-		s.Origin = metrics.Origin{File: "grid.jsonl", Number: i + 1, Of: 3}
+		s.Source.Origin = metrics.Origin{File: "grid.jsonl", Number: i + 1, Of: 3}
 		s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: strings.Repeat("1", i+1)}, {Key: "temperature", Value: "0"}}
 		s.Header.Target = "a"
 		s.Header.Config.Metadata = append(s.Header.Config.Metadata,

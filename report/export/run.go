@@ -30,7 +30,8 @@ type runRow struct {
 }
 
 func newRun(s *metrics.Summary) *runRow {
-	r := &runRow{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: sessions.Of(s), metrics: latencies(s)}
+	r := &runRow{
+		header: s.Header, origin: s.Source.Origin, seconds: s.When.Seconds, sessions: sessions.Of(s), metrics: latencies(s)}
 	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
@@ -38,7 +39,7 @@ func newRun(s *metrics.Summary) *runRow {
 			r.remarks = append(r.remarks, c.Text)
 		}
 	}
-	r.remarks = append(r.remarks, s.Incomplete...)
+	r.remarks = append(r.remarks, s.Ending.Incomplete...)
 	return r
 }
 

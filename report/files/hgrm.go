@@ -21,7 +21,7 @@ func Hgrm(dir string, s *metrics.Summary) error {
 	}
 	var errs []error
 	for name, latency := range map[string]*metrics.Distribution{
-		"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Queue, "lag": &s.Lag,
+		"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Client.Queue, "lag": &s.Client.Lag,
 	} {
 		if latency.Len() == 0 {
 			continue

@@ -152,7 +152,7 @@ func (r *Result) name(s *metrics.Summary) string {
 	if r.Filename != "" {
 		return r.Filename
 	}
-	return r.fitting(vllm.ResultName(&s.Header.Config, s.Date.Local()))
+	return r.fitting(vllm.ResultName(&s.Header.Config, s.When.Date.Local()))
 }
 
 // Plots are the plots of vLLM's client.

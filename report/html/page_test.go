@@ -116,7 +116,7 @@ func TestPageTakesNoTextForMarkup(t *testing.T) {
 	other := h
 	other.Target = evil + "b"
 	one, two := run(h, 20, 5, evil), run(other, 20, 5, evil)
-	one.Warnings = append(one.Warnings, evil)
+	one.Ending.Warn(evil)
 	one.File = evil
 	plain := write(t, run(metrics.Header{}, 20, 5, "x"), run(metrics.Header{Target: "b"}, 20, 5, "x"))
 	page := write(t, one, two)
@@ -299,7 +299,7 @@ func TestPageShowsSlowdownsFromThePairsOfRepeats(t *testing.T) {
 
 func TestPageShowsTheWindowAskedFor(t *testing.T) {
 	r := run(metrics.Header{}, 40, 5, "x")
-	r.Summary.Window = r.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
+	r.Summary.Parts.Window = r.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
 	page := markup(write(t, r))
 	if !strings.Contains(page, "A part of the run") || strings.Count(page, "Serving Benchmark Result") != 2 {
 		t.Errorf("no window on the page")

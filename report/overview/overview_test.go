@@ -159,7 +159,7 @@ func TestDoubtIsCountedByItsReasons(t *testing.T) {
 // block is a result block of a file, whose runs say nothing of how they were measured.
 func block(file string, number, of int) plot.Run {
 	s := load{metrics.Header{}, 40 * time.Millisecond, 10 * time.Millisecond}.run().Summary
-	s.Header.Flags, s.Origin = nil, metrics.Origin{File: file, Number: number, Of: of}
+	s.Header.Flags, s.Source.Origin = nil, metrics.Origin{File: file, Number: number, Of: of}
 	return plot.Run{Summary: s, File: file}
 }
 
@@ -182,7 +182,7 @@ func TestBlocksAreNamedByTheirPlaceAndNotPooled(t *testing.T) {
 
 func TestABlockNextToARunNamesBoth(t *testing.T) {
 	run := arm("server", 1, 40*time.Millisecond, 0)[0]
-	run.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
+	run.Source.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
 	run.Trust = &verdict.Trust{Verdict: verdict.Valid}
 	f := front([]plot.Run{block("mps.md", 2, 3), run}, "")
 	if f.Title != "one.jsonl against mps.md:2" || fmt.Sprint(f.Table.Head[1:3]) != "[mps.md:2 one.jsonl]" {

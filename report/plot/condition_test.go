@@ -11,9 +11,9 @@ import (
 func TestMiddleOfRepeatsIsTheirMedianInAnyOrder(t *testing.T) {
 	var c Condition
 	for _, v := range []float64{3, 1, 2} {
-		c.Runs = append(c.Runs, Run{Summary: &metrics.Summary{Completed: 1, RequestThroughput: v}})
+		c.Runs = append(c.Runs, Run{Summary: &metrics.Summary{Completed: 1, Rates: metrics.Rates{Requests: v}}})
 	}
-	if got := c.Middle(func(s *metrics.Summary) float64 { return s.RequestThroughput }); got != 2 {
+	if got := c.Middle(func(s *metrics.Summary) float64 { return s.Rates.Requests }); got != 2 {
 		t.Errorf("%v, want 2", got)
 	}
 }
@@ -22,9 +22,9 @@ func TestMiddleOfRepeatsIsTheirMedianInAnyOrder(t *testing.T) {
 // is left.
 func TestMiddleLeavesOutDisturbedPairs(t *testing.T) {
 	run := func(arm, repeat string, ttft float64, check string) Run {
-		s := &metrics.Summary{Completed: 1, RequestThroughput: ttft, Trust: &verdict.Trust{}, Header: &metrics.Header{Config: metrics.Config{
+		s := &metrics.Summary{Completed: 1, Trust: &verdict.Trust{}, Header: &metrics.Header{Config: metrics.Config{
 			Metadata: []metrics.KV{{Key: "arm", Value: arm}, {Key: "repeat", Value: repeat}, {Key: "max-pairs", Value: "20"}},
-		}}}
+		}}, Rates: metrics.Rates{Requests: ttft}}
 		if check != "" {
 			s.Trust.Checks = []verdict.Check{{Name: check, Text: "late"}}
 		}
@@ -32,7 +32,7 @@ func TestMiddleLeavesOutDisturbedPairs(t *testing.T) {
 	}
 	middles := func(runs ...Run) (all []float64) {
 		for _, c := range Conditions(runs) {
-			all = append(all, c.Middle(func(s *metrics.Summary) float64 { return s.RequestThroughput }))
+			all = append(all, c.Middle(func(s *metrics.Summary) float64 { return s.Rates.Requests }))
 		}
 		return all
 	}

@@ -67,7 +67,7 @@ func keep(r Run, all []record.Record) {
 	for _, rec := range all {
 		c.Add(&rec)
 	}
-	r.Trace.Records = c.Summary(r.Seconds).Trace.Records
+	r.Kept.Trace.Records = c.Summary(r.When.Seconds).Kept.Trace.Records
 }
 
 func named(charts []Chart, name string) *Chart {
@@ -187,7 +187,7 @@ func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
 func TestHistoryFollowsTheRun(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	running, used := 3.0, 0.25
-	run.Trace.Samples = append(run.Trace.Samples, &samples.Sample{At: 500 * time.Millisecond, Server: &samples.Server{Running: &running, KVCache: &used}})
+	run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: 500 * time.Millisecond, Server: &samples.Server{Running: &running, KVCache: &used}})
 	charts := overTime([]Run{run})
 	tokens := 0.0
 	throughput := named(charts, "throughput").Series[0]
@@ -223,11 +223,11 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 func TestSampledNumbersAreALineAtTheirOwnTimes(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	ask := func(at time.Duration, running, preempted float64) {
-		run.Trace.Samples = append(run.Trace.Samples, &samples.Sample{At: at, Server: &samples.Server{Running: &running, Preemptions: &preempted}})
+		run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: at, Server: &samples.Server{Running: &running, Preemptions: &preempted}})
 	}
 	ask(50*time.Millisecond, 3, 7)
 	ask(730*time.Millisecond, 5, 7)
-	run.Trace.Samples = append(run.Trace.Samples, &samples.Sample{At: 900 * time.Millisecond, Error: "it did not answer"})
+	run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: 900 * time.Millisecond, Error: "it did not answer"})
 	ask(1010*time.Millisecond, 4, 7)
 	s := named(overTime([]Run{run}), "concurrency").Series[1]
 	if s.Style != Line || fmt.Sprint(s.X, s.Y) != "[0.05 0.73 0.9 1.01] [3 5 NaN 4]" {
@@ -244,7 +244,7 @@ func TestReplicasThatAreAskedInTurnSpeakAtOneMoment(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	for i, from := range []string{"a", "b", "a", "b"} {
 		running := float64(i)
-		run.Trace.Samples = append(run.Trace.Samples, &samples.Sample{From: from, At: time.Duration(100+300*i) * time.Millisecond, Server: &samples.Server{Running: &running}})
+		run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{From: from, At: time.Duration(100+300*i) * time.Millisecond, Server: &samples.Server{Running: &running}})
 	}
 	s := named(overTime([]Run{run}), "concurrency").Series[1]
 	if fmt.Sprint(s.X, s.Y) != "[0.1 0.7] [1 5]" {
@@ -270,7 +270,7 @@ func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
 
 func TestNothingWithoutATrace(t *testing.T) {
 	run := usual.run(metrics.Header{})
-	run.Trace = nil
+	run.Kept.Trace = nil
 	if got := append(singleRequests(run), overTime([]Run{run})...); got != nil {
 		t.Errorf("charts %v", got)
 	}
@@ -329,7 +329,7 @@ func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 	if c := Lengths(failing.run(metrics.Header{})); c.Series != nil {
 		t.Errorf("of failures alone: %+v", c.Series)
 	}
-	run.Trace = nil
+	run.Kept.Trace = nil
 	if c := Lengths(run); c.Series != nil {
 		t.Errorf("without a trace: %+v", c.Series)
 	}

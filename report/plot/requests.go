@@ -30,7 +30,7 @@ const (
 // are many requests, the timeline shows one in so many. If there are many points, a chart shows
 // those that keep its shape.
 func singleRequests(r Run) []Chart {
-	if r.Trace == nil {
+	if r.Kept.Trace == nil {
 		return nil
 	}
 	// Each is made in a pass over all requests.
@@ -54,7 +54,7 @@ func singleRequests(r Run) []Chart {
 // byDue are the measured requests in the order in which they were due, or one in so many, and how
 // many there are in all.
 func byDue(r Run) (shown []record.Record, of int) {
-	due := make([]time.Duration, 0, r.Trace.Records.Len())
+	due := make([]time.Duration, 0, r.Kept.Trace.Records.Len())
 	for rec := range r.Measured() {
 		due = append(due, rec.Times.Due)
 	}

@@ -57,7 +57,7 @@ func Label(runs []Run) {
 	}
 	var origins []metrics.Origin
 	for _, r := range blocks {
-		origins = append(origins, r.Origin)
+		origins = append(origins, r.Source.Origin)
 	}
 	for i, name := range originNames(origins) {
 		blocks[i].Labels = []metrics.KV{{Key: keyFile, Value: name}}
@@ -68,7 +68,7 @@ func Label(runs []Run) {
 // model, flags or load it was measured.
 func (r *Run) Block() bool {
 	h := r.Header
-	return r.Origin.File != "" && h.Run == "" && h.Config.Model == "" && h.Flags == nil
+	return r.Source.Origin.File != "" && h.Run == "" && h.Config.Model == "" && h.Flags == nil
 }
 
 // originNames are short names of origins: the file without its folder, if no other file has that

@@ -92,7 +92,7 @@ type course struct {
 func overTime(runs []Run) (charts []Chart) {
 	longest := 0.0
 	for _, r := range runs {
-		longest = max(longest, r.Seconds)
+		longest = max(longest, r.When.Seconds)
 	}
 	colors := colors(runs)
 	courses := make([]course, len(runs))
@@ -172,10 +172,10 @@ func (s *Series) hear(moments []slicing.Moment, value func(*metrics.Slice) float
 // parts are the run's Slices. If it has none or too many, parts cuts others, of which a
 // run of the longest duration has few.
 func parts(s *metrics.Summary, longest float64) []metrics.Slice {
-	if len(s.Slices) > 0 && len(s.Slices) <= mostSlices {
-		return s.Slices
+	if len(s.Parts.Slices) > 0 && len(s.Parts.Slices) <= mostSlices {
+		return s.Parts.Slices
 	}
-	if s.Trace == nil || !(s.Seconds > 0) {
+	if s.Kept.Trace == nil || !(s.When.Seconds > 0) {
 		return nil
 	}
 	width := time.Duration(even(longest/fewSlices) * float64(time.Second))

@@ -21,7 +21,7 @@ func cell(arm, rate string, repeat int, throughput, ttft float64) Run {
 		c.AddOutcome(metrics.Outcome{Index: i, Success: true, Out: 2, TTFT: ttft / 1000, Latency: ttft/1000 + 0.01})
 	}
 	s := c.Summary(10)
-	s.OutputThroughput = throughput
+	s.Rates.Output = throughput
 	return Run{Summary: s}
 }
 

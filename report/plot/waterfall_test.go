@@ -40,7 +40,7 @@ func TestWaterfallsOverARun(t *testing.T) {
 	if charts := waterfalls(Run{Summary: s}); charts != nil {
 		t.Errorf("%d charts, which nobody requested", len(charts))
 	}
-	s.Spans = spans.Each(s)
+	s.Parts.Spans = spans.Each(s)
 	charts := waterfalls(Run{Summary: s})
 	if len(charts) != 3 || charts[0].Name != "waterfall" || charts[1].Name != "waterfall-ttft" || charts[2].Name != "waterfall-ecdf" {
 		t.Fatalf("charts %+v", charts)
@@ -67,7 +67,7 @@ func TestWaterfallsOverARun(t *testing.T) {
 		t.Errorf("%d series, %q", len(shares.Series), shares.Note)
 	}
 	for _, series := range shares.Series {
-		if series.Name == "network and front end" && (series.X[0] != leastTime || s.Spans[spans.Network].Percentile(0) != -1) {
+		if series.Name == "network and front end" && (series.X[0] != leastTime || s.Parts.Spans[spans.Network].Percentile(0) != -1) {
 			t.Errorf("a rest below 0 is drawn at %v", series.X[0])
 		}
 	}
@@ -86,7 +86,7 @@ func TestAWaterfallHasFewRows(t *testing.T) {
 	}
 	c.Add(far)
 	s = c.Summary(10)
-	s.Spans = spans.Each(s)
+	s.Parts.Spans = spans.Each(s)
 	if n := len(waterfalls(Run{Summary: s})[0].Rows); n > mostBars+1 {
 		t.Errorf("%d rows", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -30,7 +31,7 @@ func knowStart(t *testing.T, e *engine) {
 	if err != nil || len(runs) != 2 {
 		t.Fatal(len(runs), err)
 	}
-	one, two := runs[0].Start(), runs[1].Start()
+	one, two := processes.Start(runs[0]), processes.Start(runs[1])
 	if one == nil || two == nil || *one != *two || one.By != "process_start_time_seconds" || one.PID == 0 || one.Version == "" || one.Began.IsZero() {
 		t.Fatalf("the runs are on the starts %+v and %+v", one, two)
 	}

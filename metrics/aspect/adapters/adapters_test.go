@@ -76,7 +76,7 @@ func adaptersOf(c metrics.Config, records []*record.Record) (all []Adapter, alon
 // same says how an adapter differs from the Summary of its requests; "" if it does not.
 func (a *Adapter) same(s *metrics.Summary) string {
 	got := []float64{float64(a.Completed), float64(a.Failed), float64(a.Input), float64(a.Output), a.RequestThroughput, a.OutputThroughput, a.Goodput}
-	want := []float64{float64(s.Completed), float64(s.Failed), float64(s.TotalInput), float64(s.TotalOutput), s.RequestThroughput, s.OutputThroughput, s.Goodput}
+	want := []float64{float64(s.Completed), float64(s.Failed), float64(s.Totals.Input), float64(s.Totals.Output), s.Rates.Requests, s.Rates.Output, s.Rates.Goodput}
 	for _, pair := range [][2]*metrics.Distribution{{&a.TTFT, &s.TTFT}, {&a.TPOT, &s.TPOT}, {&a.E2EL, &s.E2EL}} {
 		for i, d := range pair {
 			into := []*[]float64{&got, &want}[i]
@@ -133,8 +133,8 @@ func TestAdaptersOfAWindowAddUpToIt(t *testing.T) {
 		completed, failed, input, output = completed+a.Completed, failed+a.Failed, input+a.Input, output+a.Output
 		first, goodput = first+a.TTFT.Len(), goodput+a.Goodput
 	}
-	if len(Of(w)) != 3 || completed != w.Completed || failed != w.Failed || input != w.TotalInput || output != w.TotalOutput ||
-		first != w.TTFT.Len() || math.Abs(goodput-w.Goodput) > 1e-9 || w.Part.Crossing == 0 || completed == 0 {
+	if len(Of(w)) != 3 || completed != w.Completed || failed != w.Failed || input != w.Totals.Input || output != w.Totals.Output ||
+		first != w.TTFT.Len() || math.Abs(goodput-w.Rates.Goodput) > 1e-9 || w.Parts.Of.Crossing == 0 || completed == 0 {
 		t.Errorf("%d and %d requests, %d and %d tokens, %d first chunks, goodput %v; the window has %+v", completed, failed, input, output, first, goodput, w)
 	}
 }
@@ -153,9 +153,7 @@ func TestAdaptersOfShardsMerge(t *testing.T) {
 	}
 	for i := range got {
 		sum := &metrics.Summary{
-			Completed: want[i].Completed, Failed: want[i].Failed, TotalInput: want[i].Input, TotalOutput: want[i].Output,
-			RequestThroughput: want[i].RequestThroughput, OutputThroughput: want[i].OutputThroughput, Goodput: want[i].Goodput,
-			TTFT: want[i].TTFT, TPOT: want[i].TPOT, E2EL: want[i].E2EL,
+			Completed: want[i].Completed, Failed: want[i].Failed, TTFT: want[i].TTFT, TPOT: want[i].TPOT, E2EL: want[i].E2EL, Totals: metrics.Totals{Input: want[i].Input, Output: want[i].Output}, Rates: metrics.Rates{Requests: want[i].RequestThroughput, Output: want[i].OutputThroughput, Goodput: want[i].Goodput},
 		}
 		if differs := got[i].same(sum); differs != "" {
 			t.Error(differs)

@@ -31,7 +31,7 @@ var Kind = &metrics.Kind{
 
 // Of is the aspect of a run. A part of a run has no burst: it opens the whole run.
 func Of(s *metrics.Summary) *Burst {
-	if s.Part != nil {
+	if s.Parts.Of != nil {
 		return new(Burst)
 	}
 	return metrics.View[Burst](s)

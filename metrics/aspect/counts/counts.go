@@ -59,7 +59,7 @@ func Of(s *metrics.Summary) Counts { return metrics.View[Counts](s).by(s.Header.
 func PrefixCache(s *metrics.Summary) (hits, of int64) {
 	switch cached := metrics.View[Counts](s).Cached; {
 	case cached > 0:
-		return int64(cached), int64(s.TotalInput)
+		return int64(cached), int64(s.Totals.Input)
 	case s.Evidence != nil:
 		return s.Evidence.Server.PrefixHits, s.Evidence.Server.PrefixQueries
 	}

@@ -38,7 +38,7 @@ func TestFailuresAreCountedByClass(t *testing.T) {
 	if message, n := Of(s).Classes[record.Reset].Messages.Commonest(); message != "a" || n != 1 {
 		t.Errorf("commonest of equal ones: %q, %d", message, n)
 	}
-	if message, n := s.Errors.Commonest(); message != "cut" || n != 2 {
+	if message, n := s.Printed.Errors.Commonest(); message != "cut" || n != 2 {
 		t.Errorf("commonest of all: %q, %d", message, n)
 	}
 	if s.Failed != 8 || Uncut(s) != 6 {

@@ -92,7 +92,7 @@ func Energy(s *metrics.Summary) *cost.Energy {
 	if g.split == nil {
 		return new(g.power.Energy(span.From, span.To))
 	}
-	if s.Part == nil {
+	if s.Parts.Of == nil {
 		span = g.split.whole
 	}
 	e := g.power.Energy(span.From, span.To)
@@ -105,11 +105,11 @@ func Energy(s *metrics.Summary) *cost.Energy {
 // price. A target that shared its GPUs with others pays its share: see Split.
 func Dollars(s *metrics.Summary) float64 {
 	g := of(s)
-	seconds, share := s.Seconds, 1.0
+	seconds, share := s.When.Seconds, 1.0
 	if g.split != nil {
 		share = g.split.share
 	}
-	if g.split != nil && s.Part == nil {
+	if g.split != nil && s.Parts.Of == nil {
 		seconds = g.split.whole.Seconds()
 	}
 	return s.Header.Config.Price.Dollars(s.Header.Config.GPUs(), seconds) * share

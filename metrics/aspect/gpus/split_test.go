@@ -13,7 +13,7 @@ import (
 func TestEachLoadTestIsSplitByItself(t *testing.T) {
 	sum := func(target, with string, busy time.Duration) *metrics.Summary {
 		h := &metrics.Header{Group: "g", Target: target, With: with, Config: metrics.Config{Price: 3600, NumGPUs: 1}}
-		return &metrics.Summary{Header: h, Seconds: 10, Truth: &metrics.Truth{Busy: busy}}
+		return &metrics.Summary{Header: h, Truth: &metrics.Truth{Busy: busy}, When: metrics.When{Seconds: 10}}
 	}
 	alone := sum("a", "", time.Second)
 	alone.Header.Solo = true

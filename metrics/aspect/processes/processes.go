@@ -19,7 +19,7 @@ type Processes struct {
 	sampled samples.Processes
 }
 
-// Kind is the aspect as the list has it. A part of a run has no samples of its own.
+// Kind is the aspect as the list has it. A part of a run has no samples.
 var Kind = &metrics.Kind{
 	Name: "processes", New: func(*metrics.Header) metrics.Aspect { return new(Processes) }, Whole: true,
 }

@@ -76,7 +76,7 @@ func Give(s *metrics.Summary, of *Sessions) { s.Give(Kind, &collector{figures: o
 // Scheduled are the sessions that a run was to send; 0 if that is unknown, or if its duration decides.
 func Scheduled(s *metrics.Summary) int {
 	c := &s.Header.Config
-	if Of(s) == nil || c.Duration > 0 || s.Header.Shards > 1 && s.Shards == nil {
+	if Of(s) == nil || c.Duration > 0 || s.Header.Shards > 1 && s.Source.Shards == nil {
 		return 0
 	}
 	return max(c.NumPrompts, 0)
