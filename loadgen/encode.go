@@ -16,7 +16,7 @@ import (
 // body returns what makes the bodies of requests to a model.
 func (p *Plan) body(model string) openai.Body {
 	return openai.Body{
-		Model: model, Chat: p.Server.chat(), Responses: p.Server.responses(), Store: p.Workload.Sessions.Answers == Stored,
+		Model: model, Store: p.Workload.Sessions.Answers == Stored,
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
 		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
 	}

@@ -118,13 +118,13 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint := "http://sim/v1/completions"
+	endpoint, api := "http://sim/v1/completions", openai.Completions
 	if tr.chat {
-		endpoint = "http://sim/v1/chat/completions"
+		endpoint, api = "http://sim/v1/chat/completions", openai.Chat
 	}
-	sender := &openai.Endpoint{URL: endpoint, Header: openai.Headers("", nil), Chat: tr.chat, Transport: transport,
+	sender := &openai.Endpoint{URL: endpoint, Header: openai.Headers("", nil), Protocol: api, Transport: transport,
 		Timeouts: wire.Timeouts{Stall: time.Minute, Total: time.Hour}}
-	body := openai.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
+	body := openai.Body{Model: "stub-32000", Protocol: api, IgnoreEOS: true}
 	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err

@@ -60,15 +60,17 @@ type Backend struct {
 // All are the backends: vLLM's in the order of vLLM's client, and then others.
 var All = []*Backend{
 	{Name: "vllm", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
+		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded(openai.Completions),
+		sender: streamed(openai.Completions)},
 	{Name: "openai", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded, sender: streamed},
+		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded(openai.Completions),
+		sender: streamed(openai.Completions)},
 	{Name: "openai-chat", API: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
 		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
-		Messages: true, OneJSON: true, Counts: true, encoder: chat, sender: chatStreamed},
+		Messages: true, OneJSON: true, Counts: true, encoder: encoded(openai.Chat), sender: streamed(openai.Chat)},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
-		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true, encoder: responses,
-		sender: responsesStreamed},
+		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true, encoder: encoded(openai.Responses),
+		sender: streamed(openai.Responses)},
 	{Name: "openai-audio", API: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
 		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
 		Messages: true, Forms: true, OneJSON: true, Counts: true, encoder: forms, sender: audio.Sender},
@@ -193,37 +195,26 @@ func formed(form pooling.Form) func(*openai.Body) Encoder {
 	}
 }
 
-// encoded makes bodies of completions.
-func encoded(body *openai.Body) Encoder {
-	encode := body.Encoder()
-	return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
-}
-
-func chat(body *openai.Body) Encoder {
-	body.Chat = true
-	return encoded(body)
-}
-
-func responses(body *openai.Body) Encoder {
-	body.Responses = true
-	return encoded(body)
+// encoded makes the bodies of an API whose prompts need no id.
+func encoded(api *openai.Protocol) func(*openai.Body) Encoder {
+	return func(body *openai.Body) Encoder {
+		body.Protocol = api
+		encode := body.Encoder()
+		return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
+	}
 }
 
 func forms(body *openai.Body) Encoder {
 	encode := audio.Encoder(body)
 	return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
 }
+
 func anthropic(body *openai.Body) Encoder { return messages.Encoder(body) }
 
-// streamed reads the streams of completions.
-func streamed(to *openai.Endpoint) engine.Sender { return to.Send }
-
-func chatStreamed(to *openai.Endpoint) engine.Sender {
-	to.Chat = true
-	return to.Send
-}
-
-func responsesStreamed(to *openai.Endpoint) engine.Sender {
-	to.Responses = true
-	return to.Send
+// streamed reads the answers of an API.
+func streamed(api *openai.Protocol) func(*openai.Endpoint) engine.Sender {
+	return func(to *openai.Endpoint) engine.Sender {
+		to.Protocol = api
+		return to.Send
+	}
 }

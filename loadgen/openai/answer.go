@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/servebench/servebench/loadgen/api/scan"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -100,7 +101,7 @@ type call struct {
 }
 
 // partsOf are the parts of calls in a raw list, or the call or the part in an object.
-func partsOf(raw []byte) (parts few[callPart]) {
+func partsOf(raw []byte) (parts scan.Few[callPart]) {
 	if raw[0] != '{' {
 		_ = json.Unmarshal(raw, &parts) // what is not a list has no parts
 		return parts
@@ -116,7 +117,7 @@ func partsOf(raw []byte) (parts few[callPart]) {
 	default:
 		return nil
 	}
-	return few[callPart]{one}
+	return scan.Few[callPart]{one}
 }
 
 // calls are the calls that the parts make, as a message has them.

@@ -70,7 +70,7 @@ func TestAnswerGoesOnInTheNextTurn(t *testing.T) {
 		{"no list", []string{`{"content":"a","tool_calls":{"id":"x"}}`}, `{"role": "assistant", "content": "a"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test", Chat: true, Transport: chatOf(append(c.deltas, `{"content":""}`)...)}
+			o := &Endpoint{URL: "http://server.test", Protocol: Chat, Transport: chatOf(append(c.deltas, `{"content":""}`)...)}
 			rec := told(t, o, &engine.Request{KeepAnswer: true, NoText: true})
 			got := Answer(rec)
 			if string(got) != c.want {
@@ -87,7 +87,7 @@ func TestAnswerGoesOnInTheNextTurn(t *testing.T) {
 }
 
 func TestReasoningIsKeptOnRequest(t *testing.T) {
-	o := &Endpoint{URL: "http://server.test", Chat: true, Reasoning: true,
+	o := &Endpoint{URL: "http://server.test", Protocol: Chat, Reasoning: true,
 		Transport: chatOf(`{"reasoning":"So"}`, `{"reasoning":" it"}`, `{"reasoning":" is\n"}`, `{"content":"4"}`, `{"content":"2"}`)}
 	rec := told(t, o, &engine.Request{KeepAnswer: true})
 	if got, want := string(Answer(rec)), `{"role": "assistant", "content": "42", "reasoning": "So it is\n"}`; got != want {
@@ -109,7 +109,7 @@ func TestEndlessCallsFail(t *testing.T) {
 	for i := range deltas {
 		deltas[i] = `{"tool_calls":[{"index":0,"function":{"arguments":"` + long + `"}}]}`
 	}
-	o := &Endpoint{URL: "http://server.test", Chat: true, Transport: chatOf(deltas...)}
+	o := &Endpoint{URL: "http://server.test", Protocol: Chat, Transport: chatOf(deltas...)}
 	for _, keep := range []bool{false, true} {
 		rec, failed := new(record.Record), false
 		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepAnswer: keep}, rec) {

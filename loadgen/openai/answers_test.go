@@ -118,7 +118,7 @@ func (c *answerCase) play(conn net.Conn) (closing bool) {
 func (c *answerCase) ours(t *testing.T) *record.Record {
 	transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(c.play)}.Transport()
 	defer transport.CloseIdleConnections()
-	o := &Endpoint{URL: "http://server.test", Chat: c.Backend == "openai-chat", Responses: c.Backend == "openai-responses", Transport: transport}
+	o := &Endpoint{URL: "http://server.test", Protocol: map[string]*Protocol{"openai-chat": Chat, "openai-responses": Responses}[c.Backend], Transport: transport}
 	load := asked(1, engine.Target{Send: o.Send, Count: func(string) int { return 0 }}) // so that nothing is made up
 	prompt := 7
 	if c.PromptLen != nil {

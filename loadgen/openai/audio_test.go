@@ -43,7 +43,7 @@ func TestTranscriptionsAreRead(t *testing.T) {
 		{"usage with output", []string{heard}, record.Record{Answer: record.Answer{Text: "Hi"}, Tokens: record.Tokens{In: 3}}, record.Count{In: 3, Out: 1}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Audio: true, Transport: transcription(append(c.events, "[DONE]")...)}
+			o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Protocol: Audio, Transport: transcription(append(c.events, "[DONE]")...)}
 			rec, chunks := &record.Record{Tokens: record.Tokens{In: 3}}, 0
 			for chunk, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepText: true}, rec) {
 				if err != nil {
@@ -77,7 +77,7 @@ func TestFailedTranscriptionsHaveAClass(t *testing.T) {
 		"an error":  {[]string{heard, `{"error":{"message":"boom"}}`, "[DONE]"}, record.InStream},
 		"cut":       {[]string{heard}, record.Truncated},
 	} {
-		o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Audio: true, Transport: transcription(c.events...)}
+		o := &Endpoint{URL: "http://server.test/v1/audio/transcriptions", Protocol: Audio, Transport: transcription(c.events...)}
 		if got, _ := ask(t, o); got.Class != c.class {
 			t.Errorf("%s: class %q, %s, want %q", name, got.Class, got.Error, c.class)
 		}
@@ -87,7 +87,7 @@ func TestFailedTranscriptionsHaveAClass(t *testing.T) {
 // vLLM's client skips comments in all other streams.
 func TestCommentsInTranscriptionsAreTold(t *testing.T) {
 	for audio, want := range map[bool]string{true: record.DiffersComment, false: ""} {
-		o := &Endpoint{URL: "http://server.test/v1/x", Audio: audio, Chat: !audio, Transport: canned(": ping\n\ndata: " + heard + "\n\ndata: [DONE]\n\n")}
+		o := &Endpoint{URL: "http://server.test/v1/x", Protocol: map[bool]*Protocol{true: Audio, false: Chat}[audio], Transport: canned(": ping\n\ndata: " + heard + "\n\ndata: [DONE]\n\n")}
 		if got, rec := ask(t, o); got.Class != record.OK || rec.Result.Differs != want {
 			t.Errorf("audio %v: class %q, differs %q", audio, got.Class, rec.Result.Differs)
 		}

@@ -20,6 +20,9 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 )
 
+// maxEvent is the largest event that package sse takes.
+const maxEvent = 8 << 20
+
 // longestFailure bounds what is kept of a server's words, in bytes.
 const longestFailure = 1500
 

@@ -1,11 +1,8 @@
 package openai
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -15,10 +12,9 @@ import (
 // its keys in its order, in the spelling of Python's json.dumps. UsageAlways,
 // PlainText and Drop are our extensions.
 type Body struct {
-	Model       string // as the API names it
-	Chat        bool   // use chat completions instead of completions
-	Responses   bool   // use the Responses API instead; Store then has the server keep its answers
-	Store       bool
+	Model       string    // as the API names it
+	Protocol    *Protocol // nil means Completions
+	Store       bool      // have the server of the Responses API keep its answers
 	IgnoreEOS   bool
 	Logprobs    *int // for completions; nil is sent as null
 	UsageAlways bool // ask for token counts in every chunk
@@ -34,19 +30,15 @@ type Body struct {
 
 // Encode makes the body that sends turn.
 func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
-	base := b.completion
-	switch {
-	case b.Responses:
-		base = b.response
-	case b.Chat:
-		base = b.chat
-	}
-	object, err := base(turn)
+	object, err := b.protocol().request(b, turn)
 	if err != nil {
 		return nil, err
 	}
 	return b.Complete(object, turn)
 }
+
+// protocol is the Protocol in use.
+func (b *Body) protocol() *Protocol { return cmp.Or(b.Protocol, Completions) }
 
 // Complete is the text of a body that lacks only what the APIs have in common.
 func (b *Body) Complete(object pyjson.Object, turn *dataset.Turn) ([]byte, error) {
@@ -94,126 +86,3 @@ func (b *Body) streamed(object pyjson.Object) pyjson.Object {
 
 // bounds are the members of bodies that bound the length of an answer.
 var bounds = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
-
-func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
-	if turn.Messages != nil {
-		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint " +
-			"/v1/chat/completions")
-	}
-	prompt, err := promptOf(turn)
-	var logprobs any
-	if b.Logprobs != nil {
-		logprobs = *b.Logprobs
-	}
-	return b.streamed(pyjson.Object{
-		{Key: "model", Value: b.Model},
-		{Key: "prompt", Value: prompt},
-		{Key: "repetition_penalty", Value: 1.0},
-		{Key: "max_tokens", Value: turn.OutputLen},
-		{Key: "logprobs", Value: logprobs},
-	}), err
-}
-
-func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
-	messages, err := b.Messages(turn)
-	return b.streamed(pyjson.Object{
-		{Key: "model", Value: b.Model},
-		{Key: "messages", Value: messages},
-		{Key: "max_completion_tokens", Value: turn.OutputLen},
-	}), err
-}
-
-// Messages are the messages that send turn to a chat endpoint, as a value for package pyjson.
-func (b *Body) Messages(turn *dataset.Turn) (any, error) {
-	messages, err := chatMessages(turn)
-	if err == nil && b.PlainText {
-		err = inPlainText(messages)
-	}
-	return messages, err
-}
-
-func chatMessages(turn *dataset.Turn) (any, error) {
-	switch {
-	case turn.Messages != nil:
-		messages, err := pyjson.Parse(string(turn.Messages))
-		if err != nil {
-			return nil, fmt.Errorf("reading messages: %w", err)
-		}
-		return messages, nil
-	case turn.TokenIDs != nil:
-		return nil, errors.New("a chat endpoint takes no token ids")
-	case turn.Payload != nil && turn.Payload.Batch != nil:
-		return nil, errors.New("a chat endpoint takes one prompt in a request")
-	}
-	parts, err := contentOf(turn)
-	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: parts}}}, err
-}
-
-// contentOf is the prompt of turn as parts of a message, and then its media.
-func contentOf(turn *dataset.Turn) (parts []any, err error) {
-	p := turn.Payload
-	if p == nil || p.Content == nil {
-		parts = []any{pyjson.Object{{Key: "type", Value: "text"}, {Key: "text", Value: turn.Prompt}}}
-	} else {
-		content, err := pyjson.Parse(string(p.Content))
-		if err != nil {
-			return nil, fmt.Errorf("reading the parts of a prompt: %w", err)
-		}
-		list, ok := content.([]any)
-		if !ok {
-			return nil, fmt.Errorf("the parts of a prompt are no list: %.40s", p.Content)
-		}
-		parts = list
-	}
-	if p != nil {
-		for i := range p.Media {
-			if p.Media[i].Part == nil {
-				return nil, fmt.Errorf("a chat endpoint takes no %s as a file", p.Media[i].Kind)
-			}
-			part, err := spelledOf(p.Media[i].Part)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, part)
-		}
-	}
-	return parts, nil
-}
-
-// inPlainText turns each content of messages into a string, in place. Several text parts become
-// lines, as vLLM does for a model that accepts text only.
-func inPlainText(messages any) error {
-	list, _ := messages.([]any)
-	for i, message := range list {
-		object, _ := message.(pyjson.Object)
-		content, _ := object.Get("content")
-		parts, ok := content.([]any)
-		if !ok {
-			continue
-		}
-		text, err := joinedText(parts)
-		if err != nil {
-			return fmt.Errorf("message %d: %w", i+1, err)
-		}
-		object.With("content", text)
-	}
-	return nil
-}
-
-func joinedText(parts []any) (string, error) {
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		if raw, ok := part.(json.RawMessage); ok {
-			part, _ = pyjson.Parse(string(raw)) // no JSON has no type
-		}
-		object, _ := part.(pyjson.Object)
-		kind, _ := object.Get("type")
-		text, _ := object.Get("text")
-		said, ok := text.(string)
-		if !ok || kind != "text" {
-			return "", fmt.Errorf("its content has a part of type %v, and a string holds only text", kind)
-		}
-		texts[i] = said
-	}
-	return strings.Join(texts, "\n"), nil
-}

@@ -40,7 +40,7 @@ var goldenRequests = []struct {
 }{
 	{"completions", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
 	{"rampup", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
-	{"chat", Body{Model: "stub-32000", Chat: true, IgnoreEOS: true, Extra: pyjson.Object{{Key: "temperature", Value: 0.0}, {Key: "top_p", Value: 0.9}}},
+	{"chat", Body{Model: "stub-32000", Protocol: Chat, IgnoreEOS: true, Extra: pyjson.Object{{Key: "temperature", Value: 0.0}, {Key: "top_p", Value: 0.9}}},
 		[]metrics.KV{{Key: "x-foo", Value: "bar"}}},
 }
 
@@ -162,55 +162,55 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 			`{"model": "m", "prompt": [1, 2, 300], "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": 2, "stream": true`},
 		{"extra over the rest", Body{Model: "m", Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "max_tokens", Value: 16}, {Key: "repetition_penalty", Value: 1.5}}}, dataset.Turn{Prompt: "x", OutputLen: 5},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.5, "max_tokens": 16, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "top_k": 3}`},
-		{"messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[{"role":"system","content":"é"}]`), OutputLen: 5},
+		{"messages", Body{Model: "m", Protocol: Chat}, dataset.Turn{Messages: json.RawMessage(`[{"role":"system","content":"é"}]`), OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "\u00e9"}], "max_completion_tokens": 5, "stream": true`},
-		{"text as parts", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+		{"text as parts", Body{Model: "m", Protocol: Chat}, dataset.Turn{Prompt: "x", OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}], "max_completion_tokens": 5, "stream": true`},
-		{"text as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+		{"text as a string", Body{Model: "m", Protocol: Chat, PlainText: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": "x"}], "max_completion_tokens": 5, "stream": true`},
-		{"parts as strings", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+		{"parts as strings", Body{Model: "m", Protocol: Chat, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
 			`[{"role":"system","content":"s"},{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"}],"role":"user"},{"role":"assistant","tool_calls":[]}]`), OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"content": "a\nb", "role": "user"}, {"role": "assistant", "tool_calls": []}], "max_`},
-		{"the server decides the length", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[]`)}, `{"model": "m", "messages": [], "stream": true`},
+		{"the server decides the length", Body{Model: "m", Protocol: Chat}, dataset.Turn{Messages: json.RawMessage(`[]`)}, `{"model": "m", "messages": [], "stream": true`},
 		{"the server decides the length of a text", Body{Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 9}}}, dataset.Turn{Prompt: "x"},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 9}`},
-		{"a picture as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+		{"a picture as a string", Body{Model: "m", Protocol: Chat, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
 			`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]`)},
 			"message 2: its content has a part of type image_url, and a string holds only text"},
 		{"members dropped", Body{Model: "m", IgnoreEOS: true, Drop: []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options", "top_k"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "seed", Value: nil}}},
 			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
 		{"messages without chat", Body{Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions"},
-		{"token ids in chat", Body{Model: "m", Chat: true}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
+		{"token ids in chat", Body{Model: "m", Protocol: Chat}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
 		{"a batch", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a", "é"}}, OutputLen: 5},
 			`{"model": "m", "prompt": ["a", "\u00e9"], "repetition_penalty": 1.0, "max_tokens": 5, `},
-		{"a batch in chat", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a chat endpoint takes one prompt in a request"},
-		{"a batch of responses", Body{Model: "m", Responses: true}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a responses endpoint takes one prompt in a request"},
-		{"an image", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+		{"a batch in chat", Body{Model: "m", Protocol: Chat}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a chat endpoint takes one prompt in a request"},
+		{"a batch of responses", Body{Model: "m", Protocol: Responses}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a responses endpoint takes one prompt in a request"},
+		{"an image", Body{Model: "m", Protocol: Chat}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image_url", "image_url": {"url": "data:\u00e9"}}]}], "max_completion_tokens": 5, "stream": true`},
 		{"an image with a completion", Body{Model: "m"}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "max_tokens": 5, `},
-		{"an image with a response", Body{Model: "m", Responses: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+		{"an image with a response", Body{Model: "m", Protocol: Responses}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
 			`{"model": "m", "input": "x", "max_output_tokens": 5, "stream": true, "store": false}`},
-		{"ready messages with an image", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[]`), Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+		{"ready messages with an image", Body{Model: "m", Protocol: Chat}, dataset.Turn{Messages: json.RawMessage(`[]`), Payload: &dataset.Payload{Media: image}, OutputLen: 5},
 			`{"model": "m", "messages": [], "max_completion_tokens": 5, "stream": true`},
-		{"an image as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}},
+		{"an image as a string", Body{Model: "m", Protocol: Chat, PlainText: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}},
 			"message 1: its content has a part of type image_url, and a string holds only text"},
-		{"a file in chat", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: []dataset.Medium{{Kind: dataset.Sound, Upload: &dataset.Upload{}}}}},
+		{"a file in chat", Body{Model: "m", Protocol: Chat}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: []dataset.Medium{{Kind: dataset.Sound, Upload: &dataset.Upload{}}}}},
 			"a chat endpoint takes no audio as a file"},
-		{"parts", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Content: parts, Media: image}, OutputLen: 5},
+		{"parts", Body{Model: "m", Protocol: Chat}, dataset.Turn{Payload: &dataset.Payload{Content: parts, Media: image}, OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "\u00e9"}, {"type": "image_url", "image_url": {"url": "data:\u00e9"}}]}], "max_`},
-		{"parts of a response", Body{Model: "m", Responses: true}, dataset.Turn{Payload: &dataset.Payload{Content: parts}, OutputLen: 5},
+		{"parts of a response", Body{Model: "m", Protocol: Responses}, dataset.Turn{Payload: &dataset.Payload{Content: parts}, OutputLen: 5},
 			`{"model": "m", "input": [{"type": "text", "text": "\u00e9"}], "max_output_tokens": 5, `},
 		{"parts of a completion", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Content: json.RawMessage(`[{"type": "text", "text": "a"}]`)}, OutputLen: 5},
 			`{"model": "m", "prompt": [{"type": "text", "text": "a"}], "repetition_penalty": 1.0, `},
-		{"parts that are no list", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Content: json.RawMessage(`{}`)}}, "the parts of a prompt are no list: {}"},
+		{"parts that are no list", Body{Model: "m", Protocol: Chat}, dataset.Turn{Payload: &dataset.Payload{Content: json.RawMessage(`{}`)}}, "the parts of a prompt are no list: {}"},
 		{"members", Body{Model: "m", Extra: pyjson.Object{{Key: "tool_choice", Value: "required"}, {Key: "top_p", Value: 0.5}}},
 			dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Members: json.RawMessage(`{"tools":[{"é":1}],"tool_choice":"auto","max_tokens":1.0}`)}, OutputLen: 5},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "max_tokens": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "tool_choice": "auto", "top_p": 0.5, "tools": [{"\u00e9": 1}]}`},
 		{"a member dropped", Body{Model: "m", Drop: []string{"tools"}}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Members: json.RawMessage(`{"tools": []}`)}},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
 		{"members that are no object", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Members: json.RawMessage(`[1]`)}}, "the members of a request are no object: [1]"},
-		{"broken messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},
+		{"broken messages", Body{Model: "m", Protocol: Chat}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},
 	} {
 		for _, encode := range []func(*dataset.Turn) ([]byte, error){test.body.Encode, test.body.Encoder()} {
 			got, err := encode(&test.turn)
@@ -266,7 +266,7 @@ func BenchmarkBody(b *testing.B) {
 func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
 	zero := 0
 	for _, body := range []Body{
-		{Model: "m", Responses: true, IgnoreEOS: true}, {Model: "m"}, {Model: "m", Chat: true}, {Model: "m", Chat: true, PlainText: true, IgnoreEOS: true, UsageAlways: true},
+		{Model: "m", Protocol: Responses, IgnoreEOS: true}, {Model: "m"}, {Model: "m", Protocol: Chat}, {Model: "m", Protocol: Chat, PlainText: true, IgnoreEOS: true, UsageAlways: true},
 		{Model: "m", Logprobs: &zero, Drop: []string{"max_tokens"}}, {Model: "m", Drop: []string{"prompt"}},
 		{Model: "m", Extra: pyjson.Object{{Key: "prompt", Value: "other"}}}, {Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 7}}},
 		{Model: "m", Extra: pyjson.Object{{Key: "note", Value: "\x00prompt\x00"}}}, {Model: "\x00prompt\x00"}, {Model: "-9223372036854775808"},
@@ -293,7 +293,7 @@ func FuzzMessagesAreEncodedAlike(f *testing.F) {
 	f.Add(`[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`, true)
 	f.Add(`[{"role":"user","content":"é"}]`, true)
 	f.Fuzz(func(t *testing.T, messages string, plain bool) {
-		body := Body{Model: "m", Chat: true, PlainText: plain}
+		body := Body{Model: "m", Protocol: Chat, PlainText: plain}
 		turn := dataset.Turn{Messages: json.RawMessage(messages), OutputLen: len(messages) % 2}
 		want, wantErr := body.Encode(&turn)
 		if got, err := body.Encoder()(&turn); string(got) != string(want) || (err == nil) != (wantErr == nil) {
@@ -318,7 +318,7 @@ func longChat(n int, spelled bool) *dataset.Conversation {
 }
 
 func BenchmarkLongHistory(b *testing.B) {
-	body := Body{Model: "m", Chat: true}
+	body := Body{Model: "m", Protocol: Chat}
 	for name, encode := range map[string]func(*dataset.Turn) ([]byte, error){"parsed": body.Encode, "copied": body.Encoder()} {
 		b.Run(name, func(b *testing.B) {
 			c := longChat(50, true)
@@ -347,7 +347,7 @@ func TestABodyIsOneAllocation(t *testing.T) {
 
 func TestContinuousUsageIsAskedForOnRequest(t *testing.T) {
 	for _, chat := range []bool{false, true} {
-		body := Body{Model: "m", Chat: chat, UsageAlways: true}
+		body := Body{Model: "m", Protocol: chatOr(chat), UsageAlways: true}
 		text, err := body.Encode(&dataset.Turn{Prompt: "Hi", OutputLen: 1})
 		const want = `"stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}`
 		if err != nil || !strings.Contains(string(text), want) {

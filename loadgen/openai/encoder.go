@@ -23,7 +23,8 @@ func (b *Body) Encoder() func(turn *dataset.Turn) ([]byte, error) {
 	text, plain := b.frame(dataset.Turn{Prompt: mark}, string(quoted))
 	var list bodyFrame
 	listed := false
-	if b.Chat {
+	api := b.protocol()
+	if api.lists {
 		messages := pyjson.Append(nil, []string{mark})
 		list, listed = b.frame(dataset.Turn{Messages: messages}, string(messages))
 	}
@@ -34,7 +35,7 @@ func (b *Body) Encoder() func(turn *dataset.Turn) ([]byte, error) {
 		case turn.Messages != nil && listed && b.copies(turn.Messages):
 			body := list.begin(len(turn.Messages))
 			return list.end(append(body, turn.Messages...), turn.OutputLen), nil
-		case turn.Messages != nil || !plain || turn.TokenIDs != nil && (b.Chat || b.Responses):
+		case turn.Messages != nil || !plain || turn.TokenIDs != nil && !api.ids:
 			return b.Encode(turn)
 		case turn.TokenIDs != nil:
 			body := text.begin(8 * len(turn.TokenIDs))

@@ -118,10 +118,10 @@ var endlessEvents = map[string]string{
 // endlessAPIs are endpoints without URL and transport.
 var endlessAPIs = map[string]func() *Endpoint{
 	"completions": func() *Endpoint { return &Endpoint{} },
-	"chat":        func() *Endpoint { return &Endpoint{Chat: true} },
-	"responses":   func() *Endpoint { return &Endpoint{Chat: true, Responses: true} },
-	"messages":    func() *Endpoint { return &Endpoint{Chat: true, Messages: true} },
-	"audio":       func() *Endpoint { return &Endpoint{Audio: true} },
+	"chat":        func() *Endpoint { return &Endpoint{Protocol: Chat} },
+	"responses":   func() *Endpoint { return &Endpoint{Protocol: Responses} },
+	"messages":    func() *Endpoint { return &Endpoint{Protocol: Messages} },
+	"audio":       func() *Endpoint { return &Endpoint{Protocol: Audio} },
 	"one JSON":    func() *Endpoint { return &Endpoint{OneJSON: true} },
 }
 

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api/sse"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -38,16 +40,12 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 	return h
 }
 
-// An Endpoint reads answers from an endpoint for completions, chat completions or responses in OpenAI's
-// protocol, or for messages in Anthropic's. After first use, its fields must not change and it must not
+// An Endpoint reads answers from an endpoint of an API. After first use, its fields must not change and it must not
 // be copied. Send is safe for concurrent use.
 type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
-	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
-	Responses bool              // it is an endpoint of the Responses API
-	Messages  bool              // it is an endpoint of Anthropic's Messages API
-	Audio     bool              // it is an endpoint for transcriptions or translations
+	Protocol  *Protocol         // what it speaks; nil means Completions
 	OneJSON   bool              // its answers are JSON, not streams: Send passes on no chunks
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
@@ -65,7 +63,7 @@ type Endpoint struct {
 	target  *url.URL  // URL, parsed
 	wrong   error     // with URL
 	streams sync.Pool // *stream, for their buffers
-	buffers sync.Pool // see eventReader
+	buffers sse.Buffers
 	wholes  sync.Pool // *bytes.Buffer, for answers read whole
 }
 
@@ -107,6 +105,9 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 		return err
 	})
 }
+
+// protocol is the Protocol in use.
+func (o *Endpoint) protocol() *Protocol { return cmp.Or(o.Protocol, Completions) }
 
 // stream is a stream that reads the body of reply.
 func (o *Endpoint) stream(reply replied) *stream {

@@ -4,7 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/servebench/servebench/loadgen/api/scan"
 )
+
+// Messages is the protocol of Anthropic's Messages API.
+var Messages = &Protocol{
+	event: (*piece).readMessage, whole: (*piece).message,
+	empty: "the answer has no text, no reasoning and no call",
+	cut:   "the stream ended without a stop reason and without message_stop", unknown: true,
+}
 
 // The members that a load test looks at in an event of Anthropic's Messages API, in its block and in
 // its delta. The code takes their values by position.
@@ -21,15 +30,15 @@ var (
 func (p *piece) readMessage(data []byte) error {
 	p.reset()
 	var v [5][]byte
-	if !members(data, messageEventNames, v[:]) {
-		if err := decoded(data, messageEventNames, v[:]); err != nil {
+	if !scan.Members(data, messageEventNames, v[:]) {
+		if err := scan.Decoded(data, messageEventNames, v[:]); err != nil {
 			return err
 		}
 	}
-	switch kind := kindOf(v[0]); string(kind) {
+	switch kind := scan.Kind(v[0]); string(kind) {
 	case "message_start":
 		var usage [1][]byte
-		within(v[1], messageNames, usage[:])
+		scan.Within(v[1], messageNames, usage[:])
 		p.usage = messageUsage(usage[0])
 		p.usage.out = 0 // the answer has only begun
 	case "content_block_start":
@@ -38,8 +47,8 @@ func (p *piece) readMessage(data []byte) error {
 		p.messageDelta(v[3], data)
 	case "message_delta":
 		var delta [5][]byte
-		within(v[3], messageDeltaNames, delta[:])
-		if !isNull(delta[4]) {
+		scan.Within(v[3], messageDeltaNames, delta[:])
+		if !scan.IsNull(delta[4]) {
 			p.finish = []byte(finishOf(delta[4]))
 		}
 		p.usage = messageUsage(v[4])
@@ -51,35 +60,19 @@ func (p *piece) readMessage(data []byte) error {
 	return nil
 }
 
-// kindOf is the type of an event or a part of it, nil if it has none.
-func kindOf(raw []byte) []byte {
-	if isNull(raw) {
-		return nil
-	}
-	return plain(raw)
-}
-
-// within stores the raw values of the named members of an object in values. What is no object has none.
-func within(raw []byte, names []string, values [][]byte) {
-	if !isNull(raw) && !members(raw, names, values) {
-		clear(values)
-		_ = decoded(raw, names, values) // it is a part of JSON that was read
-	}
-}
-
 // block reads the begin of a content block. event is the whole event.
 func (p *piece) block(raw, event []byte) {
 	var v [3][]byte
-	within(raw, blockNames, v[:])
-	switch kind := kindOf(v[0]); {
+	scan.Within(raw, blockNames, v[:])
+	switch kind := scan.Kind(v[0]); {
 	case string(kind) == "redacted_thinking":
 		p.choices, p.output, p.content = true, true, true
 	case bytes.HasSuffix(kind, []byte("tool_use")): // of the client, of the server, of an MCP server
 		p.choices, p.output, p.content, p.answers = true, true, true, true
 		p.calls = event
-	case truthy(v[1]):
+	case scan.Truthy(v[1]):
 		p.delta(v[1], true, &p.text)
-	case truthy(v[2]):
+	case scan.Truthy(v[2]):
 		p.delta(v[2], true, &p.thought)
 		p.answers = false
 	}
@@ -88,8 +81,8 @@ func (p *piece) block(raw, event []byte) {
 // messageDelta reads what an event adds to a content block. event is the whole event.
 func (p *piece) messageDelta(raw, event []byte) {
 	var v [5][]byte
-	within(raw, messageDeltaNames, v[:])
-	switch string(kindOf(v[0])) {
+	scan.Within(raw, messageDeltaNames, v[:])
+	switch string(scan.Kind(v[0])) {
 	case "text_delta":
 		p.delta(v[1], true, &p.text)
 	case "thinking_delta":
@@ -113,12 +106,12 @@ func messageUsage(raw json.RawMessage) usage {
 		Read    json.RawMessage `json:"cache_read_input_tokens"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
-	found := usage{given: truthy(raw) && raw[0] == '{'}
-	found.out, found.hasOut = asCount(members.Out)
-	found.cached, found.hasCached = asCount(members.Read)
-	fresh, _ := asCount(members.In)
-	written, _ := asCount(members.Written)
-	found.in = min(fresh+written+found.cached, maxCount)
+	found := usage{given: scan.Truthy(raw) && raw[0] == '{'}
+	found.out, found.hasOut = scan.CountOf(members.Out)
+	found.cached, found.hasCached = scan.CountOf(members.Read)
+	fresh, _ := scan.CountOf(members.In)
+	written, _ := scan.CountOf(members.Written)
+	found.in = min(fresh+written+found.cached, scan.MaxCount)
 	found.hasIn = found.in > 0
 	return found
 }

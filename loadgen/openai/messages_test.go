@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/loadgen/api/scan"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -93,7 +94,7 @@ func TestTranscriptsOfMessagesAreRead(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".raw")
 		o := openAIAt(dialRaw(raw), false)
-		o.Messages, o.Reasoning = true, true
+		o.Protocol, o.Reasoning = Messages, true
 		want, known := messageStreams[name]
 		if got := o.message(t); !known || !cmp.Equal(want, got) {
 			t.Errorf("%s, which is known: %t (-want +got):\n%s", name, known, cmp.Diff(want, got))
@@ -111,7 +112,7 @@ func TestMessagesThatAreNotStreamedAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := openAIAt(dialRaw(raw), false)
-		o.Messages, o.Reasoning, o.OneJSON = true, true, true
+		o.Protocol, o.Reasoning, o.OneJSON = Messages, true, true
 		got := o.message(t)
 		got.Answer.Chunks, got.Answer.Content = 1, 1 // which the engine makes of the record
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -168,7 +169,7 @@ func TestMessagesAreRead(t *testing.T) {
 		{"no JSON", []string{messageText, `hello`}, message{Answer: readAnswer{1, 1, "Hi", "", 0, 0, 200, record.Malformed, "an event is not JSON"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test/v1/messages", Messages: true, Reasoning: true, Transport: messageOfEvents(c.events...)}
+			o := &Endpoint{URL: "http://server.test/v1/messages", Protocol: Messages, Reasoning: true, Transport: messageOfEvents(c.events...)}
 			if diff := cmp.Diff(c.want, o.message(t)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -177,7 +178,7 @@ func TestMessagesAreRead(t *testing.T) {
 }
 
 func TestAnEventOfAMessageDoesNotAllocate(t *testing.T) {
-	p := piece{messages: true}
+	p := piece{api: Messages}
 	for _, event := range []string{messageText, messageThink, messageCall, messageArgs, messagePing} {
 		data := []byte(event)
 		if err := p.read(data); err != nil {
@@ -194,11 +195,11 @@ func FuzzMessageEvent(f *testing.F) {
 		f.Add([]byte(event))
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
-		p := piece{messages: true}
-		if err := p.read(event); err == nil && !json.Valid(event) && members(event, messageEventNames, make([][]byte, 5)) {
+		p := piece{api: Messages}
+		if err := p.read(event); err == nil && !json.Valid(event) && scan.Members(event, messageEventNames, make([][]byte, 5)) {
 			return // the scan takes it for JSON if its brackets match
 		}
-		if p.output != p.content || p.answers && !p.content || p.usage.in > maxCount || p.usage.out > maxCount {
+		if p.output != p.content || p.answers && !p.content || p.usage.in > scan.MaxCount || p.usage.out > scan.MaxCount {
 			t.Errorf("%s: %+v", event, p.said())
 		}
 		d := answerParts{reasoning: true}

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/servebench/servebench/loadgen/api/scan"
 )
 
 // maxName bounds a model's name, in bytes: some are paths.
@@ -26,7 +28,7 @@ type listedModel struct {
 // A modelList is the reply of GET /v1/models: an object with the list in it or, from some servers,
 // the list itself.
 type modelList struct {
-	Data few[listedModel] `json:"data"`
+	Data scan.Few[listedModel] `json:"data"`
 }
 
 // UnmarshalJSON decodes raw JSON.

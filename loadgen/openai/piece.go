@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/servebench/servebench/loadgen/api/scan"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -24,14 +25,11 @@ type piece struct {
 	server  *record.ServerTimes // nil if the event has none
 	failed  bool                // the event is, or holds, an error object
 
-	// of the Responses API and the Messages API alone
+	// of APIs that end an answer with an event
 	last  bool   // it is the end of the answer
 	reply string // the id of the answer, if the server keeps it
 
-	chat      bool // the stream is a chat's; set by the reader, kept by reads
-	responses bool // it is of the Responses API; likewise
-	messages  bool // it is of Anthropic's Messages API; likewise
-	audio     bool // it is of a transcription or translation, whose chunks are a chat's; likewise
+	api *Protocol // of the stream; set by the reader, kept by reads
 
 	strings int    // number of its texts that are not empty
 	varying []byte // the last of them, if it has no escapes
@@ -68,17 +66,11 @@ func (u *usage) into(in, out *int) {
 	}
 }
 
-// maxCount is the largest number accepted as a count, so that sums of counts fit into an int.
-const maxCount = 1e9 - 1
-
 // read decodes the JSON of one event. The result is valid as long as data, and until the next read.
-func (p *piece) read(data []byte) error {
-	switch {
-	case p.responses:
-		return p.readResponse(data)
-	case p.messages:
-		return p.readMessage(data)
-	}
+func (p *piece) read(data []byte) error { return p.api.event(p, data) }
+
+// readChunk decodes the JSON of a chunk of completions or of a chat.
+func readChunk(p *piece, data []byte) error {
 	if p.repeat(data) || p.scan(data) {
 		return nil
 	}
@@ -119,16 +111,16 @@ func (p *piece) decode(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil && !errors.As(err, &odd) {
 		return err
 	}
-	p.failed = w.Object == "error" || truthy(w.Error)
+	p.failed = w.Object == "error" || scan.Truthy(w.Error)
 	p.usage = usageOf(w.Usage)
 	p.server = serverTimes(w.Metrics)
 	for _, c := range w.Choices {
 		p.index = c.Index
 		text := c.Text
-		if p.chat {
+		if p.api.deltas {
 			text = c.Delta.Content
 		}
-		p.choice(&c.Delta, truthy(c.Text))
+		p.choice(&c.Delta, scan.Truthy(c.Text))
 		if !p.choices {
 			p.text = []byte(asText(text))
 			p.thought = []byte(cmp.Or(asText(c.Delta.Reasoning), asText(c.Delta.ReasoningContent)))
@@ -148,8 +140,8 @@ func (p *piece) choice(d *wireDelta, text bool) {
 	p.answers = p.answers || answers
 	p.content = p.content || answers || d.reasons()
 	if !p.choices {
-		p.output = !p.chat || p.audio || d.isOutput()
-		if truthy(d.ToolCalls) {
+		p.output = p.api.counted || d.isOutput()
+		if scan.Truthy(d.ToolCalls) {
 			p.calls = d.ToolCalls
 		}
 	}
@@ -158,11 +150,11 @@ func (p *piece) choice(d *wireDelta, text bool) {
 // A wireChunk is the JSON of an event. The types of go-openai have no reasoning, and none covers
 // both endpoints.
 type wireChunk struct {
-	Object  string          `json:"object"`
-	Error   json.RawMessage `json:"error"`
-	Choices few[wireChoice] `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
-	Metrics json.RawMessage `json:"metrics"`
+	Object  string               `json:"object"`
+	Error   json.RawMessage      `json:"error"`
+	Choices scan.Few[wireChoice] `json:"choices"`
+	Usage   json.RawMessage      `json:"usage"`
+	Metrics json.RawMessage      `json:"metrics"`
 }
 
 // usageOf returns the counts in raw.
@@ -176,9 +168,9 @@ func usageOf(raw json.RawMessage) usage {
 		OutDetails json.RawMessage `json:"completion_tokens_details"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
-	found := usage{given: truthy(raw) && raw[0] == '{'}
-	found.in, found.hasIn = asCount(members.In)
-	found.out, found.hasOut = asCount(members.Out)
+	found := usage{given: scan.Truthy(raw) && raw[0] == '{'}
+	found.in, found.hasIn = scan.CountOf(members.In)
+	found.out, found.hasOut = scan.CountOf(members.Out)
 	found.cached, found.hasCached = cachedOf(members.Details)
 	found.reasoned = cmp.Or(reasonedOf(members.OutDetails), reasonedOf(raw))
 	return found
@@ -190,7 +182,7 @@ func reasonedOf(raw json.RawMessage) int {
 		Reasoned json.RawMessage `json:"reasoning_tokens"`
 	}
 	_ = json.Unmarshal(raw, &details) // what is not an object has no details
-	n, _ := asCount(details.Reasoned)
+	n, _ := scan.CountOf(details.Reasoned)
 	return n
 }
 
@@ -200,7 +192,7 @@ func cachedOf(raw json.RawMessage) (n int, there bool) {
 		Cached json.RawMessage `json:"cached_tokens"`
 	}
 	_ = json.Unmarshal(raw, &details) // what is not an object has no details
-	return asCount(details.Cached)
+	return scan.CountOf(details.Cached)
 }
 
 type wireChoice struct {
@@ -224,13 +216,14 @@ type wireDelta struct {
 // isOutput is the rule of vLLM's client since 0.33.0: one of the members that it knows is not
 // empty, or the content is an empty text and there is no role.
 func (d *wireDelta) isOutput() bool {
-	return truthy(d.Content) || truthy(d.Reasoning) || truthy(d.ToolCalls) || truthy(d.FunctionCall) ||
-		string(d.Content) == `""` && d.Role == nil
+	return scan.Truthy(d.Content) || scan.Truthy(d.Reasoning) || scan.Truthy(d.ToolCalls) ||
+		scan.Truthy(d.FunctionCall) || string(d.Content) == `""` && d.Role == nil
 }
 
 // answers reports whether the delta holds output of any kind other than reasoning.
 func (d *wireDelta) answers() bool {
-	return truthy(d.Content) && !thinks(d.Content) || truthy(d.ToolCalls) || truthy(d.FunctionCall) || truthy(d.Refusal)
+	return scan.Truthy(d.Content) && !thinks(d.Content) || scan.Truthy(d.ToolCalls) ||
+		scan.Truthy(d.FunctionCall) || scan.Truthy(d.Refusal)
 }
 
 // A wirePart is a part of a content that is a list.
@@ -244,14 +237,14 @@ func thinks(raw json.RawMessage) bool {
 	if len(raw) == 0 || raw[0] != '[' {
 		return false
 	}
-	var parts few[wirePart]
+	var parts scan.Few[wirePart]
 	_ = json.Unmarshal(raw, &parts) // a list it is
 	return !slices.ContainsFunc(parts, func(p wirePart) bool { return p.Type != "thinking" })
 }
 
 // reasons reports whether the delta holds reasoning. Some servers use an older name for it.
 func (d *wireDelta) reasons() bool {
-	return truthy(d.Reasoning) || truthy(d.ReasoningContent) || truthy(d.Content) && thinks(d.Content)
+	return scan.Truthy(d.Reasoning) || scan.Truthy(d.ReasoningContent) || scan.Truthy(d.Content) && thinks(d.Content)
 }
 
 // serverTimes reads the times that vLLM itself measured for a request; those that are not numbers
@@ -268,18 +261,9 @@ func serverTimes(raw json.RawMessage) *record.ServerTimes {
 		return nil
 	}
 	return &record.ServerTimes{
-		QueueMS: asNumber(members.Queue), TTFTMS: asNumber(members.TTFT),
-		GenerationMS: asNumber(members.Generation), MeanITLMS: asNumber(members.MeanITL),
+		QueueMS: scan.Number(members.Queue), TTFTMS: scan.Number(members.TTFT),
+		GenerationMS: scan.Number(members.Generation), MeanITLMS: scan.Number(members.MeanITL),
 	}
-}
-
-// asNumber is the number in raw; nil for anything else.
-func asNumber(raw json.RawMessage) *float64 {
-	var v float64
-	if isNull(raw) || json.Unmarshal(raw, &v) != nil {
-		return nil
-	}
-	return &v
 }
 
 // asText is the text in raw, or the texts of its parts, which Mistral's API sends for models that
@@ -289,21 +273,10 @@ func asText(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	var parts few[wirePart]
+	var parts scan.Few[wirePart]
 	_ = json.Unmarshal(raw, &parts)
 	for _, part := range parts {
 		s += part.Text
 	}
 	return s
-}
-
-// asCount is the count in raw, 0 if it is not a count, and whether raw is there.
-func asCount(raw json.RawMessage) (n int, there bool) {
-	if isNull(raw) {
-		return 0, false
-	}
-	if err := json.Unmarshal(raw, &n); err != nil || n < 0 || n > maxCount {
-		return 0, false
-	}
-	return n, true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/loadgen/api/sse"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -26,8 +27,21 @@ func (p *piece) said() said {
 	return said{p.choices, p.failed, p.output, p.content, p.answers, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached, string(p.thought), string(p.calls), p.usage.reasoned}
 }
 
-// isChat says that an event of a test is of a chat.
-func isChat(event []byte) bool { return strings.Contains(string(event), `"delta"`) }
+// protocolOf is what an event of a test is of: a chat, or completions.
+func protocolOf(event []byte) *Protocol { return chatOr(strings.Contains(string(event), `"delta"`)) }
+
+// chatOr is the protocol of a chat, or else of completions.
+func chatOr(chat bool) *Protocol {
+	if chat {
+		return Chat
+	}
+	return Completions
+}
+
+// protocolNamed is the protocol of that name in a test.
+func protocolNamed(api string) *Protocol {
+	return map[string]*Protocol{"chat": Chat, "audio": Audio, "responses": Responses, "messages": Messages}[api]
+}
 
 // sure marks the events that the scan must read without encoding/json.
 const sure, unsure = true, false
@@ -133,7 +147,7 @@ var pieceTests = []struct {
 func TestPieceIsReadFromEveryShape(t *testing.T) {
 	for _, test := range pieceTests {
 		t.Run(test.name, func(t *testing.T) {
-			p := piece{chat: isChat([]byte(test.event))}
+			p := piece{api: protocolOf([]byte(test.event))}
 			if sure := p.scan([]byte(test.event)); sure != test.sure {
 				t.Errorf("the scan is sure: %t, want %t", sure, test.sure)
 			}
@@ -156,12 +170,12 @@ func TestPieceIsReadFromEveryShape(t *testing.T) {
 func TestPieceOfNoJSONIsAnError(t *testing.T) {
 	whole := `{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"a\"b"}}]}}],"usage":{"prompt_tokens":14}}`
 	for i := range whole {
-		var p piece
+		p := piece{api: Completions}
 		if err := p.read([]byte(whole[:i])); err == nil {
 			t.Errorf("no error for %q", whole[:i])
 		}
 	}
-	var p piece
+	p := piece{api: Completions}
 	for _, event := range []string{"hello", `{"choices":[]}{}`, `{"choices":[]} x`, `{}x`, `{"choices":[1 2]}`} {
 		if err := p.read([]byte(event)); err == nil {
 			t.Errorf("no error for %q", event)
@@ -170,13 +184,13 @@ func TestPieceOfNoJSONIsAnError(t *testing.T) {
 }
 
 func TestScanningDoesNotAllocate(t *testing.T) {
-	var p piece
+	p := piece{api: Completions}
 	for _, test := range pieceTests {
 		if !test.sure {
 			continue
 		}
 		event := []byte(test.event)
-		p.chat = isChat(event)
+		p.api = protocolOf(event)
 		p.scan(event)
 		if allocs := testing.AllocsPerRun(100, func() { p.scan(event) }); allocs != 0 {
 			t.Errorf("%s: %v allocations", test.name, allocs)
@@ -189,7 +203,7 @@ func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
 		f.Add([]byte(test.event))
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
-		scanned, decoded := piece{chat: isChat(event)}, piece{chat: isChat(event)}
+		scanned, decoded := piece{api: protocolOf(event)}, piece{api: protocolOf(event)}
 		if !scanned.scan(event) || !json.Valid(event) {
 			return
 		}
@@ -209,7 +223,7 @@ func BenchmarkPiece(b *testing.B) {
 	for _, test := range pieceTests[:4] {
 		b.Run(strings.ReplaceAll(test.name, " ", "-"), func(b *testing.B) {
 			event := []byte(test.event)
-			p := piece{chat: isChat(event)}
+			p := piece{api: protocolOf(event)}
 			b.SetBytes(int64(len(event)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -229,12 +243,12 @@ func TestAZeroOfCachedTokensIsKnown(t *testing.T) {
 		`{"prompt_tokens":4,"prompt_tokens_details":{"cached_tokens":null}}`: {false, false},
 		`{"prompt_tokens":4,"prompt_tokens_details":null}`:                   {false, false},
 	} {
-		var p piece
+		p := piece{api: Completions}
 		if !p.scanUsage([]byte(raw)) || p.usage != usageOf([]byte(raw)) || p.usage.hasCached != want[0] {
 			t.Errorf("%s: %+v and %+v", raw, p.usage, usageOf([]byte(raw)))
 		}
-		s := stream{rec: &record.Record{}, piece: p}
-		s.count(event{})
+		s := stream{api: p.api, rec: &record.Record{}, piece: p}
+		s.count(sse.Event{})
 		if s.rec.Tokens.Uncached != want[1] {
 			t.Errorf("%s: %+v", raw, s.rec)
 		}

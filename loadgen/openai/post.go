@@ -123,7 +123,6 @@ func Complaint(text []byte) error {
 // prepare does what no request must do again.
 func (o *Endpoint) prepare() {
 	o.target, o.wrong = url.Parse(o.URL)
-	o.buffers.New = func() any { return new([bufferSize]byte) }
 }
 
 // post sends req, whose body is in body.

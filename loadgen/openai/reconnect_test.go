@@ -251,7 +251,7 @@ func TestNoRequestIsLostToAServerThatClosesAfterAnswers(t *testing.T) {
 	tally := new(wire.Tally)
 	transport := wire.Connections{NetHTTP: netHTTP, Tally: tally}.Transport()
 	defer transport.CloseIdleConnections()
-	o := &Endpoint{URL: "http://" + listener.Addr().String(), Chat: true, Transport: transport, Tally: tally}
+	o := &Endpoint{URL: "http://" + listener.Addr().String(), Protocol: Chat, Transport: transport, Tally: tally}
 	const workers, each = 4, 40
 	var group sync.WaitGroup
 	for range workers {

@@ -14,6 +14,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
+	"github.com/servebench/servebench/loadgen/api/scan"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -158,7 +159,7 @@ func errorOf(text []byte) *openai.APIError {
 	_ = json.Unmarshal(text, &reply) // a value of the wrong type is not a message
 	raw, message := text, reply.Message
 	for _, named := range []json.RawMessage{reply.Error, reply.Detail} {
-		if !isNull(named) {
+		if !scan.IsNull(named) {
 			raw, message = named, saying(named)
 			break
 		}
@@ -176,7 +177,7 @@ func errorOf(text []byte) *openai.APIError {
 
 // saying is the text of an error: one complaint or a list of them.
 func saying(raw json.RawMessage) string {
-	var list few[json.RawMessage]
+	var list scan.Few[json.RawMessage]
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) || json.Unmarshal(raw, &list) != nil {
 		return complaint(raw)
 	}
@@ -194,9 +195,9 @@ func complaint(raw json.RawMessage) string {
 		return text
 	}
 	var object struct {
-		Message string   `json:"message"`
-		Msg     string   `json:"msg"` // from pydantic; loc says what it is about
-		Loc     few[any] `json:"loc"`
+		Message string        `json:"message"`
+		Msg     string        `json:"msg"` // from pydantic; loc says what it is about
+		Loc     scan.Few[any] `json:"loc"`
 	}
 	_ = json.Unmarshal(raw, &object) // a value of the wrong type is not a message
 	if object.Message != "" {

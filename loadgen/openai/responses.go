@@ -3,11 +3,21 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+
+	"github.com/servebench/servebench/loadgen/api/scan"
+	"github.com/servebench/servebench/loadgen/api/sse"
 )
 
 // neverDelta is the message of vLLM's client about an answer of the Responses API without output.
 const neverDelta = "Never received a token delta to calculate TTFT.This response will be marked as failed!"
+
+// Responses is the protocol of OpenAI's Responses API.
+var Responses = &Protocol{
+	request: (*Body).response,
+	event:   (*piece).readResponse, whole: (*piece).response, failure: responseOf,
+	strict: true, empty: neverDelta, cut: "the stream ended without response.completed",
+	lines: sse.Rules{Joins: true}, agrees: true,
+}
 
 // The members that a load test looks at in an event of the Responses API, and in its response. The
 // code takes their values by position.
@@ -22,14 +32,14 @@ var (
 func (p *piece) readResponse(data []byte) error {
 	p.reset()
 	var v [5][]byte
-	if !members(data, responseEventNames, v[:]) {
-		if err := decoded(data, responseEventNames, v[:]); err != nil {
+	if !scan.Members(data, responseEventNames, v[:]) {
+		if err := scan.Decoded(data, responseEventNames, v[:]); err != nil {
 			return err
 		}
 	}
 	var kind []byte
-	if !isNull(v[0]) {
-		kind = plain(v[0])
+	if !scan.IsNull(v[0]) {
+		kind = scan.Plain(v[0])
 	}
 	delta, response, item := v[1], v[2], v[3]
 	switch string(kind) {
@@ -51,28 +61,14 @@ func (p *piece) readResponse(data []byte) error {
 	case "error", "response.failed":
 		p.failed = true
 	}
-	p.failed = p.failed || !p.last && truthy(v[4])
-	return nil
-}
-
-// decoded stores the raw values of the named members of data in values, by encoding/json. What is no
-// object has none.
-func decoded(data []byte, names []string, values [][]byte) error {
-	var object map[string]json.RawMessage
-	var odd *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, &object); err != nil && !errors.As(err, &odd) {
-		return err
-	}
-	for i, name := range names {
-		values[i] = object[name]
-	}
+	p.failed = p.failed || !p.last && scan.Truthy(v[4])
 	return nil
 }
 
 // delta reads what an event adds to the answer, as a part of what to points to.
 func (p *piece) delta(raw []byte, output bool, to *[]byte) {
-	p.output, p.content, p.answers = output, truthy(raw), truthy(raw)
-	if !isNull(raw) && !p.scanText(raw, to) && to != nil {
+	p.output, p.content, p.answers = output, scan.Truthy(raw), scan.Truthy(raw)
+	if !scan.IsNull(raw) && !p.scanText(raw, to) && to != nil {
 		*to = []byte(asText(raw))
 	}
 	p.choices = true
@@ -88,7 +84,7 @@ func (p *piece) scanItem(raw []byte) {
 // scanResponse reads the response itself, as the last event has it.
 func (p *piece) scanResponse(raw []byte) {
 	var v [3][]byte
-	if isNull(raw) || !members(raw, responseNames, v[:]) && decoded(raw, responseNames, v[:]) != nil {
+	if scan.IsNull(raw) || !scan.Members(raw, responseNames, v[:]) && scan.Decoded(raw, responseNames, v[:]) != nil {
 		return
 	}
 	p.reply = asText(v[0])
@@ -112,9 +108,9 @@ func responseUsage(raw json.RawMessage) usage {
 		OutDetails json.RawMessage `json:"output_tokens_details"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
-	found := usage{given: truthy(raw) && raw[0] == '{'}
-	found.in, found.hasIn = asCount(members.In)
-	found.out, found.hasOut = asCount(members.Out)
+	found := usage{given: scan.Truthy(raw) && raw[0] == '{'}
+	found.in, found.hasIn = scan.CountOf(members.In)
+	found.out, found.hasOut = scan.CountOf(members.Out)
 	found.cached, found.hasCached = cachedOf(members.Details)
 	found.reasoned = reasonedOf(members.OutDetails)
 	return found
@@ -123,7 +119,7 @@ func responseUsage(raw json.RawMessage) usage {
 // responseOf is the response in an event, if it has an error, else the event.
 func responseOf(data []byte) []byte {
 	var v [1][]byte
-	if members(data, []string{"response"}, v[:]) && !isNull(v[0]) && errorOf(v[0]) != nil {
+	if scan.Members(data, []string{"response"}, v[:]) && !scan.IsNull(v[0]) && errorOf(v[0]) != nil {
 		return v[0]
 	}
 	return data

@@ -57,7 +57,7 @@ func TestResponsesAreRead(t *testing.T) {
 			`{"role": "assistant", "content": "Hi"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test/v1/responses", Responses: true, Transport: responseOfEvents(c.events...)}
+			o := &Endpoint{URL: "http://server.test/v1/responses", Protocol: Responses, Transport: responseOfEvents(c.events...)}
 			rec := &record.Record{Tokens: record.Tokens{In: 3}}
 			for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{KeepAnswer: true}, rec) {
 				if err != nil {
@@ -93,7 +93,7 @@ func TestFailedResponsesHaveAClass(t *testing.T) {
 	} {
 		raw := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n%s", responseOfEvents(c.events...))
 		o := openAIAt(dialRaw([]byte(raw)), false)
-		o.Responses = true
+		o.Protocol = Responses
 		if got, _ := ask(t, o); got.Class != c.class || got.Error != c.message {
 			t.Errorf("%s: class %q, error %q, want %q, %q", c.name, got.Class, got.Error, c.class, c.message)
 		}
@@ -101,7 +101,7 @@ func TestFailedResponsesHaveAClass(t *testing.T) {
 }
 
 func TestAnEventOfAResponseDoesNotAllocate(t *testing.T) {
-	p := piece{responses: true}
+	p := piece{api: Responses}
 	for _, event := range []string{responseText, responseThink, responseArgs, responseItem, `{"type":"response.output_text.delta","delta":"a\n\u00e9"}`} {
 		data := []byte(event)
 		if err := p.read(data); err != nil {
@@ -119,7 +119,7 @@ func FuzzResponseEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
 		// A second member makes the scan unsure, so that encoding/json reads the event.
-		p, other := piece{responses: true}, piece{responses: true}
+		p, other := piece{api: Responses}, piece{api: Responses}
 		err := p.read(event)
 		if !json.Valid(event) || !strings.HasPrefix(string(event), "{") || len(event) < 3 {
 			return
@@ -141,7 +141,7 @@ func FuzzResponseEvent(f *testing.F) {
 }
 
 func TestResponsesAreAskedFor(t *testing.T) {
-	body := Body{Model: "m", Responses: true, IgnoreEOS: true, Drop: []string{"store"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}}}
+	body := Body{Model: "m", Protocol: Responses, IgnoreEOS: true, Drop: []string{"store"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}}}
 	for _, c := range []struct{ messages, input string }{
 		{``, `"Hi"`},
 		{`[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:x"}},{"type":"other"}]}]`,
@@ -170,7 +170,7 @@ func TestResponsesAreAskedFor(t *testing.T) {
 }
 
 func TestResponsesGoOnFromTheServersHistory(t *testing.T) {
-	body := Body{Model: "m", Responses: true, Store: true}
+	body := Body{Model: "m", Protocol: Responses, Store: true}
 	turn := dataset.Turn{Messages: json.RawMessage(`[{"role": "user", "content": "On"}]`)}
 	text, err := body.EncodeAfter(&turn, Answer(&record.Record{Answer: record.Answer{Text: "So", Reply: "resp_1"}}))
 	if want := `{"model": "m", "input": [{"role": "user", "content": "On"}], "stream": true, "store": true, "previous_response_id": "resp_1"}`; err != nil || string(text) != want {

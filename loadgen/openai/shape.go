@@ -3,6 +3,8 @@ package openai
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/servebench/servebench/loadgen/api/scan"
 )
 
 // maxShape is the size of the longest event whose shape is kept, in bytes.
@@ -58,7 +60,7 @@ func (s *shape) match(data []byte) (text, usage []byte, ok bool) {
 		return nil, nil, false
 	}
 	if s.counted {
-		if n = valueEnd(rest); n <= 0 {
+		if n = scan.ValueEnd(rest); n <= 0 {
 			return nil, nil, false
 		}
 		usage, rest = rest[:n], rest[n:]

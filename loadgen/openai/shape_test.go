@@ -38,7 +38,7 @@ func TestAnEventLikeTheOneBeforeIsNotReadAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			second := []byte(strings.Replace(test.first, test.old, test.new, 1))
-			var p, alone piece
+			p, alone := piece{api: Completions}, piece{api: Completions}
 			if err := p.read([]byte(test.first)); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestAnEventLikeTheOneBeforeIsNotReadAgain(t *testing.T) {
 
 func TestAShapeOutlivesItsEvent(t *testing.T) {
 	event := []byte(pieceTests[0].event)
-	var p piece
+	p := piece{api: Completions}
 	if err := p.read(event); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func FuzzRepeatAgreesWithEncodingJSON(f *testing.F) {
 		f.Add([]byte(test.event), []byte(pieceTests[(i+1)%len(pieceTests)].event))
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		var repeated, decoded piece
+		repeated, decoded := piece{api: Completions}, piece{api: Completions}
 		if !json.Valid(first) || repeated.read(first) != nil || !json.Valid(second) || !repeated.repeat(second) {
 			return
 		}

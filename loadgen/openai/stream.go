@@ -7,14 +7,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api/sse"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 const (
-	// neverValid is the message of vLLM's client about a reply without a chunk.
-	neverValid = "Never received a valid chunk to calculate TTFT.This response will be marked as failed!"
 	// lingerTimeout is how long to wait for the end of a reply whose content is complete, so that
 	// its connection can be used again.
 	lingerTimeout = time.Second
@@ -33,18 +32,17 @@ const (
 var (
 	errStopped = errors.New("the consumer has seen enough")
 	doneMark   = []byte("[DONE]")
-	deltaName  = []byte(`"delta"`) // vLLM's client fails a transcription without one
 )
 
 // A stream reads one streamed answer. The next answer reuses its buffers.
 type stream struct {
 	epoch time.Time
 	rec   *record.Record
-	chat  bool
+	api   *Protocol
 	tally *wire.Tally
 
 	body   wire.Body
-	events eventReader
+	events sse.Reader
 	piece  piece
 	text   []byte       // all output so far, unless nobody wants it
 	length int          // of all output, in bytes
@@ -69,11 +67,10 @@ type stream struct {
 //
 //go:noinline
 func (s *stream) begin(body *wire.Body, o *Endpoint) {
-	*s = stream{chat: o.Chat || o.Audio, body: *body, events: s.events, piece: s.piece, text: s.text[:0],
+	*s = stream{api: o.protocol(), body: *body, events: s.events, piece: s.piece, text: s.text[:0],
 		perChoice: s.perChoice[:0]}
-	s.piece.chat, s.piece.responses, s.piece.messages, s.piece.audio = s.chat, o.Responses, o.Messages, o.Audio
-	s.events.reset(&s.body, &o.buffers)
-	s.events.joins, s.events.bare = o.Responses, o.Audio
+	s.piece.api = s.api
+	s.events.Reset(&s.body, &o.buffers, s.api.lines)
 }
 
 // end completes the record, with the text if it is wanted or needed to count tokens. It keeps
@@ -89,11 +86,11 @@ func (s *stream) end(keepText bool) {
 		s.answer.into(s.rec)
 		s.rec.Answer.Reply = s.reply
 	}
-	if s.piece.messages { // an API that vLLM's client does not know
+	if s.api.unknown {
 		s.rec.Result.Differs = ""
 	}
-	s.events.release()
-	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
+	s.events.Release()
+	if s.events.Kept()+cap(s.text)+cap(s.piece.scratch) > maxKept {
 		*s = stream{}
 	}
 	s.rec, s.tally, s.answer, s.body = nil, nil, nil, wire.Body{}
@@ -104,7 +101,7 @@ func (s *stream) end(keepText bool) {
 func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (failure error) {
 	s.body.Await(func() (ended bool) {
 		for !ended {
-			e, err := s.events.next()
+			e, err := s.events.Next()
 			if err == wire.ErrAgain {
 				return false
 			}
@@ -121,7 +118,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (f
 // take passes an event to yield, or the error that the event reader returned instead. It reports
 // whether the answer has ended, and how it failed. As for vLLM's client, chunks after [DONE] count
 // like earlier ones, but nothing after it is a failure.
-func (s *stream) take(ctx context.Context, e event, err error, yield func(engine.Chunk) bool) (ended bool,
+func (s *stream) take(ctx context.Context, e sse.Event, err error, yield func(engine.Chunk) bool) (ended bool,
 	failure error) {
 	switch {
 	case err == io.EOF:
@@ -133,24 +130,26 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 		return true, s.verdict()
 	case err != nil:
 		return true, wire.CutOff(ctx, err)
-	case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
-		if !s.piece.responses && !s.piece.messages { // whose answers end otherwise
+	case bytes.Equal(bytes.TrimSpace(e.Data), doneMark):
+		if s.api.marked {
 			s.ended()
 		}
 		return false, nil
-	case string(e.name) == "error" && !s.done:
-		return true, s.failed(e.data)
-	case len(e.data) == 0:
+	case string(e.Name) == "error" && !s.done:
+		return true, s.failed(e.Data)
+	case len(e.Data) == 0:
 		return false, nil
 	}
-	if s.piece.responses && !e.whole && len(e.name) > 0 {
-		s.events.odd = record.DiffersEvent // that client loses it
+	if s.api.lines.Joins && !e.Whole && len(e.Name) > 0 {
+		s.events.Odd = record.DiffersEvent // that client loses it
 	}
-	if s.piece.read(e.data) != nil || s.piece.failed {
+	if s.piece.read(e.Data) != nil || s.piece.failed {
 		return !s.done, s.unreadable(ctx, e)
 	}
-	if s.piece.audio && s.piece.choices && !bytes.Contains(e.data, deltaName) {
-		return !s.done, record.Failf(record.Malformed, "a chunk has no delta: %q", record.Shorten(string(e.data)))
+	if s.api.refuse != nil && s.piece.choices {
+		if failure = s.api.refuse(e.Data); failure != nil {
+			return !s.done, failure
+		}
 	}
 	failure = s.chunk(e, yield)
 	return failure != nil, failure
@@ -163,21 +162,21 @@ func (s *stream) ended() {
 }
 
 // unreadable is the failure of an event that is no chunk; nil after [DONE].
-func (s *stream) unreadable(ctx context.Context, e event) error {
+func (s *stream) unreadable(ctx context.Context, e sse.Event) error {
 	switch {
 	case s.done:
 		return nil
 	case s.piece.failed:
-		return s.failed(e.data)
-	case e.whole:
-		return record.Failf(record.Malformed, "an event is not JSON: %q", record.Shorten(string(e.data)))
+		return s.failed(e.Data)
+	case e.Whole:
+		return record.Failf(record.Malformed, "an event is not JSON: %q", record.Shorten(string(e.Data)))
 	}
-	_, err := s.events.next() // what cut it
+	_, err := s.events.Next() // what cut it
 	return wire.CutOff(ctx, err)
 }
 
 // chunk adds an event to the record and passes it to yield, if it has choices.
-func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
+func (s *stream) chunk(e sse.Event, yield func(engine.Chunk) bool) error {
 	s.count(e)
 	p := &s.piece
 	if p.last {
@@ -219,12 +218,12 @@ func (s *stream) excess() error {
 // count records what the event has apart from its choices. vLLM's client reads the usage of events
 // that are not output; up to 0.32.0, of those without choices. The last one counts, even if it is
 // 0. Usage that comes with output counts one choice, so several choices are added up.
-func (s *stream) count(e event) {
+func (s *stream) count(e sse.Event) {
 	p := &s.piece
 	if p.server != nil {
 		s.rec.Server = p.server
 	}
-	if s.chat && !p.choices {
+	if s.api.trails && !p.choices {
 		s.rec.Times.Trailer = e.At.Sub(s.epoch)
 		s.doubt(e)
 	}
@@ -260,7 +259,7 @@ func (s *stream) count(e event) {
 // asked for.
 func (s *stream) counted() {
 	r, older := s.rec, record.Count{In: s.rec.Tokens.In}
-	if s.piece.audio { // that client reads only the output's count
+	if s.api.onlyOuts {
 		s.usage.hasIn, s.older.hasIn, s.beside.In = false, false, r.Tokens.In
 	}
 	s.usage.into(&r.Tokens.In, &r.Tokens.Out)
@@ -278,7 +277,7 @@ func (s *stream) counted() {
 }
 
 // chunkOf is the Chunk of an event with choices.
-func (s *stream) chunkOf(e event) engine.Chunk {
+func (s *stream) chunkOf(e sse.Event) engine.Chunk {
 	p := &s.piece
 	if s.length += len(p.text); !s.unread {
 		s.text = append(s.text, p.text...)
@@ -314,17 +313,17 @@ func (s *stream) finished() {
 }
 
 // doubt records how far to trust the stamp of an event.
-func (s *stream) doubt(e event) {
+func (s *stream) doubt(e sse.Event) {
 	doubt := e.Age
-	if e.more || e.Mixed {
+	if e.More || e.Mixed {
 		doubt = e.Reach
 	}
 	s.rec.Answer.MaxAge = max(s.rec.Answer.MaxAge, doubt)
 }
 
 // late bounds how much earlier than its stamp the event may have arrived; 0 if the stamp is its own.
-func (s *stream) late(e event) time.Duration {
-	if !e.more && !e.Mixed {
+func (s *stream) late(e sse.Event) time.Duration {
+	if !e.More && !e.Mixed {
 		return 0
 	}
 	return s.tally.Late(e.Arrival)
@@ -332,8 +331,8 @@ func (s *stream) late(e event) time.Duration {
 
 // failed is the failure for an error that the server sent in the stream.
 func (s *stream) failed(data []byte) *record.Failure {
-	if s.piece.responses {
-		data = responseOf(data)
+	if s.api.failure != nil {
+		data = s.api.failure(data)
 	}
 	said, message := errorOf(data), record.Shorten(string(data))
 	if said != nil {
@@ -349,36 +348,27 @@ func (s *stream) failed(data []byte) *record.Failure {
 // finish reason.
 func (s *stream) verdict() error {
 	switch {
-	case s.outputs == 0 && s.content == 0 && s.piece.responses:
-		return record.Failf(record.Empty, neverDelta)
-	case s.outputs == 0 && s.content == 0 && s.piece.messages:
-		return record.Failf(record.Empty, "the answer has no text, no reasoning and no call")
 	case s.outputs == 0 && s.content == 0:
-		return record.Failf(record.Empty, neverValid)
+		return record.Failf(record.Empty, "%s", s.api.empty)
 	case unfinished(s.rec.Answer.Finish):
 		s.broken(record.DiffersUnfinished)
 		return record.Failf(record.Unfinished, "the server did not finish the answer: its finish reason is %s",
 			s.rec.Answer.Finish)
-	case !s.done && s.piece.responses:
-		return record.Failf(record.Truncated, "the stream ended without response.completed")
-	case !s.done && s.rec.Answer.Finish == "" && s.piece.messages:
-		return record.Failf(record.Truncated, "the stream ended without a stop reason and without message_stop")
-	case !s.done && s.rec.Answer.Finish == "":
+	case !s.done && (s.api.strict || s.rec.Answer.Finish == ""):
 		s.broken(record.DiffersUnended)
-		return record.Failf(record.Truncated, "the stream ended without a finish reason and without [DONE]")
+		return record.Failf(record.Truncated, "%s", s.api.cut)
 	case s.outputs == 0:
 		s.rec.Result.Differs = record.DiffersOutput
-	case s.events.odd != "":
-		s.rec.Result.Differs = s.events.odd
+	case s.events.Odd != "":
+		s.rec.Result.Differs = s.events.Odd
 	}
 	return nil
 }
 
 // broken notes why vLLM's client takes a failed answer for complete: it does so once there is
-// output that it knows, unless it fails the answer for another reason. It fails failed answers of the
-// Responses API.
+// output that it knows, unless it fails the answer for another reason.
 func (s *stream) broken(why string) {
-	if s.outputs > 0 && s.events.odd == "" && !s.piece.responses {
+	if s.outputs > 0 && s.events.Odd == "" && !s.api.agrees {
 		s.rec.Result.Differs = why
 	}
 }
@@ -392,7 +382,7 @@ func unfinished(finish string) bool { return finish == "error" || finish == "abo
 func (s *stream) linger() {
 	s.body.Ending()
 	for {
-		if _, err := s.events.next(); err != nil {
+		if _, err := s.events.Next(); err != nil {
 			return
 		}
 	}

@@ -58,7 +58,7 @@ func TestTimesAreThoseOfTheWire(t *testing.T) {
 			if chat {
 				aChunk, lastChunk = asDelta.Replace(aChunk), asDelta.Replace(lastChunk)
 			}
-			rec, arrivals, failed := inTime(t, &Endpoint{Chat: chat}, func(say func(string)) {
+			rec, arrivals, failed := inTime(t, &Endpoint{Protocol: chatOr(chat)}, func(say func(string)) {
 				time.Sleep(time.Second)
 				say(streamHead)
 				time.Sleep(time.Second)

@@ -234,7 +234,7 @@ func TestTokensOfChunksAroundTheUsage(t *testing.T) {
 
 // openAIAt is a Sender to the server that dial reaches.
 func openAIAt(dial func(context.Context, string, string) (net.Conn, error), chat bool) *Endpoint {
-	return &Endpoint{URL: "http://server.test/v1/completions", Chat: chat, Transport: wire.Connections{NetHTTP: netHTTP, Dial: dial}.Transport()}
+	return &Endpoint{URL: "http://server.test/v1/completions", Protocol: chatOr(chat), Transport: wire.Connections{NetHTTP: netHTTP, Dial: dial}.Transport()}
 }
 
 // TestGoOpenAIReadsTheSame compares with an independent client on the streams

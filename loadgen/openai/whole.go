@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api/scan"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -16,16 +17,16 @@ import (
 // A wireAnswer is the JSON of an answer that is not streamed: of completions and chats with Choices,
 // of the Responses API with Output, of the Messages API with Content, of a transcription with Text.
 type wireAnswer struct {
-	ID         string                  `json:"id"`
-	Status     string                  `json:"status"`
-	Incomplete struct{ Reason string } `json:"incomplete_details"`
-	Text       json.RawMessage         `json:"text"`
-	Choices    few[wireWhole]          `json:"choices"`
-	Output     few[json.RawMessage]    `json:"output"`
-	Content    few[json.RawMessage]    `json:"content"`
-	StopReason finishReason            `json:"stop_reason"`
-	Usage      json.RawMessage         `json:"usage"`
-	Metrics    json.RawMessage         `json:"metrics"`
+	ID         string                    `json:"id"`
+	Status     string                    `json:"status"`
+	Incomplete struct{ Reason string }   `json:"incomplete_details"`
+	Text       json.RawMessage           `json:"text"`
+	Choices    scan.Few[wireWhole]       `json:"choices"`
+	Output     scan.Few[json.RawMessage] `json:"output"`
+	Content    scan.Few[json.RawMessage] `json:"content"`
+	StopReason finishReason              `json:"stop_reason"`
+	Usage      json.RawMessage           `json:"usage"`
+	Metrics    json.RawMessage           `json:"metrics"`
 }
 
 // A wireWhole is a choice of an answer that is not streamed.
@@ -59,17 +60,8 @@ func (o *Endpoint) answered(req *engine.Request, rec *record.Record, body []byte
 	if err := json.Unmarshal(body, &a); err != nil && !errors.As(err, &odd) {
 		return record.Failf(record.Malformed, "the answer is not JSON: %q", record.Shorten(string(body)))
 	}
-	p, kept := &piece{chat: o.Chat, responses: o.Responses}, &answerParts{reasoning: o.Reasoning}
-	switch {
-	case o.Responses:
-		p.response(&a, kept)
-	case o.Messages:
-		p.message(&a, kept)
-	case o.Audio:
-		p.choices, p.content, p.text = a.Text != nil, truthy(a.Text), []byte(asText(a.Text))
-	default:
-		p.completion(&a)
-	}
+	p, kept := &piece{api: o.protocol()}, &answerParts{reasoning: o.Reasoning}
+	p.api.whole(p, &a, kept)
 	rec.Server = serverTimes(a.Metrics)
 	p.usage.into(&rec.Tokens.In, &rec.Tokens.Out)
 	rec.Tokens.Cached, rec.Tokens.Uncached = p.usage.cached, p.usage.hasCached && p.usage.cached == 0
@@ -101,13 +93,13 @@ func (o *Endpoint) answered(req *engine.Request, rec *record.Record, body []byte
 }
 
 // completion reads an answer of completions or of a chat.
-func (p *piece) completion(a *wireAnswer) {
+func (p *piece) completion(a *wireAnswer, _ *answerParts) {
 	p.usage = usageOf(a.Usage)
 	if len(a.Choices) == 0 {
 		return
 	}
 	first := &a.Choices[0]
-	p.choice(&first.Message, truthy(first.Text))
+	p.choice(&first.Message, scan.Truthy(first.Text))
 	p.choices, p.finish = true, []byte(first.FinishReason)
 	p.text = []byte(cmp.Or(asText(first.Text), asText(first.Message.Content)))
 	p.thought = []byte(cmp.Or(asText(first.Message.Reasoning), asText(first.Message.ReasoningContent)))

@@ -58,7 +58,7 @@ func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
 			with("", "max_output_tokens", call, "resp_1")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Chat: c.api == "chat", Audio: c.api == "audio", Responses: c.api == "responses", Messages: c.api == "messages", OneJSON: true, Transport: unstreamed(c.body)}
+			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Protocol: protocolNamed(c.api), OneJSON: true, Transport: unstreamed(c.body)}
 			target := engine.Target{Send: o.Send}
 			rec := target.Once(t.Context(), &engine.Request{KeepAnswer: true})
 			if rec.Result.Class != record.OK || rec.Answer.Chunks.Len() != 1 || rec.Times.FirstContent == 0 || rec.E2EL() <= 0 {
@@ -90,7 +90,7 @@ func TestFailedAnswersThatAreNotStreamedHaveAClass(t *testing.T) {
 		{"responses", `{"status":"cancelled"}`, "its status is cancelled", record.InStream},
 		{"responses", `{}`, "the answer has no output", record.Empty},
 	} {
-		o := &Endpoint{URL: "http://server.test/v1/x", Chat: c.api == "chat", Responses: c.api == "responses", OneJSON: true, Transport: unstreamed(c.body)}
+		o := &Endpoint{URL: "http://server.test/v1/x", Protocol: protocolNamed(c.api), OneJSON: true, Transport: unstreamed(c.body)}
 		var failure *record.Failure
 		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{}, &record.Record{}) {
 			failure, _ = errors.AsType[*record.Failure](err)
@@ -114,12 +114,12 @@ func extraOf(t *testing.T, text string) pyjson.Object {
 
 // Servers refuse stream_options without a stream.
 func TestBodiesAskForNoStreamWhoseOptionsAreThere(t *testing.T) {
-	for _, b := range []Body{{Model: "m", Drop: []string{"stream"}}, {Model: "m", Chat: true, Drop: []string{"stream"}}} {
+	for _, b := range []Body{{Model: "m", Drop: []string{"stream"}}, {Model: "m", Protocol: Chat, Drop: []string{"stream"}}} {
 		if text, err := b.Encode(turnOfText); err != nil || b.Streams() || strings.Contains(string(text), "stream") {
 			t.Errorf("%s, %v", text, err)
 		}
 	}
-	b := Body{Model: "m", Chat: true, Extra: extraOf(t, `{"stream": false}`)}
+	b := Body{Model: "m", Protocol: Chat, Extra: extraOf(t, `{"stream": false}`)}
 	if text, err := b.Encode(turnOfText); err != nil || b.Streams() || !strings.HasSuffix(string(text), `"max_completion_tokens": 5, "stream": false}`) {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -134,7 +134,7 @@ func FuzzWholeAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":"r","status":"completed","output":[{"type":"function_call","call_id":"c"}]}`), false)
 	f.Fuzz(func(t *testing.T, body []byte, chat bool) {
 		rec := &record.Record{Times: record.Times{Last: 1}}
-		err := (&Endpoint{Chat: chat, Responses: !chat}).answered(&engine.Request{KeepAnswer: true}, rec, body)
+		err := (&Endpoint{Protocol: map[bool]*Protocol{true: Chat, false: Responses}[chat]}).answered(&engine.Request{KeepAnswer: true}, rec, body)
 		if err == nil && rec.Tokens.Out < 0 {
 			t.Errorf("%d tokens", rec.Tokens.Out)
 		}

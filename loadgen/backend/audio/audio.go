@@ -61,7 +61,7 @@ func contentType(form []byte) string {
 
 // Sender returns what sends forms to an endpoint, which it changes.
 func Sender(to *openai.Endpoint) engine.Sender {
-	to.Audio, to.ContentType = true, contentType
+	to.Protocol, to.ContentType = openai.Audio, contentType
 	return to.Send
 }
 

@@ -22,7 +22,7 @@ const version = "2023-06-01"
 // Sender returns what sends requests to an endpoint of the API and reads the streams of its answers. It
 // adds the header of the version, unless the endpoint has one.
 func Sender(to *openai.Endpoint) engine.Sender {
-	to.Messages = true
+	to.Protocol = openai.Messages
 	if to.Header = to.Header.Clone(); to.Header == nil {
 		to.Header = http.Header{}
 	}

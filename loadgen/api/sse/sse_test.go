@@ -1,11 +1,10 @@
-package openai
+package sse
 
 import (
 	"bytes"
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -41,15 +40,15 @@ type got struct {
 
 // readEvents reads all of r and gives its events and the error at its end.
 func readEvents(r io.Reader) ([]got, error) {
-	var events eventReader
-	events.reset(&ticker{r: r}, newBuffers())
+	var events Reader
+	events.Reset(&ticker{r: r}, new(Buffers), Rules{})
 	var all []got
 	for {
-		e, err := events.next()
+		e, err := events.Next()
 		if err != nil {
 			return all, err
 		}
-		all = append(all, got{string(e.name), string(e.data), e.whole})
+		all = append(all, got{string(e.Name), string(e.Data), e.Whole})
 	}
 }
 
@@ -112,18 +111,18 @@ func TestEventIsStampedWhenItsLastDataLineCame(t *testing.T) {
 	for _, s := range reads {
 		readers = append(readers, strings.NewReader(s))
 	}
-	var events eventReader
-	events.reset(&ticker{r: io.MultiReader(readers...)}, newBuffers())
+	var events Reader
+	events.Reset(&ticker{r: io.MultiReader(readers...)}, new(Buffers), Rules{})
 	for _, want := range []struct {
 		data string
 		read int
 	}{{"a", 1}, {"b", 4}, {"c", 4}, {"d\nd", 6}, {"e", 8}} {
-		e, err := events.next()
+		e, err := events.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := e.At.Sub(time.Time{}); string(e.data) != want.data || at != time.Duration(want.read)*time.Second || e.Read != want.read {
-			t.Errorf("event %q at %v by read %d; want %q by read %d", e.data, at, e.Read, want.data, want.read)
+		if at := e.At.Sub(time.Time{}); string(e.Data) != want.data || at != time.Duration(want.read)*time.Second || e.Read != want.read {
+			t.Errorf("event %q at %v by read %d; want %q by read %d", e.Data, at, e.Read, want.data, want.read)
 		}
 	}
 }
@@ -137,36 +136,36 @@ func TestReadErrorComesAfterTheEventsBeforeIt(t *testing.T) {
 }
 
 func TestTooLongAnEventIsAnError(t *testing.T) {
-	var events eventReader
-	events.reset(&ticker{r: strings.NewReader("data: a\n\ndata: " + strings.Repeat("x", 100_000) + "\n\n")}, newBuffers())
-	events.limit = 50_000
-	if _, err := events.next(); err != nil {
+	var events Reader
+	events.Reset(&ticker{r: strings.NewReader("data: a\n\ndata: " + strings.Repeat("x", 100_000) + "\n\n")}, new(Buffers), Rules{})
+	events.text.limit = 50_000
+	if _, err := events.Next(); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := events.next(); err != errEventTooLong {
-		t.Errorf("event of %d bytes, error %v; want %v", len(e.data), err, errEventTooLong)
+	if e, err := events.Next(); err != errEventTooLong {
+		t.Errorf("event of %d bytes, error %v; want %v", len(e.Data), err, errEventTooLong)
 	}
-	if _, err := events.next(); err != errEventTooLong {
+	if _, err := events.Next(); err != errEventTooLong {
 		t.Errorf("and then error %v", err)
 	}
 }
 
 func TestCommentsDoNotPileUp(t *testing.T) {
-	var events eventReader
-	events.reset(&ticker{r: strings.NewReader(strings.Repeat(": ping\n", 10_000) + "data: a\n\n")}, newBuffers())
-	events.limit = 20_000
-	if e, err := events.next(); err != nil || string(e.data) != "a" {
-		t.Errorf("event %q, error %v", e.data, err)
+	var events Reader
+	events.Reset(&ticker{r: strings.NewReader(strings.Repeat(": ping\n", 10_000) + "data: a\n\n")}, new(Buffers), Rules{})
+	events.text.limit = 20_000
+	if e, err := events.Next(); err != nil || string(e.Data) != "a" {
+		t.Errorf("event %q, error %v", e.Data, err)
 	}
 }
 
 func TestReadingEventsDoesNotAllocate(t *testing.T) {
 	chunk := `data: {"id":"cmpl-1","choices":[{"index":0,"text":" the","finish_reason":null}],"usage":null}` + "\n\n"
-	var events eventReader
+	var events Reader
 	source := strings.NewReader(strings.Repeat(chunk, 3000))
-	events.reset(&ticker{r: source}, newBuffers())
+	events.Reset(&ticker{r: source}, new(Buffers), Rules{})
 	allocs := testing.AllocsPerRun(2000, func() {
-		if _, err := events.next(); err != nil {
+		if _, err := events.Next(); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -235,8 +234,4 @@ func FuzzEventsDoNotDependOnReads(f *testing.F) {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func newBuffers() *sync.Pool {
-	return &sync.Pool{New: func() any { return new([bufferSize]byte) }}
 }

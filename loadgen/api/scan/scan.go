@@ -1,4 +1,8 @@
-package openai
+// Package scan finds values in JSON without decoding it, for the hot loop of a stream.
+//
+// A raw value is the bytes of one JSON value. False means unsure: let encoding/json decide. It assumes that its
+// input is JSON if brackets and quotes match.
+package scan
 
 import (
 	"bytes"
@@ -9,12 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// These functions find values in JSON without decoding it. A raw value is the bytes of one JSON
-// value. False means unsure: let encoding/json decide.
-
-// members stores the raw values of the named members of the object raw in values. It is unsure
+// Members stores the raw values of the named members of the object raw in values. It is unsure
 // about a name that occurs twice, and about a name that encoding/json might match with another.
-func members(raw []byte, names []string, values [][]byte) bool {
+func Members(raw []byte, names []string, values [][]byte) bool {
 	b, ok := take(raw, '{')
 	if !ok {
 		return false
@@ -35,7 +36,7 @@ func members(raw []byte, names []string, values [][]byte) bool {
 			return false
 		}
 		b = skipSpace(b)
-		if n = valueEnd(b); n <= 0 || !note(name, b[:n], names, values) {
+		if n = ValueEnd(b); n <= 0 || !note(name, b[:n], names, values) {
 			return false
 		}
 		b = b[n:]
@@ -65,8 +66,8 @@ func note(name, value []byte, names []string, values [][]byte) bool {
 	return true
 }
 
-// elements calls each with the raw elements of the array raw, until one is unsure.
-func elements(raw []byte, each func(raw []byte) bool) bool {
+// Elements calls each with the raw elements of the array raw, until one is unsure.
+func Elements(raw []byte, each func(raw []byte) bool) bool {
 	b, ok := take(raw, '[')
 	if !ok {
 		return false
@@ -76,7 +77,7 @@ func elements(raw []byte, each func(raw []byte) bool) bool {
 	}
 	for {
 		b = skipSpace(b)
-		n := valueEnd(b)
+		n := ValueEnd(b)
 		if n <= 0 || !each(b[:n]) {
 			return false
 		}
@@ -118,9 +119,9 @@ const (
 	between
 )
 
-// valueEnd is the length of the value at the start of b, which something must follow; 0 or less if
+// ValueEnd is the length of the value at the start of b, which something must follow; 0 or less if
 // there is no value.
-func valueEnd(b []byte) int {
+func ValueEnd(b []byte) int {
 	if len(b) > 0 && b[0] == '"' {
 		return stringEnd(b)
 	}
@@ -165,12 +166,13 @@ func stringEnd(b []byte) int {
 	return -1
 }
 
-func isNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
+// IsNull reports whether the raw value is missing, or null.
+func IsNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
-// truthy reports whether Python would call the raw value true: it is there and not empty.
-func truthy(raw []byte) bool {
+// Truthy reports whether Python would call the raw value true: it is there and not empty.
+func Truthy(raw []byte) bool {
 	switch {
-	case isNull(raw) || string(raw) == `""` || string(raw) == "false" || string(raw) == "0":
+	case IsNull(raw) || string(raw) == `""` || string(raw) == "false" || string(raw) == "0":
 		return false
 	case raw[0] == '{' || raw[0] == '[':
 		inside := skipSpace(raw[1:])
@@ -179,20 +181,20 @@ func truthy(raw []byte) bool {
 	return true
 }
 
-// plain is the inside of a string without escapes; nil for any other value.
-func plain(raw []byte) []byte {
+// Plain is the inside of a string without escapes; nil for any other value.
+func Plain(raw []byte) []byte {
 	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) {
 		return nil
 	}
 	return raw[1 : len(raw)-1]
 }
 
-// count reads a number of digits only into n. If the number is missing, n stays as it is.
-func count(raw []byte, n *int) bool {
-	if isNull(raw) {
+// Count reads a number of digits only into n. If the number is missing, n stays as it is.
+func Count(raw []byte, n *int) bool {
+	if IsNull(raw) {
 		return true
 	}
-	if len(raw) > 9 { // it may exceed maxCount
+	if len(raw) > 9 { // it may exceed MaxCount
 		return false
 	}
 	sum := 0
@@ -206,8 +208,8 @@ func count(raw []byte, n *int) bool {
 	return true
 }
 
-// appendUnquoted appends the decoded string. It is unsure about a surrogate without a partner.
-func appendUnquoted(dst, raw []byte) ([]byte, bool) {
+// AppendUnquoted appends the decoded string. It is unsure about a surrogate without a partner.
+func AppendUnquoted(dst, raw []byte) ([]byte, bool) {
 	if raw[0] != '"' || !utf8.Valid(raw) {
 		return dst, false
 	}
@@ -249,14 +251,14 @@ func hexRune(s []byte) (r rune, n int) {
 // hundreds. A decoded empty element takes many times its bytes.
 const maxListed = 4096
 
-// A few is the start of a list in JSON. Anything but a list counts as an empty list, and an element
+// A Few is the start of a list in JSON. Anything but a list counts as an empty list, and an element
 // of the wrong type as its zero value.
-type few[T any] []T
+type Few[T any] []T
 
 // UnmarshalJSON decodes raw JSON.
-func (f *few[T]) UnmarshalJSON(raw []byte) error {
+func (f *Few[T]) UnmarshalJSON(raw []byte) error {
 	*f = nil
-	elements(raw, func(element []byte) bool {
+	Elements(raw, func(element []byte) bool {
 		var v T
 		_ = json.Unmarshal(element, &v) // ignore elements of the wrong type
 		*f = append(*f, v)
