@@ -15,11 +15,9 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/aspect/tokens"
-	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -74,7 +72,6 @@ func truth(s *metrics.Summary) pyjson.Object {
 	payloadFacts(&o, s.Totals.Carried)
 	poolingFacts(&o, s)
 	loadFacts(&o, s.Truth)
-	costFacts(&o, s)
 	o.Set("samples", tails(s))
 	slices.SortStableFunc(o, func(a, b pyjson.Member) int { return cmp.Compare(place(a.Key), place(b.Key)) })
 	return append(statistics, o...)
@@ -206,39 +203,6 @@ func poolingFacts(o *pyjson.Object, s *metrics.Summary) {
 func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("peak_concurrency", t.PeakConcurrency)
 	o.Set("mean_concurrency", t.MeanConcurrency)
-}
-
-// costFacts are the energy and the money that the run cost.
-func costFacts(o *pyjson.Object, s *metrics.Summary) {
-	e := gpus.Energy(s)
-	switch {
-	case e == nil:
-	case e.Unknown != "":
-		o.Set("energy_unknown", e.Unknown)
-	default:
-		o.Set("energy_j", e.Joules)
-		o.Set("energy_by_counter", e.Counted)
-		o.Set("mean_power_w", e.Watts())
-		setKnown(o, "joules_per_output_token", e.PerToken(s.Totals.Output))
-		setKnown(o, "joules_per_token", e.PerToken(s.Tokens()))
-		setKnown(o, "output_tokens_per_joule", e.TokensPerJoule(s.Totals.Output))
-		if e.Share != 1 {
-			o.Set("share_of_busy_time", e.Share)
-		}
-	}
-	if dollars := gpus.Dollars(s); dollars > 0 {
-		o.Set("cost_usd", dollars)
-		setKnown(o, "usd_per_million_input_tokens", cost.PerMillion(dollars, s.Totals.Input))
-		setKnown(o, "usd_per_million_output_tokens", cost.PerMillion(dollars, s.Totals.Output))
-		setKnown(o, "usd_per_million_tokens", cost.PerMillion(dollars, s.Tokens()))
-	}
-}
-
-// setKnown sets a number unless it is unknown.
-func setKnown(o *pyjson.Object, key string, v float64) {
-	if !math.IsNaN(v) {
-		o.Set(key, v)
-	}
 }
 
 // tails is the number of samples of each percentile, and its 95 % confidence interval. An end is

@@ -34,7 +34,8 @@ type split struct {
 // Kind is the aspect as the list has it.
 var Kind = &metrics.Kind{
 	Name: "gpus", Shared: true,
-	New: func(h *metrics.Header) metrics.Aspect { return &sampled{began: h.Began()} },
+	New:   func(h *metrics.Header) metrics.Aspect { return &sampled{began: h.Began()} },
+	Facts: facts, Text: text,
 }
 
 func of(s *metrics.Summary) *sampled { return metrics.View[sampled](s) }
