@@ -139,11 +139,11 @@ func (a *Adviser) adviseLength(message string) string {
 	}
 	const long = "prompt and answer are too long for the model: "
 	switch d := &a.Workload; {
-	case d.Sessions.MultiTurn || d.Dataset == "sessions":
+	case d.Sessions.MultiTurn || d.Has(OwnAnswers):
 		return "a session is too long for the model: --max-model-len ends sessions before such a turn"
-	case slices.Contains([]string{"random", "random-mm", "random-rerank"}, d.Dataset):
-		return long + "lower --random-input-len or --random-output-len"
-	case slices.Contains([]string{"sharegpt", "custom", "spec_bench", "sonnet", "hf", "prefix_repetition"}, d.Dataset):
+	case d.shorter() != "":
+		return long + d.shorter()
+	case d.Has(OutputFlags):
 		return long + "lower --output-len, or take shorter prompts"
 	}
 	return long + "take shorter prompts"
@@ -173,14 +173,13 @@ const (
 // if the plan's prompts do not go with it: a chat takes no token ids and one prompt in a request, and only
 // a chat takes messages, tools and media.
 func (a *Adviser) otherAPI() (flags, kind string) {
-	d := &a.Workload
+	d, isChat := &a.Workload, a.Server.backend().Chat
 	switch {
-	case a.Server.Backend != "openai-chat" && (d.TokenIDs || d.BatchSize > 1):
+	case !isChat && (d.TokenIDs || d.BatchSize > 1):
 		return "", "chat"
-	case a.Server.Backend != "openai-chat":
+	case !isChat:
 		return chatFlags, "chat"
-	case d.MultimodalChat || slices.Contains([]string{"random-mm", "custom_image", "custom_audio", "hf", "file"},
-		d.Dataset):
+	case d.MultimodalChat || d.Has(Rich):
 		return "", "completions"
 	}
 	return completionsFlags, "completions"
@@ -190,7 +189,7 @@ func (a *Adviser) otherAPI() (flags, kind string) {
 func (a *Adviser) adviseBackend(message string) string {
 	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) &&
 		!names(message, "model", "deployment")
-	if api := a.Server.backend(); !slices.Contains([]string{"vllm", "openai", "openai-chat"}, api.Name) {
+	if api := a.Server.backend(); !api.Usual {
 		if !lacks {
 			return ""
 		}
@@ -267,8 +266,8 @@ func (a *Adviser) adviseBody(message string) string {
 		text := strings.ToLower(complaint)
 		content := strings.Contains(text, "content") || strings.Contains(text, "messages") ||
 			strings.Contains(text, `not "list"`)
-		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString().MatchString(text) &&
-			advice == nil {
+		if api := a.Server.backend(); api.Chat && api.Usual && !a.Sampling.PlainText && content &&
+			wantsString().MatchString(text) && advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
 		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
@@ -293,8 +292,7 @@ func (a *Adviser) adds(name string) bool {
 	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
-	encoder := a.body("")
-	text, err := encoder.Encode(&dataset.Turn{})
+	text, err := a.Server.backend().Encoder(a.body(""))(&dataset.Turn{}, "")
 	if err != nil {
 		return false
 	}

@@ -12,8 +12,7 @@ import (
 // Like that client, it asks for the model by the name of --model, whatever the model's name in
 // requests is.
 func (t *target) align(ctx context.Context) error {
-	aligned := t.Workload.Dataset == "random" && !t.Workload.Sessions.MultiTurn ||
-		t.Workload.Dataset == "prefix_repetition"
+	aligned := t.Workload.Has(Fitted) && !t.Workload.Sessions.MultiTurn
 	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,86 +14,9 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/host"
 )
-
-// Datasets are the names that Workload.Dataset accepts.
-var Datasets = []string{
-	"random", "random-mm", "random-rerank", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition",
-	"sonnet", "burstgpt", "spec_bench", "speed_bench",
-	"timed_trace", "hf", "file",
-	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
-}
-
-// A Trait is what some datasets have in common.
-type Trait uint
-
-// The traits of datasets.
-const (
-	Fileless       Trait = 1 << iota // it reads no file
-	CanSendAll                       // NumPrompts = 0 means all that the file has
-	SendsAll                         // so it does by default
-	OwnTimes                         // it may say when its sessions are due
-	MakesIDs                         // it makes token ids instead of texts, and so needs no tokenizer
-	ExactOutput                      // a trace or a draw gives its output lengths: answers have all their tokens
-	SeveralTurns                     // its sessions may have several turns, or its prompts blocks
-	Renders                          // it puts prompts into the model's chat template, if it is not told to skip it
-	SharesPrefixes                   // its prompts share a beginning, or repeat
-)
-
-// traits are the Traits of each dataset.
-var traits = map[string]Trait{
-	"random":            Fileless | MakesIDs | ExactOutput,
-	"random-mm":         Fileless | ExactOutput,
-	"random-rerank":     Fileless,
-	"custom":            CanSendAll | Renders,
-	"custom_image":      CanSendAll,
-	"custom_audio":      CanSendAll | Renders,
-	"hf":                Renders,
-	"sonnet":            SharesPrefixes,
-	"prefix_repetition": Fileless | MakesIDs | SharesPrefixes,
-	"burstgpt":          MakesIDs,
-	"spec_bench":        CanSendAll | Renders,
-	"speed_bench":       CanSendAll | Renders,
-	"timed_trace":       OwnTimes | MakesIDs | ExactOutput | SharesPrefixes,
-	"file":              CanSendAll | SendsAll | OwnTimes,
-	"conversations":     CanSendAll | SendsAll | SeveralTurns,
-	"multi_turn":        CanSendAll | SendsAll | OwnTimes | SeveralTurns,
-	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
-	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
-	"azure":             CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
-	"sessions":          Fileless | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
-}
-
-// Has reports whether the workload's dataset has a trait.
-func (w *Workload) Has(t Trait) bool {
-	if t == MakesIDs && w.textual() {
-		return false
-	}
-	return traits[w.Dataset]&t != 0
-}
-
-// textual reports whether a dataset that otherwise makes token ids makes texts: its prompts go on
-// from the server's answers, or several are one request.
-func (w *Workload) textual() bool {
-	return w.Sessions.MultiTurn || w.BatchSize > 1 || w.Dataset == "sessions" && w.Live()
-}
-
-// kept is how many bytes the dataset keeps for each prompt to send: a position in the file, or what it
-// drew. Random tokens are made as they are sent, and keep nothing.
-func (w *Workload) kept() int64 {
-	switch {
-	case w.Source != nil:
-		return 0
-	case w.Dataset == "sharegpt" && w.Sessions.MultiTurn && !w.NoOversample, w.Dataset == "prefix_repetition":
-		return 24
-	case w.Dataset == "burstgpt":
-		return 8
-	case w.NoOversample || w.Has(MakesIDs) || w.Has(Fileless):
-		return 0
-	}
-	return 8
-}
 
 // besides is what a run takes at most for other things than the prompts of its dataset, in bytes. A
 // small run takes less.
@@ -143,41 +65,14 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
 		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Python: w.python, Log: from.say,
 	}
-	switch d.Dataset {
-	case "conversations", "multi_turn", "mooncake", "weka", "azure", "sessions":
-		return w.sessions(p, common), nil
-	case "random", "prefix_repetition", "burstgpt", "timed_trace":
-		if d.Sessions.MultiTurn {
-			return w.sessions(p, common), nil
+	k := d.kind()
+	if k.turns != nil && (k.open == nil || d.Sessions.MultiTurn) {
+		if d.Sessions.To > 0 || d.Sessions.From > 0 {
+			common.Num = 0 // the cut comes first
 		}
-		return w.synthetic(p, common), nil
-	case "random-rerank":
-		return batched(*d, common), nil
-	case "custom_image", "random-mm":
-		return illustrated(*d, common), nil
-	case "custom_audio":
-		return w.spoken(p, common)
-	case "hf":
-		return w.hosted(p, common), nil
-	case "file":
-		return dataset.File{Options: common, Text: p.Server.messages(), IgnoreEOS: p.Sampling.IgnoreEOS}, nil
-	case "sharegpt":
-		if d.Sessions.MultiTurn {
-			return w.sessions(p, common), nil
-		}
-		s := dataset.ShareGPT{Options: common, Attach: attach(p, from.say)}
-		if d.ShareGPTLen != nil {
-			s.OutputLen = *d.ShareGPTLen
-		}
-		return s, nil
+		return k.turns(d, p.Server.messages(), common), nil
 	}
-	if d.Dataset != "custom" && d.Dataset != "speed_bench" || !d.SkipTemplate {
-		var err error
-		if common.Template, err = w.template(p); err != nil {
-			return nil, err
-		}
-	}
-	return rendered(p, common), nil
+	return k.open(w, p, common)
 }
 
 // A given dataset is a Source of the caller's.
@@ -194,70 +89,94 @@ func (g given) Open() (dataset.Source, int, error) {
 	return g.source, g.n, nil
 }
 
-// synthetic returns a dataset that makes its prompts of token ids.
-func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
-	d := &p.Workload
-	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" &&
-		p.Traffic.Rule == arrivals.UpToV092 {
-		w.numpy = new(nprand.RandomState)
-		common.NumPy = w.numpy
-	}
-	if d.Dataset == "timed_trace" {
-		t := d.TimedTrace
-		t.Options, t.Text, t.FileOrder = common, p.Server.messages(), !d.SelfTimed
-		return t
-	}
+// useNumPy has the dataset leave the state of numpy's generator for the arrivals.
+func (w *workload) useNumPy(o *dataset.Options) {
+	w.numpy = new(nprand.RandomState)
+	o.NumPy = w.numpy
+}
+
+// asIDs leaves the prompts token ids, if they are to be sent so.
+func (w *workload) asIDs(o *dataset.Options) {
 	if w.ids && w.tokenizer != nil {
-		common.Tokenizer, common.VocabSize = nil, w.tokenizer.VocabSize()
+		o.Tokenizer, o.VocabSize = nil, w.tokenizer.VocabSize()
 	}
-	switch d.Dataset {
-	case "prefix_repetition":
-		p := d.PrefixRepetition
-		p.Options = common
-		return p
-	case "burstgpt":
-		return dataset.BurstGPT{Options: common}
-	}
-	if d.BatchSize > 1 {
-		return batched(*d, common)
-	}
-	r := d.Random
-	r.Options = common
-	return r
 }
 
-// batched returns a dataset with several prompts in a request.
-func batched(d Workload, common dataset.Options) opener {
-	size := max(d.BatchSize, 1)
-	if d.Random.Options = common; d.Dataset == "random-rerank" {
-		return batches.Rerank{Random: d.Random, Size: size, Separate: d.NoReranker}
+func openRandom(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	if p.Traffic.Rule == arrivals.UpToV092 {
+		w.useNumPy(&o)
 	}
-	return batches.Random{Random: d.Random, Size: size}
+	w.asIDs(&o)
+	r := p.Workload.Random
+	if r.Options = o; p.Workload.BatchSize > 1 {
+		return batches.Random{Random: r, Size: p.Workload.BatchSize}, nil
+	}
+	return r, nil
 }
 
-// illustrated returns a dataset whose prompts have images.
-func illustrated(d Workload, common dataset.Options) opener {
-	if d.Dataset == "custom_image" {
-		d.CustomImage.Options, d.CustomImage.Chat = common, d.MultimodalChat
-		return d.CustomImage
-	}
-	d.RandomMM.Random, d.RandomMM.Chat = d.Random, d.MultimodalChat
-	d.RandomMM.Options = common
-	return d.RandomMM
+func openRerank(_ *workload, p *Plan, o dataset.Options) (opener, error) {
+	d := p.Workload
+	d.Random.Options = o
+	return batches.Rerank{Random: d.Random, Size: max(d.BatchSize, 1), Separate: d.NoReranker}, nil
 }
 
-// spoken returns a dataset whose prompts have sounds. A model of speech may have no chat template.
+func openPrefixes(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	w.useNumPy(&o)
+	w.asIDs(&o)
+	d := p.Workload.PrefixRepetition
+	d.Options = o
+	return d, nil
+}
+
+func openBurstGPT(w *workload, _ *Plan, o dataset.Options) (opener, error) {
+	w.asIDs(&o)
+	return dataset.BurstGPT{Options: o}, nil
+}
+
+func openTimedTrace(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	w.useNumPy(&o)
+	t := p.Workload.TimedTrace
+	t.Options, t.Text, t.FileOrder = o, p.Server.messages(), !p.Workload.SelfTimed
+	return t, nil
+}
+
+func openFile(_ *workload, p *Plan, o dataset.Options) (opener, error) {
+	return dataset.File{Options: o, Text: p.Server.messages(), IgnoreEOS: p.Sampling.IgnoreEOS}, nil
+}
+
+func openShareGPT(_ *workload, p *Plan, o dataset.Options) (opener, error) {
+	s := dataset.ShareGPT{Options: o, Attach: attach(p, o.Log)}
+	if n := p.Workload.ShareGPTLen; n != nil {
+		s.OutputLen = *n
+	}
+	return s, nil
+}
+
+func openCustomImage(_ *workload, p *Plan, o dataset.Options) (opener, error) {
+	d := p.Workload.CustomImage
+	d.Options, d.Chat = o, p.Workload.MultimodalChat
+	return d, nil
+}
+
+func openRandomMM(_ *workload, p *Plan, o dataset.Options) (opener, error) {
+	d := p.Workload.RandomMM
+	d.Random, d.Chat = p.Workload.Random, p.Workload.MultimodalChat
+	d.Options = o
+	return d, nil
+}
+
+// openCustomAudio opens a dataset whose prompts have sounds. A model of speech may have no chat template.
 // Transcriptions have no prompt: it only counts, with its template even if prompts are to have none,
 // as in vLLM's client.
-func (w *workload) spoken(p *Plan, common dataset.Options) (opener, error) {
-	d, forms := p.Workload, p.Server.backend().Forms
+func openCustomAudio(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	d, forms := p.Workload, p.Server.backend().Forms()
 	if !d.MultimodalChat {
 		var err error
-		if common.Template, err = w.template(p); err != nil && !forms && !errors.Is(err, jinja.ErrNone) {
+		if o.Template, err = w.template(p); err != nil && !forms && !errors.Is(err, jinja.ErrNone) {
 			return nil, err
 		}
 	}
-	d.CustomAudio.Options, d.CustomAudio.Chat, d.CustomAudio.Always = common, d.MultimodalChat, forms
+	d.CustomAudio.Options, d.CustomAudio.Chat, d.CustomAudio.Always = o, d.MultimodalChat, forms
 	return d.CustomAudio, nil
 }
 
@@ -272,7 +191,7 @@ func attach(p *Plan, say func(format string, args ...any)) func(turn *dataset.Tu
 		case video != "":
 			with = []dataset.Medium{media.Linked(dataset.Video, media.VideoURL(video))}
 		}
-		if with != nil && (!p.Server.messages() || p.Server.responses()) {
+		if with != nil && p.Server.backend().Media == backend.NoMedia {
 			once.Do(func() {
 				say("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat",
 					p.Server.Backend)
@@ -287,28 +206,46 @@ func attach(p *Plan, say func(format string, args ...any)) func(turn *dataset.Tu
 	}
 }
 
-// rendered returns a dataset whose prompts a chat template renders.
-func rendered(p *Plan, common dataset.Options) opener {
-	switch d := p.Workload; d.Dataset {
-	case "sonnet":
-		d.Sonnet.Options, d.Sonnet.Bare = common, p.Server.chat()
-		return d.Sonnet
-	case "spec_bench":
-		d.SpecBench.Options = common
-		return d.SpecBench
-	case "speed_bench":
-		d.SpeedBench.Options = common
-		return d.SpeedBench
-	default:
-		d.Custom.Options = common
-		return d.Custom
+// render adds the chat template to the options, unless the plan skips it.
+func (w *workload) render(p *Plan, o *dataset.Options) (err error) {
+	if !p.Workload.SkipTemplate || !p.Workload.canSkipTemplate() {
+		o.Template, err = w.template(p)
 	}
+	return err
 }
 
-// hosted returns a data set of the Hugging Face Hub.
-func (w *workload) hosted(p *Plan, common dataset.Options) opener {
+func openCustom(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	err := w.render(p, &o)
+	d := p.Workload.Custom
+	d.Options = o
+	return d, err
+}
+
+func openSpeedBench(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	err := w.render(p, &o)
+	d := p.Workload.SpeedBench
+	d.Options = o
+	return d, err
+}
+
+func openSpecBench(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	err := w.render(p, &o)
+	d := p.Workload.SpecBench
+	d.Options = o
+	return d, err
+}
+
+func openSonnet(w *workload, p *Plan, o dataset.Options) (opener, error) {
+	err := w.render(p, &o)
+	d := p.Workload.Sonnet
+	d.Options, d.Bare = o, p.Server.backend().Chat
+	return d, err
+}
+
+// openHF opens a data set of the Hugging Face Hub.
+func openHF(w *workload, p *Plan, o dataset.Options) (opener, error) {
 	d := p.Workload.HF
-	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat,
+	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = o, p.Workload.SkipTemplate, p.Workload.MultimodalChat,
 		w.tokenizerName
 	d.OpenTemplate = func() (*jinja.Template, error) {
 		folder, err := w.templateFolder(p)
@@ -322,7 +259,7 @@ func (w *workload) hosted(p *Plan, common dataset.Options) opener {
 		t.Now = time.Now
 		return t, nil
 	}
-	return d
+	return d, nil
 }
 
 // templateFolder is the folder of the tokenizer, which has the chat template.
@@ -353,7 +290,7 @@ func (w *workload) template(p *Plan) (dataset.Template, error) {
 
 // unlessSkipped is advice for datasets that work without a template.
 func unlessSkipped(p *Plan) string {
-	if slices.Contains([]string{"custom", "custom_audio", "speed_bench"}, p.Workload.Dataset) {
+	if p.Workload.canSkipTemplate() {
 		return ", or --skip-chat-template to send them as they are"
 	}
 	return ""

@@ -31,7 +31,7 @@ func TestThePagesHaveTheDatasets(t *testing.T) {
 			}
 		}
 	}
-	want := append(slices.Clone(Datasets), "auto")
+	want := append(slices.Clone(Datasets()), "auto")
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

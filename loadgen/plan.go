@@ -109,7 +109,7 @@ func (p *Plan) check() error {
 	if p.Server.backend() == nil {
 		return fmt.Errorf("backend %q: it must be one of %s", p.Server.Backend, strings.Join(backend.Names(), ", "))
 	}
-	if p.Workload.Sessions.Answers == Stored && !p.Server.responses() {
+	if p.Workload.Sessions.Answers == Stored && !p.Server.backend().Stores {
 		return errors.New("answers that the server keeps: only the backend openai-responses has them")
 	}
 	if p.Traffic.ProbeRate > 0 {
@@ -117,8 +117,8 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	if p.Workload.Source == nil && !slices.Contains(Datasets, p.Workload.Dataset) {
-		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets, ", "))
+	if p.Workload.Source == nil && !slices.Contains(Datasets(), p.Workload.Dataset) {
+		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets(), ", "))
 	}
 	return nil
 }

@@ -114,12 +114,6 @@ func (s *Server) secrets() redact.Secrets {
 // backend is the API at the server.
 func (s *Server) backend() *backend.Backend { return backend.Find(s.Backend) }
 
-// chat reports whether the backend is a chat API.
-func (s *Server) chat() bool { return s.Backend == "openai-chat" }
-
-// responses reports whether the backend is the Responses API.
-func (s *Server) responses() bool { return s.Backend == "openai-responses" }
-
 // Pooling reports whether the backend's answers are numbers instead of text.
 func (s *Server) Pooling() bool {
 	api := s.backend()

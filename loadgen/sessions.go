@@ -75,45 +75,51 @@ const (
 // Live reports whether prompts have the server's answers.
 func (w *Workload) Live() bool {
 	return w.Sessions.Answers == Live || w.Sessions.Answers == Stored || w.Sessions.Answers == "" &&
-		w.Dataset != "sessions"
+		!w.Has(OwnAnswers)
 }
 
-// sessions returns a dataset whose sessions have several turns.
-func (w *workload) sessions(p *Plan, common dataset.Options) opener {
-	d, s, chat := &p.Workload, &p.Workload.Sessions, p.Server.messages()
-	if s.To > 0 || s.From > 0 {
-		common.Num = 0 // the cut comes first
+func conversationTurns(w *Workload, text bool, o dataset.Options) opener {
+	return sessions.Conversations{Options: o, Chat: text, MaxTurns: w.Sessions.MaxTurns}
+}
+
+func multiTurns(w *Workload, text bool, o dataset.Options) opener {
+	return sessions.MultiTurn{Options: o, Chat: text, Timed: w.SelfTimed}
+}
+
+func mooncakeTurns(w *Workload, text bool, o dataset.Options) opener {
+	return sessions.Mooncake{Options: o, Text: text, BlockSize: w.Sessions.BlockSize}
+}
+
+func wekaTurns(_ *Workload, text bool, o dataset.Options) opener {
+	return sessions.Weka{Options: o, Text: text}
+}
+
+func azureTurns(_ *Workload, text bool, o dataset.Options) opener {
+	return sessions.Azure{Options: o, Text: text}
+}
+
+func syntheticTurns(w *Workload, text bool, o dataset.Options) opener {
+	made := w.Sessions.Synthetic
+	made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = o, text, text, w.Live(), w.Sessions.MaxModelLen
+	return made
+}
+
+func shareGPTTurns(w *Workload, text bool, o dataset.Options) opener {
+	s := &w.Sessions
+	g := sessions.ShareGPT{Options: o, Chat: text, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns,
+		Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
+	if w.ShareGPTLen != nil {
+		g.OutputLen = *w.ShareGPTLen
 	}
-	switch d.Dataset {
-	case "conversations":
-		return sessions.Conversations{Options: common, Chat: chat, MaxTurns: s.MaxTurns}
-	case "multi_turn":
-		return sessions.MultiTurn{Options: common, Chat: chat, Timed: d.SelfTimed}
-	case "mooncake":
-		return sessions.Mooncake{Options: common, Text: chat, BlockSize: s.BlockSize}
-	case "weka":
-		return sessions.Weka{Options: common, Text: chat}
-	case "azure":
-		return sessions.Azure{Options: common, Text: chat}
-	case "sessions":
-		made := s.Synthetic
-		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.Live(), s.MaxModelLen
-		return made
-	case "sharegpt":
-		g := sessions.ShareGPT{Options: common, Chat: chat, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns,
-			Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
-		if d.ShareGPTLen != nil {
-			g.OutputLen = *d.ShareGPTLen
-		}
-		return g
-	default:
-		r := s.Random
-		r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = common, chat, s.MinTurns, s.MaxTurns,
-			s.Delay.Seconds(), s.MaxModelLen
-		r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.Random.InputLen, d.Random.OutputLen, d.Random.PrefixLen,
-			d.Random.Ratio
-		return r
-	}
+	return g
+}
+
+func randomTurns(w *Workload, text bool, o dataset.Options) opener {
+	r, s, d := w.Sessions.Random, &w.Sessions, &w.Random
+	r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = o, text, s.MinTurns, s.MaxTurns,
+		s.Delay.Seconds(), s.MaxModelLen
+	r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.InputLen, d.OutputLen, d.PrefixLen, d.Ratio
+	return r
 }
 
 // retime changes the times of an opened dataset as the plan says, and marks its prompts.
@@ -197,7 +203,7 @@ func (w *Workload) noun() string {
 func (t *target) reuse() func(*dataset.Conversation, int) int {
 	d := &t.Workload
 	several := d.noun() == "session"
-	if d.Dataset == "file" {
+	if d.Has(Printed) {
 		for c := range t.source {
 			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)
 			break

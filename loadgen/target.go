@@ -120,7 +120,7 @@ func (t *target) arrivals() arrivals.Process {
 // server's answers bound their number, or if a number of sessions is kept going.
 func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
-		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
+		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.Compare(t.source, false),
 		Concurrency: t.concurrency(), Sessions: t.sessionSlots(), Breadth: t.Traffic.Breadth, Absolute: t.Traffic.Absolute,
 		Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
 		Shard: t.Shard.Shard, Reusable: t.reuse(),

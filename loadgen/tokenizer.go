@@ -31,7 +31,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 	name, made := p.Server.Tokenizer, p.Workload.Has(MakesIDs)
 	switch {
 	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made,
-		name == "" && p.Workload.Dataset == "file":
+		name == "" && p.Workload.Has(Printed):
 		return nil
 	case name == serverTokenizer:
 		return w.askServer(ctx, p, from, nil)
@@ -109,7 +109,7 @@ func doWithout(p *Plan) string {
 	switch {
 	case p.Workload.Has(MakesIDs) && !p.Server.messages() && !p.Workload.Sessions.MultiTurn && p.Workload.BatchSize < 2:
 		return "give --tokenizer, or --prompt-token-ids"
-	case p.Workload.Dataset == "custom" || p.Workload.Dataset == "custom_audio":
+	case p.Workload.Has(Uncounted):
 		return "give --tokenizer, or --skip-tokenizer-init"
 	}
 	return "give --tokenizer"

@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -16,8 +15,7 @@ func traitsOf(p *Plan) (t metrics.Traits) {
 	t.CountsLast = t.CountsLast || s.drops("stream_options")
 	t.OwnLength, t.Answers = s.ownLength(), s.answers()
 	t.CountsEach = s.UsageAlways || s.continuous()
-	// The Spec-Bench dataset has no way to skip the template.
-	t.Rendered = w.Has(Renders) && (!w.SkipTemplate || w.Dataset == "spec_bench")
+	t.Rendered = w.Has(Renders) && (!w.SkipTemplate || !w.canSkipTemplate())
 	t.SharedPrefixes = w.Has(SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.sends(beforePrompts...)
 	t.Fewer, t.Socket = w.NoOversample, p.Server.Socket != ""
 	t.Piped = p.Keep.Records != nil && !p.Keep.Records.Ours()
@@ -37,15 +35,4 @@ func (s *Sampling) continuous() bool {
 		Continuous bool `json:"continuous_usage_stats"`
 	}
 	return err == nil && json.Unmarshal(text, &options) == nil && options.Continuous
-}
-
-// shorter says how the user gets shorter prompts; empty if no flag makes them shorter.
-func (w *Workload) shorter() string {
-	switch {
-	case w.Dataset == "sessions", w.Sessions.MultiTurn && slices.Contains([]string{"random", "sharegpt"}, w.Dataset):
-		return "leave out long sessions (--max-model-len)"
-	case slices.Contains([]string{"random", "random-mm", "random-rerank"}, w.Dataset):
-		return "lower --random-input-len or --random-output-len"
-	}
-	return ""
 }

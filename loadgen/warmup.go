@@ -34,7 +34,7 @@ func (t *target) warmUpLoad() (w engine.WarmUp, err error) {
 		return w, nil
 	}
 	t.say("warming up for %s, then measuring without a break", t.Traffic.WarmUp)
-	w.Lasts, w.Source = t.Traffic.WarmUp, t.witness.prompts.compare(t.warmUp.source, true)
+	w.Lasts, w.Source = t.Traffic.WarmUp, t.witness.prompts.Compare(t.warmUp.source, true)
 	if t.AtOnce() {
 		return w, nil
 	}

@@ -173,8 +173,8 @@ func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 		{0, 0, record.WarmUp, 0}, {1, 0, record.WarmUp, 0}, {2, 0, record.WarmUp, 0},
 		{0, 0, record.Main, 1}, {0, 1, record.Main, 1}, {2, 0, record.Drain, 2}, {3, 0, record.WarmUp, 3},
 	} {
-		b.witness.prompts.send(&record.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
-		if n := b.witness.prompts.repeated; n != row.want {
+		b.witness.prompts.Send(&record.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
+		if n := b.witness.prompts.Repeated; n != row.want {
 			t.Errorf("%+v: %d repeated", row, n)
 		}
 	}

@@ -152,7 +152,7 @@ func (b *target) weekLoad(every time.Duration) engine.Load {
 		for due := time.Duration(0); yield(due); due += every {
 		}
 	}
-	return engine.Load{Run: b.header.Run, Target: b.to, Source: b.witness.prompts.compare(source, false), Schedule: schedule, Live: b.live}
+	return engine.Load{Run: b.header.Run, Target: b.to, Source: b.witness.prompts.Compare(source, false), Schedule: schedule, Live: b.live}
 }
 
 // daily notes the memory in use after each day's requests.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/repeats"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -20,7 +21,7 @@ import (
 type witness struct {
 	counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
 	before   []scrape.Counters
-	prompts  promptHistory
+	prompts  repeats.History
 	answers  int // to each request, each of which looks up the prompt; 0 for one
 	requests int // counted each time that they were sent
 	tokens   int // in their prompts
@@ -31,7 +32,7 @@ func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
 
 // send counts a request.
 func (w *witness) send(rec *record.Record) {
-	w.prompts.send(rec)
+	w.prompts.Send(rec)
 	times := max(rec.Attempts, 1) * max(w.answers, 1)
 	w.requests += times
 	w.tokens += times * rec.Tokens.In
@@ -60,7 +61,7 @@ func (w *witness) report(ctx context.Context, s *metrics.Summary, most int64) {
 		if w.before != nil {
 			w.compare(ctx, s, most)
 		}
-		s.Evidence.Repeated = w.prompts.repeated
+		s.Evidence.Repeated = w.prompts.Repeated
 	}
 	trust.Judge(s)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/repeats"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -122,7 +123,7 @@ func TestTheServersTimesAreOfThisRun(t *testing.T) {
 }
 
 func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
-	w := witness{prompts: promptHistory{}}
+	w := witness{prompts: repeats.History{}}
 	for _, rec := range []*record.Record{{Tokens: record.Tokens{In: 100}}, {Tokens: record.Tokens{In: 300}, Attempts: 3}, {Tokens: record.Tokens{In: 600}, Attempts: 1}} {
 		w.send(rec)
 	}
@@ -139,7 +140,7 @@ func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 
 // Each answer of a request looks up the prompt.
 func TestEachAnswerLooksUpThePrompt(t *testing.T) {
-	w := witness{answers: 2, prompts: promptHistory{}}
+	w := witness{answers: 2, prompts: repeats.History{}}
 	w.send(&record.Record{Tokens: record.Tokens{In: 1000}})
 	if got := w.most(0, 1); got != 2*1600 {
 		t.Errorf("%d, want 3200", got)
@@ -148,7 +149,7 @@ func TestEachAnswerLooksUpThePrompt(t *testing.T) {
 
 // Prompts of blocks are the same if their blocks are.
 func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
-	w := witness{prompts: promptHistory{}}
+	w := witness{prompts: repeats.History{}}
 	turn := func(tail uint64, ids ...uint64) *dataset.Conversation {
 		c := &dataset.Conversation{Turns: []dataset.Turn{{Tail: dataset.Block{ID: tail, Tokens: 3}}}}
 		for _, id := range ids {
@@ -157,7 +158,7 @@ func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 		return c
 	}
 	all := []*dataset.Conversation{turn(1, 7, 8), turn(1, 8, 7), turn(2, 7, 8), turn(1, 7), turn(1, 7, 8)}
-	source := w.prompts.compare(func(yield func(*dataset.Conversation, error) bool) {
+	source := w.prompts.Compare(func(yield func(*dataset.Conversation, error) bool) {
 		for _, c := range all {
 			if !yield(c, nil) {
 				return
@@ -166,10 +167,10 @@ func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 	}, false)
 	index := 0
 	for range source {
-		w.prompts.send(&record.Record{Index: index})
+		w.prompts.Send(&record.Record{Index: index})
 		index++
 	}
-	if w.prompts.repeated != 1 {
-		t.Errorf("%d prompts were sent again, want the last", w.prompts.repeated)
+	if w.prompts.Repeated != 1 {
+		t.Errorf("%d prompts were sent again, want the last", w.prompts.Repeated)
 	}
 }

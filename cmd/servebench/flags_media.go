@@ -89,7 +89,7 @@ func (g *mediaFlags) resolveCustomImage() error {
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no images: take --dataset-name custom")
 	}
-	if slices.Contains(textOnly, g.Server.Backend) {
+	if g.mediaIgnored() {
 		g.Warnings = append(g.Warnings, "--backend "+g.Server.Backend+
 			" sends no images that are next to a prompt, like vLLM's client: take --backend openai-chat")
 	}
@@ -100,7 +100,7 @@ func (g *mediaFlags) resolveCustomImage() error {
 func (g *mediaFlags) checkForms() error {
 	w, api := &g.Workload, backend.Find(g.Server.Backend)
 	switch {
-	case !api.Forms:
+	case !api.Forms():
 		return nil
 	case !slices.Contains([]string{"custom_audio", "hf", "file"}, w.Dataset):
 		return fmt.Errorf("argument --backend: %s takes a sound with each request, and the %s dataset has none: take "+
@@ -115,7 +115,7 @@ func (g *mediaFlags) checkForms() error {
 }
 
 func (g *mediaFlags) resolveCustomAudio() error {
-	w, name := &g.Workload, g.Server.Backend
+	w, name, api := &g.Workload, g.Server.Backend, backend.Find(g.Server.Backend)
 	switch {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom_audio dataset's name must end with .jsonl",
@@ -124,26 +124,26 @@ func (g *mediaFlags) resolveCustomAudio() error {
 		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no sounds: take --dataset-name custom")
-	case strings.Contains(name, "chat") && !w.MultimodalChat:
+	case api.Media == backend.Parts && api.Templated && !w.MultimodalChat:
 		return fmt.Errorf("argument --dataset-name: custom_audio sends files, which --backend %s does not take: also give "+
 			"--enable-multimodal-chat", name)
 	}
-	if slices.Contains(textOnly, name) {
+	if g.mediaIgnored() {
 		g.Warnings = append(g.Warnings, "--backend "+name+
 			" sends no sounds, like vLLM's client: take --backend openai-audio, or openai-chat with --enable-multimodal-chat")
 	}
 	return nil
 }
 
-// chats are the backends that send a chat with all its parts and tools.
-var chats = []string{"openai-chat", "anthropic"}
-
-// textOnly are the backends that send no media that are next to a prompt.
-var textOnly = []string{"vllm", "openai", "openai-responses"}
+// mediaIgnored reports that the backend sends no media that are next to a prompt, as vLLM's client does.
+func (g *mediaFlags) mediaIgnored() bool {
+	api := backend.Find(g.Server.Backend)
+	return api.Media == backend.NoMedia && !api.Pooling
+}
 
 func (g *mediaFlags) resolveRandomMM() error {
 	switch {
-	case !slices.Contains(chats, g.Server.Backend):
+	case !backend.Find(g.Server.Backend).Tools:
 		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs "+
 			"--backend openai-chat or anthropic", g.Server.Backend)
 	case g.Server.SkipTokenizer:
@@ -196,7 +196,7 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return nil
 	}
 	needs, err := hf.NeedsOf(g.Workload.Path, d.Name)
-	backend := g.Server.Backend
+	name, api := g.Server.Backend, backend.Find(g.Server.Backend)
 	switch {
 	case err != nil:
 		return err
@@ -204,18 +204,18 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return errors.New("argument --skip-tokenizer-init: the hf dataset needs a tokenizer to measure its prompts")
 	case d.OutputLen != nil && *d.OutputLen < 1:
 		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
-	case needs.Tools && !slices.Contains(chats, backend):
+	case needs.Tools && !api.Tools:
 		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend "+
-			"openai-chat or anthropic", hf.BFCL, backend)
-	case needs.Files != (backend == "openai-audio") && (needs.Media || backend == "openai-audio"):
+			"openai-chat or anthropic", hf.BFCL, name)
+	case needs.Files != api.Forms() && (needs.Media || api.Forms()):
 		return g.checkFiles(needs)
 	case !(d.MinSeconds >= 0):
 		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MinSeconds))
 	case !(d.MaxSeconds >= 0):
 		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MaxSeconds))
-	case needs.Media && !needs.Files && !slices.Contains(chats, backend) && !strings.Contains(backend, "embeddings-"):
+	case needs.Media && !needs.Files && api.Media != backend.Parts:
 		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not "+
-			"take: it needs --backend openai-chat or anthropic", backend)
+			"take: it needs --backend openai-chat or anthropic", name)
 	case g.Workload.TokenIDs && (needs.Media || needs.Tools):
 		return errors.New("argument --prompt-token-ids: token ids have no images, videos, sounds and tools")
 	}

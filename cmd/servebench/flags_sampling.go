@@ -129,11 +129,11 @@ func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
 			"--extra-body",
 			strings.ReplaceAll(given[i].Key, "_", "-"), api.Name, strings.Join(api.Sampling, ", "))
 	}
-	if len(given) == 0 || !api.Forms && !api.Pooling {
+	if len(given) == 0 || !api.Forms() && !api.Pooling {
 		return given, nil
 	}
 	flag := "--" + strings.ReplaceAll(given[0].Key, "_", "-")
-	if api.Forms {
+	if api.Forms() {
 		return nil, fmt.Errorf("argument %s: --backend %s takes no sampling flags: set what the server takes with "+
 			"--extra-body", flag, api.Name)
 	}

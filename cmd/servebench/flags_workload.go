@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/jinja"
@@ -72,7 +71,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a "+
 		"tokenizer, and with the server's, which does not say its size")
 	f.OfferFiles("dataset-path")
-	f.Choices("dataset-name", append(slices.Clone(loadgen.Datasets), auto)...)
+	f.Choices("dataset-name", append(loadgen.Datasets(), auto)...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)
 }
 
@@ -309,8 +308,7 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	w := &g.Workload
-	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" &&
-		(g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses")
+	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && backend.Find(g.Server.Backend).Messages
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)

@@ -45,8 +45,14 @@ type Backend struct {
 	OneJSON bool
 	// Counts says that a stream can count its tokens with every chunk.
 	Counts bool
-	// Forms says that a request is a form with a file, to which the settings of sampling do not apply.
-	Forms bool
+	// Media says how the API takes images, videos and sounds.
+	Media Media
+	// Tools says that it takes tools, and messages with all their parts.
+	Tools bool
+	// Stores says that servers can keep answers, so that later turns need not repeat them.
+	Stores bool
+	// Usual says that most servers have it, so that one that lacks it may have the other usual one.
+	Usual bool
 	// Sampling are the members of a body that set how the API chooses tokens; nil means all that vLLM's
 	// client has.
 	Sampling []string
@@ -57,35 +63,46 @@ type Backend struct {
 	fits    func(*dataset.Turn) error // nil if the API takes all turns
 }
 
+// Media is how an API takes images, videos and sounds.
+type Media int
+
+// The ways to take media.
+const (
+	NoMedia Media = iota
+	Parts         // as parts of messages
+	Files         // as a file
+)
+
 // All are the backends: vLLM's in the order of vLLM's client, and then others.
 var All = []*Backend{
 	{Name: "vllm", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded(openai.Completions),
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(openai.Completions),
 		sender: streamed(openai.Completions)},
 	{Name: "openai", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, encoder: encoded(openai.Completions),
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(openai.Completions),
 		sender: streamed(openai.Completions)},
 	{Name: "openai-chat", API: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
 		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
-		Messages: true, OneJSON: true, Counts: true, encoder: encoded(openai.Chat), sender: streamed(openai.Chat)},
+		Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
+		encoder: encoded(openai.Chat), sender: streamed(openai.Chat)},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
-		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true, encoder: encoded(openai.Responses),
-		sender: streamed(openai.Responses)},
+		Templated: true, Bound: "max_output_tokens", Messages: true, Stores: true, OneJSON: true,
+		encoder: encoded(openai.Responses), sender: streamed(openai.Responses)},
 	{Name: "openai-audio", API: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
 		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
-		Messages: true, Forms: true, OneJSON: true, Counts: true, encoder: forms, sender: audio.Sender},
+		Messages: true, Media: Files, OneJSON: true, Counts: true, encoder: forms, sender: audio.Sender},
 	{Name: "openai-embeddings", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
 	{Name: "openai-embeddings-chat", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Templated: true, Messages: true, encoder: formed(pooling.Chat), sender: pooling.Sender},
+		Pooling: true, Templated: true, Messages: true, Media: Parts, encoder: formed(pooling.Chat), sender: pooling.Sender},
 	{Name: "openai-embeddings-clip", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, encoder: formed(pooling.Clip), sender: pooling.Sender},
+		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.Clip), sender: pooling.Sender},
 	{Name: "openai-embeddings-vlm2vec", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, encoder: formed(pooling.VLM2Vec), sender: pooling.Sender},
+		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.VLM2Vec), sender: pooling.Sender},
 	{Name: "infinity-embeddings", API: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, Messages: true, encoder: formed(pooling.Infinity), sender: pooling.Sender},
 	{Name: "infinity-embeddings-clip", API: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip),
+		Pooling: true, Messages: true, Media: Parts, fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip),
 		sender: pooling.Sender},
 	{Name: "vllm-pooling", API: "vLLM Pooling API", Endpoint: "/pooling", Suffixes: []string{"pooling"},
 		Pooling: true, encoder: formed(pooling.Pooling), sender: pooling.Sender},
@@ -93,7 +110,7 @@ var All = []*Backend{
 		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank),
 		sender: pooling.Sender},
 	{Name: "anthropic", API: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
-		Templated: true, Bound: "max_tokens", Messages: true, OneJSON: true,
+		Templated: true, Bound: "max_tokens", Messages: true, Media: Parts, Tools: true, OneJSON: true,
 		Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic, sender: messages.Sender},
 }
 
@@ -149,10 +166,13 @@ func List(w io.Writer) error {
 // Traits are what reports need to know of the API.
 func (b *Backend) Traits() metrics.Traits {
 	return metrics.Traits{
-		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms, Templated: b.Templated, LengthMember: b.Bound,
+		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms(), Templated: b.Templated, LengthMember: b.Bound,
 		CountsLast: !b.Counts,
 	}
 }
+
+// Forms reports whether a request is a form with a file, to which the settings of sampling do not apply.
+func (b *Backend) Forms() bool { return b.Media == Files }
 
 // Has reports whether a URL, or its path, can be of the API.
 func (b *Backend) Has(url string) bool {

@@ -1,4 +1,6 @@
-package loadgen
+// Package repeats counts the prompts that a run sends more than once, so that a server may have them in its prefix
+// cache.
+package repeats
 
 import (
 	"hash/maphash"
@@ -11,20 +13,20 @@ import (
 // maxKnown bounds the prompts to remember for a part of the run: 48 MB.
 const maxKnown = 1 << 20
 
-// A promptHistory knows the prompts of a run by their hashes: those taken out of its sources, of which
+// A History knows the prompts of a run by their hashes: those taken out of its sources, of which
 // many may still wait when the run ends, and those that were sent. The zero value is empty. It is
 // safe for concurrent use.
-type promptHistory struct {
+type History struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
 	pulled   map[bool][]uint64 // by whether it is a warm-up, in the order of the source
 	sent     map[uint64]struct{}
-	repeated int64 // sent more than once
+	Repeated int64 // sent more than once
 }
 
-// compare remembers the beginnings of the conversations of a source: a server's prefix cache is
+// Compare remembers the beginnings of the conversations of a source: a server's prefix cache is
 // meant to know later turns. The source is for one iteration at a time.
-func (m *promptHistory) compare(source dataset.Source, warmUp bool) dataset.Source {
+func (m *History) Compare(source dataset.Source, warmUp bool) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		m.begin(warmUp)
 		for c, err := range source {
@@ -38,7 +40,7 @@ func (m *promptHistory) compare(source dataset.Source, warmUp bool) dataset.Sour
 	}
 }
 
-func (m *promptHistory) begin(warmUp bool) {
+func (m *History) begin(warmUp bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pulled == nil {
@@ -47,7 +49,7 @@ func (m *promptHistory) begin(warmUp bool) {
 	m.pulled[warmUp] = nil
 }
 
-func (m *promptHistory) pull(turn *dataset.Turn, warmUp bool) {
+func (m *History) pull(turn *dataset.Turn, warmUp bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.pulled[warmUp]; len(known) < maxKnown {
@@ -55,8 +57,8 @@ func (m *promptHistory) pull(turn *dataset.Turn, warmUp bool) {
 	}
 }
 
-// send counts the request of a Record as sent.
-func (m *promptHistory) send(rec *record.Record) {
+// Send counts the request of a Record as sent.
+func (m *History) Send(rec *record.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	pulled := m.pulled[rec.Phase == record.WarmUp]
@@ -65,7 +67,7 @@ func (m *promptHistory) send(rec *record.Record) {
 	}
 	hash := pulled[rec.Index]
 	if _, again := m.sent[hash]; again {
-		m.repeated++
+		m.Repeated++
 	}
 	m.sent[hash] = struct{}{}
 }

@@ -1,0 +1,59 @@
+package loadgen
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+func TestEachKindOfDatasetCanBeOpened(t *testing.T) {
+	names := Datasets()
+	for i, k := range kinds() {
+		several := Workload{Dataset: k.name}
+		if k.open == nil && k.turns == nil || slices.Index(names, k.name) != i {
+			t.Errorf("%q: it opens nothing, or its name is there twice", k.name)
+		}
+		if k.open == nil != several.Has(SeveralTurns) {
+			t.Errorf("%s: without sessions of several turns only, it makes prompts of one", k.name)
+		}
+	}
+}
+
+// Memory is checked before prompts are made: what a kind keeps is known by its row.
+func TestWhatADatasetKeepsForAPrompt(t *testing.T) {
+	for name, test := range map[string]struct {
+		w    Workload
+		want int64
+	}{
+		"ids":                  {Workload{Dataset: "random"}, 0},
+		"drawn ahead":          {Workload{Dataset: "prefix_repetition"}, 24},
+		"lengths of a file":    {Workload{Dataset: "burstgpt", NoOversample: true}, 8},
+		"positions in a file":  {Workload{Dataset: "sharegpt"}, 8},
+		"a file, each once":    {Workload{Dataset: "sharegpt", NoOversample: true}, 0},
+		"sessions of a file":   {Workload{Dataset: "sharegpt", Sessions: Sessions{MultiTurn: true}}, 24},
+		"random sessions":      {Workload{Dataset: "random", Sessions: Sessions{MultiTurn: true}}, 0},
+		"a Source of a caller": {Workload{Dataset: "sharegpt", Source: func(func(*dataset.Conversation, error) bool) {}}, 0},
+	} {
+		if got := test.w.kept(); got != test.want {
+			t.Errorf("%s: %d bytes, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestHowToGetShorterPrompts(t *testing.T) {
+	for name, test := range map[string]struct {
+		w    Workload
+		want string
+	}{
+		"random":             {Workload{Dataset: "random"}, lowerRandom},
+		"images":             {Workload{Dataset: "random-mm"}, lowerRandom},
+		"random sessions":    {Workload{Dataset: "random", Sessions: Sessions{MultiTurn: true}}, leaveOutLong},
+		"synthetic sessions": {Workload{Dataset: "sessions"}, leaveOutLong},
+		"a trace":            {Workload{Dataset: "mooncake"}, ""},
+	} {
+		if got := test.w.shorter(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
