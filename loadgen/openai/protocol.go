@@ -28,8 +28,7 @@ type Protocol struct {
 
 	// How an answer ends.
 	trails bool // an event without choices follows: see Times.Trailer
-	marked bool // by [DONE]; other APIs have an event for it
-	strict bool // by nothing else; other answers may end with a finish reason alone
+	marked bool // by [DONE], and not by an event of the API
 	// What failures of answers say: one without output, and one without an end.
 	empty, cut string
 

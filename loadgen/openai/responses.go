@@ -15,7 +15,7 @@ const neverDelta = "Never received a token delta to calculate TTFT.This response
 var Responses = &Protocol{
 	request: (*Body).response,
 	event:   (*piece).readResponse, whole: (*piece).response, failure: responseOf,
-	strict: true, empty: neverDelta, cut: "the stream ended without response.completed",
+	empty: neverDelta, cut: "the stream ended without response.completed",
 	lines: sse.Rules{Joins: true}, agrees: true,
 }
 

@@ -354,7 +354,7 @@ func (s *stream) verdict() error {
 		s.broken(record.DiffersUnfinished)
 		return record.Failf(record.Unfinished, "the server did not finish the answer: its finish reason is %s",
 			s.rec.Answer.Finish)
-	case !s.done && (s.api.strict || s.rec.Answer.Finish == ""):
+	case !s.done && s.rec.Answer.Finish == "":
 		s.broken(record.DiffersUnended)
 		return record.Failf(record.Truncated, "%s", s.api.cut)
 	case s.outputs == 0:
