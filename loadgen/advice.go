@@ -173,7 +173,7 @@ const (
 // if the plan's prompts do not go with it: a chat takes no token ids and one prompt in a request, and only
 // a chat takes messages, tools and media.
 func (a *Adviser) otherAPI() (flags, kind string) {
-	d, isChat := &a.Workload, a.Server.backend().Chat
+	d, isChat := &a.Workload, a.Server.API().Chat
 	switch {
 	case !isChat && (d.TokenIDs || d.BatchSize > 1):
 		return "", "chat"
@@ -189,7 +189,7 @@ func (a *Adviser) otherAPI() (flags, kind string) {
 func (a *Adviser) adviseBackend(message string) string {
 	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) &&
 		!names(message, "model", "deployment")
-	if api := a.Server.backend(); !api.Usual {
+	if api := a.Server.API(); !api.Usual {
 		if !lacks {
 			return ""
 		}
@@ -205,9 +205,9 @@ func (a *Adviser) adviseBackend(message string) string {
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required().MatchString(text) && word(lacking).MatchString(text):
 		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
-	case lacks && a.Server.Endpoint != a.Server.backend().Endpoint:
+	case lacks && a.Server.Endpoint != a.Server.API().Endpoint:
 		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? %s",
-			a.Server.Backend, a.Server.backend().Endpoint, kind, then)
+			a.Server.Backend, a.Server.API().Endpoint, kind, then)
 	case lacks:
 		return fmt.Sprintf("has the server %s alone? %s", kind, then)
 	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
@@ -266,7 +266,7 @@ func (a *Adviser) adviseBody(message string) string {
 		text := strings.ToLower(complaint)
 		content := strings.Contains(text, "content") || strings.Contains(text, "messages") ||
 			strings.Contains(text, `not "list"`)
-		if api := a.Server.backend(); api.Chat && api.Usual && !a.Sampling.PlainText && content &&
+		if api := a.Server.API(); api.Chat && api.Usual && !a.Sampling.PlainText && content &&
 			wantsString().MatchString(text) && advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
@@ -292,7 +292,7 @@ func (a *Adviser) adds(name string) bool {
 	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
-	text, err := a.Server.backend().Encoder(a.body(""))(&dataset.Turn{}, "")
+	text, err := a.Server.API().Encoder(a.body(""))(&dataset.Turn{}, "")
 	if err != nil {
 		return false
 	}

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"net/http"
 
+	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
@@ -35,7 +36,7 @@ func (t *target) connect() error {
 	if err != nil {
 		return err
 	}
-	header := openai.Headers(t.Server.APIKey, t.Server.Headers)
+	header := exchange.Headers(t.Server.APIKey, t.Server.Headers)
 	t.connection = &connection{tally: new(wire.Tally), names: new(wire.Names)}
 	t.transport = t.newTransport(t.concurrency(), t.tally, credentials)
 	t.server = &openai.Server{
@@ -61,7 +62,7 @@ func (t *target) newTransport(limit int, tally *wire.Tally, credentials wire.Cre
 
 // newSender returns a sender for the endpoint.
 func (p *Plan) newSender(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
-	return p.Server.backend().Sender(&openai.Endpoint{
+	return p.Server.API().Sender(&exchange.Endpoint{
 		URL: p.Server.URL(), Header: header, OneJSON: p.Whole(), Transport: over, Tally: tally,
 		SessionHeader: p.Server.SessionHeader, Traced: p.Server.Trace, Reasoning: p.Workload.Sessions.Reasoning,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},

@@ -13,8 +13,8 @@ import (
 	"github.com/servebench/servebench/dataset/media"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/host"
 )
 
@@ -169,7 +169,7 @@ func openRandomMM(_ *workload, p *Plan, o dataset.Options) (opener, error) {
 // Transcriptions have no prompt: it only counts, with its template even if prompts are to have none,
 // as in vLLM's client.
 func openCustomAudio(w *workload, p *Plan, o dataset.Options) (opener, error) {
-	d, forms := p.Workload, p.Server.backend().Forms()
+	d, forms := p.Workload, p.Server.API().Forms()
 	if !d.MultimodalChat {
 		var err error
 		if o.Template, err = w.template(p); err != nil && !forms && !errors.Is(err, jinja.ErrNone) {
@@ -191,7 +191,7 @@ func attach(p *Plan, say func(format string, args ...any)) func(turn *dataset.Tu
 		case video != "":
 			with = []dataset.Medium{media.Linked(dataset.Video, media.VideoURL(video))}
 		}
-		if with != nil && p.Server.backend().Media == backend.NoMedia {
+		if with != nil && p.Server.API().Media == api.NoMedia {
 			once.Do(func() {
 				say("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat",
 					p.Server.Backend)
@@ -238,7 +238,7 @@ func openSpecBench(w *workload, p *Plan, o dataset.Options) (opener, error) {
 func openSonnet(w *workload, p *Plan, o dataset.Options) (opener, error) {
 	err := w.render(p, &o)
 	d := p.Workload.Sonnet
-	d.Options, d.Bare = o, p.Server.backend().Chat
+	d.Options, d.Bare = o, p.Server.API().Chat
 	return d, err
 }
 

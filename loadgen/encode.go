@@ -7,15 +7,15 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api/exchange"
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // body returns what makes the bodies of requests to a model.
-func (p *Plan) body(model string) openai.Body {
-	return openai.Body{
+func (p *Plan) body(model string) request.Body {
+	return request.Body{
 		Model: model, Store: p.Workload.Sessions.Answers == Stored,
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
 		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
@@ -24,19 +24,19 @@ func (p *Plan) body(model string) openai.Body {
 
 // A bodyEncoder makes the bodies of requests to a model or an adapter.
 type bodyEncoder struct {
-	body   openai.Body
-	encode backend.Encoder
+	body   request.Body
+	encode request.Encoder
 }
 
 // bodyEncoder is the encoder for the model or the adapter of that name.
 func (p *Plan) bodyEncoder(name string) *bodyEncoder {
 	body := p.body(name)
-	return &bodyEncoder{body, p.Server.backend().Encoder(body)}
+	return &bodyEncoder{body, p.Server.API().Encoder(body)}
 }
 
 // setEncoder sets how the target makes bodies and counts tokens.
 func (t *target) setEncoder() {
-	api := t.Server.backend()
+	api := t.Server.API()
 	t.to.Pooling = api.Pooling
 	model := t.bodyEncoder(t.served)
 	var adapters sync.Map // of their askers, by their names
@@ -77,7 +77,7 @@ func (t *target) setEncoder() {
 		}
 		var err error
 		if before != nil {
-			req.Body, err = to.body.EncodeAfter(asked, before)
+			req.Body, err = api.After(&to.body, asked, before)
 		} else {
 			req.Body, err = to.encode(asked, req.ID)
 		}
@@ -122,7 +122,7 @@ func carried(turn *dataset.Turn, size, inputs int) *record.Payload {
 
 // answer is the answer of a record for later prompts.
 func (t *target) answer(rec *record.Record) json.RawMessage {
-	message := openai.Answer(rec)
+	message := exchange.Answer(rec)
 	rec.Answer.Calls, rec.Answer.Reasoning, rec.Answer.Reply = nil, "", ""
 	if !t.Keep.Texts {
 		rec.Answer.Text = ""

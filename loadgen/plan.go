@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -71,7 +71,7 @@ func (p *Plan) complete() *Plan {
 	c := *p
 	c.Repeat = max(c.Repeat, 1)
 	c.Server.Backend = cmp.Or(c.Server.Backend, "openai")
-	if b := c.Server.backend(); b != nil && c.Server.Endpoint == "" {
+	if b := c.Server.API(); b != nil && c.Server.Endpoint == "" {
 		c.Server.Endpoint = b.Endpoint
 	}
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
@@ -106,10 +106,10 @@ func (p *Plan) complete() *Plan {
 
 // check refuses invalid settings.
 func (p *Plan) check() error {
-	if p.Server.backend() == nil {
-		return fmt.Errorf("backend %q: it must be one of %s", p.Server.Backend, strings.Join(backend.Names(), ", "))
+	if p.Server.API() == nil {
+		return fmt.Errorf("backend %q: it must be one of %s", p.Server.Backend, strings.Join(api.Names(), ", "))
 	}
-	if p.Workload.Sessions.Answers == Stored && !p.Server.backend().Stores {
+	if p.Workload.Sessions.Answers == Stored && !p.Server.API().Stores() {
 		return errors.New("answers that the server keeps: only the backend openai-responses has them")
 	}
 	if p.Traffic.ProbeRate > 0 {

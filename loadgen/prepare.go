@@ -63,7 +63,7 @@ func (t *target) openWorkload(ctx context.Context) error {
 // fitting looks for a turn of a file that the API cannot take. Prompts that are made are alike, so the
 // first of them, which is encoded before the load, speaks for all.
 func (t *target) fitting() error {
-	api := t.Server.backend()
+	api := t.Server.API()
 	if !api.Picky() || t.Workload.Source != nil || t.Workload.Has(Fileless) || t.Endless() {
 		return nil
 	}

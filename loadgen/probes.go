@@ -17,7 +17,7 @@ func shortest() dataset.Turn { return dataset.Turn{Prompt: "Hi", PromptLen: 1, O
 // unprobed is the error of a plan with probes that its API cannot take.
 func (p *Plan) unprobed() error {
 	hi := shortest()
-	if err := p.Server.backend().Fits(&hi); err != nil {
+	if err := p.Server.API().Fits(&hi); err != nil {
 		return fmt.Errorf("argument --probe-request-rate: a probe sends the prompt %s: %w", hi.Prompt, err)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -14,7 +14,7 @@ import (
 
 // Server says where requests go, and in which protocol.
 type Server struct {
-	// Backend is the name of one of backend.All; empty means openai.
+	// Backend is the name of one of api.All; empty means openai.
 	Backend string
 
 	// BaseURL is http://host:port, with a path if the server has one, and without a slash at its
@@ -111,14 +111,14 @@ func (s *Server) secrets() redact.Secrets {
 	return all
 }
 
-// backend is the API at the server.
-func (s *Server) backend() *backend.Backend { return backend.Find(s.Backend) }
+// API is the API at the server; nil if Backend names none.
+func (s *Server) API() *api.API { return api.Find(s.Backend) }
 
 // Pooling reports whether the backend's answers are numbers instead of text.
 func (s *Server) Pooling() bool {
-	api := s.backend()
+	api := s.API()
 	return api != nil && api.Pooling
 }
 
 // messages reports whether the backend takes messages and text, but no token ids.
-func (s *Server) messages() bool { return s.backend().Messages }
+func (s *Server) messages() bool { return s.API().Messages }

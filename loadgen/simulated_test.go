@@ -15,10 +15,13 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/api/chat"
+	"github.com/servebench/servebench/loadgen/api/completions"
+	"github.com/servebench/servebench/loadgen/api/exchange"
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/record"
@@ -118,13 +121,13 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint, api := "http://sim/v1/completions", openai.Completions
+	endpoint, form, protocol := "http://sim/v1/completions", completions.Form, completions.Protocol
 	if tr.chat {
-		endpoint, api = "http://sim/v1/chat/completions", openai.Chat
+		endpoint, form, protocol = "http://sim/v1/chat/completions", chat.Form, chat.Protocol
 	}
-	sender := &openai.Endpoint{URL: endpoint, Header: openai.Headers("", nil), Protocol: api, Transport: transport,
+	sender := &exchange.Endpoint{URL: endpoint, Header: exchange.Headers("", nil), Protocol: protocol, Transport: transport,
 		Timeouts: wire.Timeouts{Stall: time.Minute, Total: time.Hour}}
-	body := openai.Body{Model: "stub-32000", Protocol: api, IgnoreEOS: true}
+	body := request.Body{Model: "stub-32000", Form: form, IgnoreEOS: true}
 	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err

@@ -9,7 +9,7 @@ import (
 // traitsOf is what a report of the run needs to know of its API and of its workload.
 func traitsOf(p *Plan) (t metrics.Traits) {
 	s, w := &p.Sampling, &p.Workload
-	if api := p.Server.backend(); api != nil {
+	if api := p.Server.API(); api != nil {
 		t = api.Traits()
 	}
 	t.CountsLast = t.CountsLast || s.drops("stream_options")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -75,7 +75,7 @@ func TestTraitsAreThoseOfTheAPIAndTheWorkload(t *testing.T) {
 
 // A result file has an API by name alone: whoever reads it finds the same traits.
 func TestResultFilesHaveTheTraitsOfTheirAPI(t *testing.T) {
-	for _, api := range backend.All {
+	for _, api := range api.All {
 		p := &Plan{Server: Server{Backend: api.Name}}
 		want := p.Config().Traits
 		sums, err := vllm.ReadResults(strings.NewReader(`{"backend": "`+api.Name+`", "completed": 1, "duration": 1.0, "total_input_tokens": 1}`), metrics.Ask{})

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 )
@@ -79,7 +80,7 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 		w.source = checked(w.source, w.remote)
 	}
 	if p.Server.messages() {
-		w.source = openai.Spelled(w.source)
+		w.source = request.Spelled(w.source)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/multimodal"
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -62,7 +62,7 @@ func (g *mediaFlags) resolve(*argv.Flags) error {
 	if err := g.checkForms(); err != nil {
 		return err
 	}
-	if api := backend.Find(g.Server.Backend); w.MultimodalChat && !api.Messages &&
+	if api := g.Server.API(); w.MultimodalChat && !api.Messages &&
 		slices.Contains([]string{"sharegpt", "custom_image", "hf"}, w.Dataset) {
 		return fmt.Errorf("argument --enable-multimodal-chat: --backend %s sends no messages: it needs --backend "+
 			"openai-chat", g.Server.Backend)
@@ -98,7 +98,7 @@ func (g *mediaFlags) resolveCustomImage() error {
 
 // checkForms refuses what requests with files do not have.
 func (g *mediaFlags) checkForms() error {
-	w, api := &g.Workload, backend.Find(g.Server.Backend)
+	w, api := &g.Workload, g.Server.API()
 	switch {
 	case !api.Forms():
 		return nil
@@ -115,7 +115,7 @@ func (g *mediaFlags) checkForms() error {
 }
 
 func (g *mediaFlags) resolveCustomAudio() error {
-	w, name, api := &g.Workload, g.Server.Backend, backend.Find(g.Server.Backend)
+	w, name, to := &g.Workload, g.Server.Backend, g.Server.API()
 	switch {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom_audio dataset's name must end with .jsonl",
@@ -124,7 +124,7 @@ func (g *mediaFlags) resolveCustomAudio() error {
 		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no sounds: take --dataset-name custom")
-	case api.Media == backend.Parts && api.Templated && !w.MultimodalChat:
+	case to.Media == api.Parts && to.Templated && !w.MultimodalChat:
 		return fmt.Errorf("argument --dataset-name: custom_audio sends files, which --backend %s does not take: also give "+
 			"--enable-multimodal-chat", name)
 	}
@@ -137,13 +137,13 @@ func (g *mediaFlags) resolveCustomAudio() error {
 
 // mediaIgnored reports that the backend sends no media that are next to a prompt, as vLLM's client does.
 func (g *mediaFlags) mediaIgnored() bool {
-	api := backend.Find(g.Server.Backend)
-	return api.Media == backend.NoMedia && !api.Pooling
+	to := g.Server.API()
+	return to.Media == api.NoMedia && !to.Pooling
 }
 
 func (g *mediaFlags) resolveRandomMM() error {
 	switch {
-	case !backend.Find(g.Server.Backend).Tools:
+	case !g.Server.API().Tools:
 		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs "+
 			"--backend openai-chat or anthropic", g.Server.Backend)
 	case g.Server.SkipTokenizer:
@@ -196,7 +196,7 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return nil
 	}
 	needs, err := hf.NeedsOf(g.Workload.Path, d.Name)
-	name, api := g.Server.Backend, backend.Find(g.Server.Backend)
+	name, to := g.Server.Backend, g.Server.API()
 	switch {
 	case err != nil:
 		return err
@@ -204,16 +204,16 @@ func (g *hubFlags) resolve(*argv.Flags) error {
 		return errors.New("argument --skip-tokenizer-init: the hf dataset needs a tokenizer to measure its prompts")
 	case d.OutputLen != nil && *d.OutputLen < 1:
 		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
-	case needs.Tools && !api.Tools:
+	case needs.Tools && !to.Tools:
 		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend "+
 			"openai-chat or anthropic", hf.BFCL, name)
-	case needs.Files != api.Forms() && (needs.Media || api.Forms()):
+	case needs.Files != to.Forms() && (needs.Media || to.Forms()):
 		return g.checkFiles(needs)
 	case !(d.MinSeconds >= 0):
 		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MinSeconds))
 	case !(d.MaxSeconds >= 0):
 		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", metrics.FormatFloat(d.MaxSeconds))
-	case needs.Media && !needs.Files && api.Media != backend.Parts:
+	case needs.Media && !needs.Files && to.Media != api.Parts:
 		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not "+
 			"take: it needs --backend openai-chat or anthropic", name)
 	case g.Workload.TokenIDs && (needs.Media || needs.Tools):

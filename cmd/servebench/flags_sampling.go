@@ -8,7 +8,6 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -79,7 +78,7 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 	}
 	s.ExtraBody = given.Merge(g.extraBody)
 	g.Server.Secrets.AddMembers(g.extraBody)
-	if api := backend.Find(g.Server.Backend); s.UsageAlways && !api.Counts {
+	if api := g.Server.API(); s.UsageAlways && !api.Counts {
 		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk",
 			api.Name)
 	}
@@ -106,7 +105,7 @@ func parseMembers(text string) (pyjson.Object, error) {
 
 // resolveWhole says what answers that are not streamed lack.
 func (g *samplingFlags) resolveWhole() error {
-	if api := backend.Find(g.Server.Backend); !api.OneJSON {
+	if api := g.Server.API(); !api.OneJSON {
 		return fmt.Errorf("argument --extra-body: stream: servebench reads the answers of --backend %s only as streams",
 			api.Name)
 	}
@@ -121,7 +120,7 @@ func (g *samplingFlags) resolveWhole() error {
 // taken are the members that the backend takes of the given ones. As in vLLM's client, forms take
 // none, and an answer of numbers has no use for them.
 func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
-	api := backend.Find(g.Server.Backend)
+	api := g.Server.API()
 	if i := slices.IndexFunc(given, func(m pyjson.Member) bool {
 		return !slices.Contains(api.Sampling, m.Key)
 	}); api.Sampling != nil && i >= 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/address"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -63,9 +63,9 @@ func (g *serverFlags) define(f *argv.Flags) {
 		"use no tokenizer. Lengths are then what the server says, and the block has no output tokens, TTFT, TPOT or ITL, "+
 			"as in vLLM's client")
 	f.Bool("trust-remote-code", false, "no effect. servebench never runs a model's code")
-	f.Choices("backend", append(backend.Names(), listBackends)...)
+	f.Choices("backend", append(api.Names(), listBackends)...)
 	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends),
-		func(name string) bool { return backend.Find(name) != nil })...)
+		func(name string) bool { return api.Find(name) != nil })...)
 	f.Conceal("base-url", redact.URL)
 	f.Conceal("endpoint", redact.Endpoint)
 	f.Conceal("header", redact.Pair)
@@ -74,7 +74,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.OfferFiles("client-key", "pem", "key")
 	f.OfferFiles("unix-socket")
 	f.Offer("base-url", "http://127.0.0.1:8000")
-	f.Offer("endpoint", backend.Endpoints()...)
+	f.Offer("endpoint", api.Endpoints()...)
 	f.Offer("tokenizer", "server", "stub-32000")
 	f.Choices("tokenizer-mode", "auto", "hf")
 	f.Choices("transport", "auto", "net")
@@ -152,7 +152,7 @@ const listBackends = "list"
 // separates the query from its path.
 func (g *serverFlags) resolveEndpoint(given bool) error {
 	s := &g.Server
-	api := backend.Find(s.Backend)
+	api := api.Find(s.Backend)
 	if api != nil && !given {
 		s.Endpoint = api.Endpoint
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -208,7 +207,7 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 		s.Bust = ""
 	}
 	switch {
-	case s.Answers == loadgen.Stored && !backend.Find(g.Server.Backend).Stores:
+	case s.Answers == loadgen.Stored && !g.Server.API().Stores():
 		return errors.New("argument --session-answers: server: only --backend openai-responses has servers that keep answers")
 	case t.MaxSessions != nil && g.permits != nil:
 		return errors.New("argument --multi-turn-concurrency: it means --max-sessions: give one of the two")

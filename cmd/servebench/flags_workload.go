@@ -8,7 +8,6 @@ import (
 
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
@@ -118,7 +117,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
-	case w.TokenIDs && backend.Find(g.Server.Backend).Messages:
+	case w.TokenIDs && g.Server.API().Messages:
 		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm",
 			strings.TrimPrefix(g.Server.Backend, "openai-"))
 	case w.Has(loadgen.Fileless) && w.Path != "":
@@ -141,7 +140,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 func (g *workloadFlags) resolveRandom() error {
 	w := &g.Workload
 	r, several := &w.Random, w.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
-	api, flag := backend.Find(g.Server.Backend), "random-batch-size"
+	api, flag := g.Server.API(), "random-batch-size"
 	if w.Dataset == "random-rerank" {
 		flag = "dataset-name: random-rerank"
 	}
@@ -308,7 +307,7 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	w := &g.Workload
-	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && backend.Find(g.Server.Backend).Messages
+	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && g.Server.API().Messages
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)

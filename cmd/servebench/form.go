@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/upstream"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -42,7 +42,7 @@ func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error, c
 	var f *form
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.Server.Backend == listBackends {
-			return backend.List(cmd.OutOrStdout())
+			return api.List(cmd.OutOrStdout())
 		}
 		o, err := f.fill()
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 )
 
 // execute runs one command line on a program with a single verb.
@@ -44,7 +44,7 @@ func TestBackendsAreListed(t *testing.T) {
 	if err != nil || o != nil {
 		t.Fatalf("it ran %v, or failed: %v", o, err)
 	}
-	for _, b := range backend.All {
+	for _, b := range api.All {
 		if !strings.Contains(out, "\n"+b.Name+" ") || !strings.Contains(out, b.Endpoint) {
 			t.Errorf("%s is missing:\n%s", b.Name, out)
 		}

@@ -45,7 +45,7 @@ var ofOthers = map[string]string{
 // Every flag that a text of a run names is one of servebench run.
 func TestTextsNameFlagsThatAreThere(t *testing.T) {
 	flags := emptyForm().flags
-	for _, dir := range []string{"metrics/trust", "loadgen", "loadgen/backend", "loadgen/host", "loadgen/openai", "loadgen/wire"} {
+	for _, dir := range []string{"metrics/trust", "loadgen", "loadgen/host", "loadgen/openai", "loadgen/wire", "loadgen/api/exchange", "loadgen/api/request"} {
 		files, err := filepath.Glob("../../" + dir + "/*.go")
 		if err != nil || files == nil {
 			t.Fatal(dir, err)

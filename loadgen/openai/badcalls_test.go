@@ -10,8 +10,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/loadgen/wire/wiretest"
 	"github.com/servebench/servebench/metrics/record"
 )
+
+// longestFailure bounds what is kept of a server's words, in bytes.
+const longestFailure = 1500
 
 func TestEndlessRepliesToCallsFail(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
@@ -26,19 +30,19 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 		{"reset", head, "a", func(s *Server) error { return s.ResetPrefixCache(t.Context()) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			bad := &badServer{head: test.head, again: test.again, well: whole("200 OK", `{"data":[],"tokens":[],"prompt":""}`)}
-			transport := wire.Connections{NetHTTP: netHTTP, Dial: narrowly}.Transport()
+			bad := &wiretest.BadServer{Head: test.head, Again: test.again, Well: wiretest.Whole("200 OK", `{"data":[],"tokens":[],"prompt":""}`)}
+			transport := wire.Connections{NetHTTP: netHTTP, Dial: wiretest.Narrowly}.Transport()
 			defer transport.CloseIdleConnections()
-			s := &Server{URL: bad.start(t), Transport: transport}
-			before := mallocs()
+			s := &Server{URL: bad.Start(t), Transport: transport}
+			before := wiretest.Mallocs()
 			err := test.call(s)
-			if grown := mallocs() - before; grown > 160<<20 {
+			if grown := wiretest.Mallocs() - before; grown > 160<<20 {
 				t.Errorf("%d MiB were allocated", grown>>20)
 			}
 			if f, ok := errors.AsType[*record.Failure](err); !ok || f.Class != record.Malformed || !strings.Contains(err.Error(), "the reply is longer than 16 MiB") {
 				t.Errorf("error %v", err)
 			}
-			if sent := bad.sent.Load(); sent > maxReply+inFlight {
+			if sent := bad.Sent.Load(); sent > maxReply+wiretest.InFlight {
 				t.Errorf("%d bytes of the reply were taken", sent)
 			}
 			if _, err := s.Models(t.Context()); err != nil {
@@ -54,24 +58,24 @@ func TestOddRepliesToCalls(t *testing.T) {
 		name, reply string
 		models      int // -1 for an error
 	}{
-		{"a million models", whole("200 OK", `{"data":[`+strings.Repeat(`{"id":"m"},`, 1e6)+`{"id":"m"}]}`), 4096},
-		{"a million of nothing", whole("200 OK", `{"data":[`+strings.Repeat(`{},`, 1e6)+`{"id":"m"}]}`), 0},
-		{"names that are none", whole("200 OK", `{"data":[{"id":"a\u001b[31m"},{"id":""},{"id":7},7,{"id":"`+name+`a"},{"id":"`+name+`"},{"id":"m","root":"\u0000"}]}`), 2},
-		{"another type", whole("200 OK", `{"data":{"id":"m"}}`), 0},
-		{"permissions without end", whole("200 OK", `{"data":[{"id":"m","permission":[{}`+strings.Repeat(",{}", 5<<20)+`]}]}`), 1},
-		{"depth", whole("200 OK", `{"data":`+strings.Repeat("[", 1<<20)+strings.Repeat("]", 1<<20)+`}`), -1},
-		{"a number beyond reason", whole("200 OK", `{"data":[],"x":`+strings.Repeat("9", 1<<20)+`}`), 0},
-		{"unasked gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), -1},
-		{"another kind of JSON", whole("200 OK", `"`+strings.Repeat("9", 1<<20)+`"`), -1},
+		{"a million models", wiretest.Whole("200 OK", `{"data":[`+strings.Repeat(`{"id":"m"},`, 1e6)+`{"id":"m"}]}`), 4096},
+		{"a million of nothing", wiretest.Whole("200 OK", `{"data":[`+strings.Repeat(`{},`, 1e6)+`{"id":"m"}]}`), 0},
+		{"names that are none", wiretest.Whole("200 OK", `{"data":[{"id":"a\u001b[31m"},{"id":""},{"id":7},7,{"id":"`+name+`a"},{"id":"`+name+`"},{"id":"m","root":"\u0000"}]}`), 2},
+		{"another type", wiretest.Whole("200 OK", `{"data":{"id":"m"}}`), 0},
+		{"permissions without end", wiretest.Whole("200 OK", `{"data":[{"id":"m","permission":[{}`+strings.Repeat(",{}", 5<<20)+`]}]}`), 1},
+		{"depth", wiretest.Whole("200 OK", `{"data":`+strings.Repeat("[", 1<<20)+strings.Repeat("]", 1<<20)+`}`), -1},
+		{"a number beyond reason", wiretest.Whole("200 OK", `{"data":[],"x":`+strings.Repeat("9", 1<<20)+`}`), 0},
+		{"unasked gzip", wiretest.Whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), -1},
+		{"another kind of JSON", wiretest.Whole("200 OK", `"`+strings.Repeat("9", 1<<20)+`"`), -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			bad := &badServer{head: test.reply}
+			bad := &wiretest.BadServer{Head: test.reply}
 			transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 			defer transport.CloseIdleConnections()
-			s := &Server{URL: bad.start(t), Transport: transport}
-			before := mallocs()
+			s := &Server{URL: bad.Start(t), Transport: transport}
+			before := wiretest.Mallocs()
 			models, err := s.Models(t.Context())
-			if grown := mallocs() - before; grown > 160<<20 {
+			if grown := wiretest.Mallocs() - before; grown > 160<<20 {
 				t.Errorf("%d MiB were allocated", grown>>20)
 			}
 			if (err != nil) != (test.models < 0) || err == nil && len(models) != test.models || err != nil && len(err.Error()) > 2*longestFailure {
@@ -87,10 +91,10 @@ func TestOddRepliesToCalls(t *testing.T) {
 }
 
 func TestATokenCountBeyondReasonIsAnError(t *testing.T) {
-	bad := &badServer{head: whole("200 OK", `{"tokens":[1,`+strings.Repeat("9", 1<<20)+`]}`)}
+	bad := &wiretest.BadServer{Head: wiretest.Whole("200 OK", `{"tokens":[1,`+strings.Repeat("9", 1<<20)+`]}`)}
 	transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 	defer transport.CloseIdleConnections()
-	s := &Server{URL: bad.start(t), Transport: transport}
+	s := &Server{URL: bad.Start(t), Transport: transport}
 	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*longestFailure {
 		t.Errorf("%d ids, error %.1000v", len(ids), err)
 	}
@@ -103,7 +107,7 @@ func FuzzAnyReplyToACallGivesAnAnswerOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
 		asked := func() *Server {
 			reply := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
-			return &Server{URL: "http://server.test", Transport: replying{reply}}
+			return &Server{URL: "http://server.test", Transport: wiretest.Replying{Reply: reply}}
 		}
 		models, err := asked().Models(t.Context())
 		for _, m := range models {

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api/exchange"
+	"github.com/servebench/servebench/loadgen/api/refusal"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -37,7 +39,7 @@ const (
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
 	Query     string            // in the URL of every call, without a question mark; empty for none
-	Header    http.Header       // sent with every call; see Headers
+	Header    http.Header       // sent with every call; see exchange.Headers
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Limit     time.Duration     // for a call from start to end; 0 means no limit
 
@@ -179,7 +181,7 @@ func (s *Server) ask(ctx context.Context, path string, body pyjson.Object) ([]by
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return nil, refused(reply, reply.Body)
+		return nil, refusal.Of(reply, reply.Body)
 	}
 	if err := wire.Unreadable(reply); err != nil {
 		return nil, err
@@ -229,7 +231,7 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	default:
 		r.Header.Del("Content-Type") // describes the body
 	}
-	reply, err := roundTrip(s.Transport, r)
+	reply, err := exchange.RoundTrip(s.Transport, r)
 	if err != nil {
 		return nil, t.Failure(ctx, err)
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/loadgen/wire/wiretest"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -68,7 +70,7 @@ func wordServer(t *testing.T, calls *atomic.Int32) *Server {
 	web := httptest.NewServer(mux)
 	transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 	t.Cleanup(func() { transport.CloseIdleConnections(); web.Close() })
-	return &Server{URL: web.URL, Header: Headers("key", nil), Transport: transport}
+	return &Server{URL: web.URL, Header: exchange.Headers("key", nil), Transport: transport}
 }
 
 // named are the names of models, each with what it was loaded from.
@@ -105,7 +107,7 @@ func TestOnlyBodiesHaveAType(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[],"tokens":[1]}`)
 	}))
 	defer web.Close()
-	s := &Server{URL: web.URL, Header: Headers("key", nil)}
+	s := &Server{URL: web.URL, Header: exchange.Headers("key", nil)}
 	_, models := s.Models(t.Context())
 	_, metrics := s.Metrics(t.Context())
 	_, tokenize := s.Tokenize(t.Context(), "m", "t5", false)
@@ -131,7 +133,7 @@ func TestModelListsOfEveryShape(t *testing.T) {
 		`[{"id":"m"`: "reading the reply of http://server.test/v1/models: unexpected end of JSON input",
 	} {
 		raw := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply)
-		s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(raw))}.Transport()}
+		s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: wiretest.DialRaw([]byte(raw))}.Transport()}
 		models, err := s.Models(t.Context())
 		got := named(models)
 		if err != nil {
@@ -145,7 +147,7 @@ func TestModelListsOfEveryShape(t *testing.T) {
 
 func TestARepliesTypesAreNamedAsJSONHasThem(t *testing.T) {
 	raw := "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n{\"tokens\": [1, {}]}"
-	s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(raw))}.Transport()}
+	s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: wiretest.DialRaw([]byte(raw))}.Transport()}
 	const want = `reading the reply of http://server.test/tokenize: "tokens" is of type object, not number`
 	if _, err := s.Tokenize(t.Context(), "m", "x", false); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/servebench/servebench/loadgen/api/scan"
 )
 
 // Why a server of vLLM cannot sleep: it then answers all calls of the sleep mode as if it did.
@@ -33,7 +35,7 @@ func (s *Server) CanSleep(ctx context.Context) (known bool, err error) {
 		} `json:"device_config"`
 	}
 	_ = json.Unmarshal(reply.Config, &config) // what is no object says nothing
-	_, device, _ := strings.Cut(asText(reply.Config), "device_config=")
+	_, device, _ := strings.Cut(scan.Text(reply.Config), "device_config=")
 	switch sleeps := string(config.Model.Sleeps); {
 	case config.Device.Device == "cpu" || strings.HasPrefix(device, "cpu"):
 		return true, errNoSleepHere

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api/completions"
+	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
-	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -78,9 +79,9 @@ func (l *Load) client(ctx context.Context, url string, tally *wire.Tally) (send 
 
 // Client is servebench's own client of the server at url, as servebench run makes it. connections
 // must count in tally.
-func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.Endpoint {
-	return &openai.Endpoint{
-		URL: url + "/v1/completions", Header: openai.Headers("", nil), Transport: connections, Tally: tally,
+func Client(url string, connections *wire.Transport, tally *wire.Tally) *exchange.Endpoint {
+	return &exchange.Endpoint{Protocol: completions.Protocol,
+		URL: url + "/v1/completions", Header: exchange.Headers("", nil), Transport: connections, Tally: tally,
 		Timeouts: wire.Timeouts{Stall: wire.DefaultStallTimeout, Total: wire.DefaultTotalTimeout},
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/api/completions"
+	"github.com/servebench/servebench/loadgen/api/exchange"
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -206,8 +208,8 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := &openai.Endpoint{URL: "http://sim/v1/completions", Header: openai.Headers("", nil), Transport: transport}
-	body := openai.Body{Model: "stub-32000", IgnoreEOS: !p.open}
+	sender := &exchange.Endpoint{Protocol: completions.Protocol, URL: "http://sim/v1/completions", Header: exchange.Headers("", nil), Transport: transport}
+	body := request.Body{Form: completions.Form, Model: "stub-32000", IgnoreEOS: !p.open}
 	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err

@@ -12,16 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/backend"
+	"github.com/servebench/servebench/loadgen/api"
 )
 
 // namers may ask for a name: APIs and datasets themselves, and the simulator, which knows no other package.
-var namers = regexp.MustCompile(`^(loadgen/backend|loadgen/api|loadgen/sim|dataset|tools)(/|$)`)
+var namers = regexp.MustCompile(`^(loadgen/api|loadgen/sim|dataset|tools)(/|$)`)
 
 // named counts where each file asks for the name of a backend or of a dataset, instead of a trait.
 func (h *house) named() map[string]int {
 	names := map[string]bool{}
-	for _, name := range append(backend.Names(), loadgen.Datasets()...) {
+	for _, name := range append(api.Names(), loadgen.Datasets()...) {
 		names[name] = true
 	}
 	found := map[string]int{}

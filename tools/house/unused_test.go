@@ -11,7 +11,8 @@ import (
 // unused are the exported functions, types, variables, constants and methods that no other
 // package uses. One uses what it names, and with a name what that is made of: the
 // types that it is declared with, the constants of a type, and the methods that an
-// interface asks of it. Tests do not count. Examples do, as other programs.
+// interface asks of it. Tests do not count. Examples do, as other programs. Packages for tests are left out: the
+// linter finds what no test uses.
 func (h *house) unused() (found []string) {
 	u := usage{house: h, used: map[types.Object]bool{}}
 	for _, r := range h.rooms {
@@ -22,6 +23,9 @@ func (h *house) unused() (found []string) {
 	}
 	asked := h.interfaces()
 	for _, r := range h.rooms {
+		if forTests(r.types) {
+			continue
+		}
 		for _, o := range exported(r.types) {
 			if !u.used[o] && !u.used[enumerated(o)] {
 				found = append(found, strings.TrimPrefix(o.Pkg().Path(), module+"/")+"."+o.Name())
@@ -36,6 +40,11 @@ func (h *house) unused() (found []string) {
 	}
 	slices.Sort(found)
 	return found
+}
+
+// forTests reports whether a package is for tests alone, as httptest is.
+func forTests(p *types.Package) bool {
+	return p.Name() != "loadtest" && strings.HasSuffix(p.Name(), "test")
 }
 
 // examples checks the files with examples of a room as a package of their own. What else

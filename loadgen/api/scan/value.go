@@ -1,9 +1,6 @@
 package scan
 
-import (
-	"encoding/json"
-	"errors"
-)
+import "encoding/json"
 
 // MaxCount is the largest number accepted as a count, so that sums of counts fit into an int.
 const MaxCount = 1e9 - 1
@@ -12,8 +9,7 @@ const MaxCount = 1e9 - 1
 // object has none.
 func Decoded(data []byte, names []string, values [][]byte) error {
 	var object map[string]json.RawMessage
-	var odd *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, &object); err != nil && !errors.As(err, &odd) {
+	if err := Into(data, &object); err != nil {
 		return err
 	}
 	for i, name := range names {

@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/api/completions"
+	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/record"
@@ -53,7 +54,7 @@ type telling struct {
 }
 
 // ask sends one request for n events.
-func ask(t *testing.T, o *openai.Endpoint, n int) (events []telling, rec *record.Record) {
+func ask(t *testing.T, o *exchange.Endpoint, n int) (events []telling, rec *record.Record) {
 	t.Helper()
 	rec = new(record.Record)
 	req := &engine.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
@@ -79,7 +80,7 @@ func TestAMetronomeTellsWhenItWrote(t *testing.T) {
 		url, stop := startServer(t, m)
 		connections := wire.Connections{}.Transport()
 		defer connections.CloseIdleConnections()
-		o := &openai.Endpoint{URL: url + "/v1/completions", Transport: connections}
+		o := &exchange.Endpoint{Protocol: completions.Protocol, URL: url + "/v1/completions", Transport: connections}
 		const n = 50
 		for round := range 3 {
 			events, rec := ask(t, o, n)
@@ -195,7 +196,7 @@ func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
 	body := `{"max_tokens":1000000000}`
 	fmt.Fprintf(stalled, "POST / HTTP/1.1\r\nHost: metronome\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 
-	o := &openai.Endpoint{URL: url, Transport: wire.Connections{}.Transport()}
+	o := &exchange.Endpoint{Protocol: completions.Protocol, URL: url, Transport: wire.Connections{}.Transport()}
 	for m.Count().Dropped == 0 && !t.Failed() {
 		if events, rec := ask(t, o, 100); len(events) != 100 || rec.Tokens.Out != 100 {
 			t.Errorf("%d events, %d tokens", len(events), rec.Tokens.Out)

@@ -1,0 +1,244 @@
+// Package api lists the APIs that a load can call.
+//
+// An API makes the bodies of requests and reads the answers. Its room below has what is special about it.
+// Packages exchange and request have what APIs share, and know none of them; chunk has what those after
+// OpenAI's completions share. Names, rules for URLs and bodies are vLLM's, where vLLM's client has the API.
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api/audio"
+	"github.com/servebench/servebench/loadgen/api/chat"
+	"github.com/servebench/servebench/loadgen/api/completions"
+	"github.com/servebench/servebench/loadgen/api/exchange"
+	"github.com/servebench/servebench/loadgen/api/messages"
+	"github.com/servebench/servebench/loadgen/api/pooling"
+	"github.com/servebench/servebench/loadgen/api/request"
+	"github.com/servebench/servebench/loadgen/api/responses"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+)
+
+// An API is one that a load can call.
+type API struct {
+	Name     string   // as in --backend
+	Title    string   // what it is called
+	Endpoint string   // where servers usually have it
+	Suffixes []string // one of them ends every URL of the API
+
+	// Pooling says that the answer is numbers for the whole prompt, such as an embedding, and no text.
+	Pooling bool
+	// Chat says that answers are streamed as a chat's, whose first chunk may hold a role alone.
+	Chat bool
+	// Templated says that the server puts prompts into a chat template.
+	Templated bool
+	// Bound is the member of a body that bounds the answer; empty without one.
+	Bound string
+	// Messages says that the API takes messages and text, but no token ids.
+	Messages bool
+	// OneJSON says that answers can be read which are not streamed, but are one JSON object.
+	OneJSON bool
+	// Counts says that a stream can count its tokens with every chunk.
+	Counts bool
+	// Media says how the API takes images, videos and sounds.
+	Media Media
+	// Tools says that it takes tools, and messages with all their parts.
+	Tools bool
+	// Usual says that most servers have it, so that one that lacks it may have the other usual one.
+	Usual bool
+	// Sampling are the members of a body that set how the API chooses tokens; nil means all that vLLM's
+	// client has.
+	Sampling []string
+
+	encoder func(*request.Body) request.Encoder
+	sender  func(*exchange.Endpoint) engine.Sender
+	inputs  func(*dataset.Turn) int   // nil for what pooling.Inputs counts
+	fits    func(*dataset.Turn) error // nil if the API takes all turns
+	// after is nil if servers keep no answers.
+	after func(body *request.Body, turn *dataset.Turn, answer json.RawMessage) ([]byte, error)
+}
+
+// Media is how an API takes images, videos and sounds.
+type Media int
+
+// The ways to take media.
+const (
+	NoMedia Media = iota
+	Parts         // as parts of messages
+	Files         // as a file
+)
+
+// All are the APIs: vLLM's in the order of vLLM's client, and then others.
+var All = []*API{
+	{Name: "vllm", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(completions.Form),
+		sender: streamed(completions.Protocol)},
+	{Name: "openai", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(completions.Form),
+		sender: streamed(completions.Protocol)},
+	{Name: "openai-chat", Title: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
+		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
+		Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
+		encoder: encoded(chat.Form), sender: streamed(chat.Protocol)},
+	{Name: "openai-responses", Title: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
+		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true,
+		encoder: encoded(responses.Form),
+		after:   responses.After, sender: streamed(responses.Protocol)},
+	{Name: "openai-audio", Title: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
+		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
+		Messages: true, Media: Files, OneJSON: true, Counts: true, encoder: audio.Encoder, sender: audio.Sender},
+	{Name: "openai-embeddings", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
+	{Name: "openai-embeddings-chat", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Templated: true, Messages: true, Media: Parts, encoder: formed(pooling.Chat), sender: pooling.Sender},
+	{Name: "openai-embeddings-clip", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.Clip), sender: pooling.Sender},
+	{Name: "openai-embeddings-vlm2vec", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.VLM2Vec), sender: pooling.Sender},
+	{Name: "infinity-embeddings", Title: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, encoder: formed(pooling.Infinity), sender: pooling.Sender},
+	{Name: "infinity-embeddings-clip", Title: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, Media: Parts, fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip),
+		sender: pooling.Sender},
+	{Name: "vllm-pooling", Title: "vLLM Pooling API", Endpoint: "/pooling", Suffixes: []string{"pooling"},
+		Pooling: true, encoder: formed(pooling.Pooling), sender: pooling.Sender},
+	{Name: "vllm-rerank", Title: "vLLM score API", Endpoint: "/v1/rerank", Suffixes: []string{"rerank"},
+		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank),
+		sender: pooling.Sender},
+	{Name: "anthropic", Title: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
+		Templated: true, Bound: "max_tokens", Messages: true, Media: Parts, Tools: true, OneJSON: true,
+		Sampling: []string{"temperature", "top_p", "top_k"}, encoder: messages.Encoder, sender: messages.Sender},
+}
+
+const (
+	openAI     = "OpenAI Completions API"
+	embeddings = "OpenAI Embeddings API"
+	infinity   = "Infinity Embeddings API"
+)
+
+// Find is the API of that name, nil if there is none.
+func Find(name string) *API {
+	i := slices.IndexFunc(All, func(b *API) bool { return b.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return All[i]
+}
+
+// Names are the names of All.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, b := range All {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// Endpoints are the usual endpoints of All, each once.
+func Endpoints() []string {
+	var paths []string
+	for _, b := range All {
+		if !slices.Contains(paths, b.Endpoint) {
+			paths = append(paths, b.Endpoint)
+		}
+	}
+	return paths
+}
+
+// List writes a table of All to w: their names, where servers usually have them, and what they are.
+func List(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "BACKEND\tENDPOINT\tAPI\tANSWER")
+	for _, b := range All {
+		answer := "text"
+		if b.Pooling {
+			answer = "numbers"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", b.Name, b.Endpoint, b.Title, answer)
+	}
+	return table.Flush()
+}
+
+// Traits are what reports need to know of the API.
+func (b *API) Traits() metrics.Traits {
+	return metrics.Traits{
+		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms(), Templated: b.Templated, LengthMember: b.Bound,
+		CountsLast: !b.Counts,
+	}
+}
+
+// Forms reports whether a request is a form with a file, to which the settings of sampling do not apply.
+func (b *API) Forms() bool { return b.Media == Files }
+
+// Has reports whether a URL, or its path, can be of the API.
+func (b *API) Has(url string) bool {
+	return slices.ContainsFunc(b.Suffixes, func(suffix string) bool { return strings.HasSuffix(url, suffix) })
+}
+
+// Encoder returns what makes bodies with the settings of body, of which it takes what its
+// API has.
+func (b *API) Encoder(body request.Body) request.Encoder { return b.encoder(&body) }
+
+// Stores reports whether servers can keep answers, so that later turns need not repeat them.
+func (b *API) Stores() bool { return b.after != nil }
+
+// After makes the body that sends only what turn adds to the answer before it, to a server that has kept that answer.
+// answer is an Answer of package exchange, and the API Stores answers.
+func (b *API) After(body *request.Body, turn *dataset.Turn, answer json.RawMessage) ([]byte, error) {
+	return b.after(body, turn, answer)
+}
+
+// Sender returns what sends requests to an endpoint of the API.
+func (b *API) Sender(to *exchange.Endpoint) engine.Sender { return b.sender(to) }
+
+// Inputs is how many sequences a request to a Pooling API asks for; 0 for other APIs.
+func (b *API) Inputs(turn *dataset.Turn) int {
+	switch {
+	case !b.Pooling:
+		return 0
+	case b.inputs != nil:
+		return b.inputs(turn)
+	}
+	return pooling.Inputs(turn)
+}
+
+// Picky reports whether Fits refuses some turns.
+func (b *API) Picky() bool { return b.fits != nil }
+
+// Fits says why the API cannot take a turn; nil if it can, as far as is known before its body is made.
+func (b *API) Fits(turn *dataset.Turn) error {
+	if b.fits == nil {
+		return nil
+	}
+	return b.fits(turn)
+}
+
+// formed makes the bodies of a pooling API.
+func formed(form pooling.Form) func(*request.Body) request.Encoder {
+	return func(body *request.Body) request.Encoder {
+		return func(turn *dataset.Turn, id string) ([]byte, error) { return form(body, turn, id) }
+	}
+}
+
+// encoded makes the bodies of an API whose prompts need no id.
+func encoded(form *request.Form) func(*request.Body) request.Encoder {
+	return func(body *request.Body) request.Encoder {
+		body.Form = form
+		return body.Encoder()
+	}
+}
+
+// streamed reads the answers of an API.
+func streamed(api *exchange.Protocol) func(*exchange.Endpoint) engine.Sender {
+	return func(to *exchange.Endpoint) engine.Sender {
+		to.Protocol = api
+		return to.Send
+	}
+}
