@@ -16,7 +16,7 @@ import (
 // body returns what makes the bodies of requests to a model.
 func (p *Plan) body(model string) request.Body {
 	return request.Body{
-		Model: model, Store: p.Workload.Sessions.Answers == Stored,
+		Model: model, Path: p.Server.Endpoint, Store: p.Workload.Sessions.Answers == Stored,
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
 		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
 	}

@@ -83,7 +83,7 @@ func (p *Plan) complete() *Plan {
 		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(CanSendAll) {
 			w.NumPrompts = 1000
 		}
-		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Has(ExactOutput) && !c.Server.Pooling()
+		c.Sampling.IgnoreEOS = c.Sampling.IgnoresEOS(&c.Workload, &c.Server)
 	}
 	c.Traffic.Rule = cmp.Or(c.Traffic.Rule, arrivals.SinceV010)
 	c.Traffic.Burstiness = cmp.Or(c.Traffic.Burstiness, 1)

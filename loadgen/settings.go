@@ -188,6 +188,13 @@ type Sampling struct {
 	Drop []string
 }
 
+// IgnoresEOS reports whether requests of w ask a server for answers that go on past the end that the model gives them.
+func (s *Sampling) IgnoresEOS(w *Workload, of *Server) bool {
+	asked := s.IgnoreEOS || w.Has(ExactOutput) && !of.Pooling()
+	api := of.API()
+	return asked && (api == nil || !api.Stops)
+}
+
 // exact reports whether an answer must have all tokens that the dataset asks for: with ignore_eos,
 // and nothing in the body that ends it earlier.
 func (s *Sampling) exact() bool {

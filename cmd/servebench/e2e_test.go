@@ -35,7 +35,9 @@ type counts struct{ completed, failed, input, output int }
 // holds everything that servebench leaves behind against what an independent
 // client reads from the very same streams.
 func TestE2E(t *testing.T) {
-	buildServebench(t).load(t, peer{url: startOllama(t, installOllama(t)), model: modelName})
+	program, url := buildServebench(t), startOllama(t, installOllama(t))
+	program.load(t, peer{url: url, model: modelName})
+	t.Run("its own API", func(t *testing.T) { program.ownAPI(t, url) })
 }
 
 // A peer is a server that is loaded.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -62,7 +61,14 @@ func (g *samplingFlags) define(f *argv.Flags) {
 
 func (g *samplingFlags) resolve(*argv.Flags) error {
 	s := &g.Sampling
-	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Has(loadgen.ExactOutput) && !g.Server.Pooling()
+	if api := g.Server.API(); api.Stops {
+		if s.IgnoreEOS {
+			return fmt.Errorf("argument --ignore-eos: the API of --backend %s has no such member", api.Name)
+		}
+		g.Notes = append(g.Notes, "answers end where the model ends them, and may have fewer tokens than asked for: the "+
+			"API of --backend "+api.Name+" has no ignore_eos")
+	}
+	s.IgnoreEOS = s.IgnoresEOS(&g.Workload, &g.Server)
 	// This is the order in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", g.topP)

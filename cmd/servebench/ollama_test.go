@@ -4,9 +4,12 @@ package main_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -88,4 +91,39 @@ func installOllama(t *testing.T) string {
 		notHad(t, "installing ollama %s: %v\n%s", ollamaVersion, err, out)
 	}
 	return program
+}
+
+// ownAPI loads Ollama by its own API. It has to count the tokens that it counts for OpenAI's, and to say when it loads
+// the model.
+func (s servebench) ownAPI(t *testing.T, url string) {
+	const prompts = 40
+	load := func(t *testing.T, backend, path string, more ...string) *results {
+		return s.run(t, append([]string{"--backend", backend, "--endpoint", path, "--base-url", url, "--model", modelName,
+			"--num-prompts", strconv.Itoa(prompts), "--max-concurrency", "4", "--temperature", "0"}, more...)...)
+	}
+	want := load(t, "openai-chat", chatPath).block()
+	for _, path := range []string{"/api/chat", "/api/generate"} {
+		t.Run(path, func(t *testing.T) {
+			r := load(t, "ollama", path)
+			for _, got := range []counts{r.block(), r.stream.counts, r.file.counts()} {
+				if got != want || got.output != prompts*outputLen {
+					t.Errorf("%+v, want %+v as by OpenAI's API", got, want)
+				}
+			}
+			if whole := load(t, "ollama", path, "--extra-body", `{"stream": false, "max_tokens": 16}`).stream.counts; whole != want {
+				t.Errorf("not streamed: %+v, want %+v", whole, want)
+			}
+		})
+	}
+	reply, err := http.Post(url+"/api/generate", "application/json", strings.NewReader(`{"model": "`+modelName+`", "keep_alive": 0}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	cold := exec.CommandContext(t.Context(), string(s), "run", "--backend", "ollama", "--base-url", url, "--model", modelName,
+		"--tokenizer", "stub-32000", "--num-prompts", "2", "--random-input-len", "8", "--random-output-len", "2")
+	out, err := cold.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "waited until the server had loaded its model") {
+		t.Errorf("%v: no word about the load of the model in\n%s", err, out)
+	}
 }

@@ -21,7 +21,9 @@ import (
 func TestServers(t *testing.T) {
 	program := buildServebench(t)
 	t.Run("ollama", func(t *testing.T) {
-		program.load(t, peer{url: startOllama(t, fetched(t, "OLLAMA")), model: modelName})
+		url := startOllama(t, fetched(t, "OLLAMA"))
+		program.load(t, peer{url: url, model: modelName})
+		program.ownAPI(t, url)
 	})
 	t.Run("LiteLLM", func(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", proxyKey)

@@ -54,7 +54,7 @@ func TestTypos(t *testing.T) {
 			got.WriteString(line)
 		case strings.HasPrefix(line, "$ "):
 			typed := strings.NewReplacer("URL", url, "HOST", host, "PORT", port).Replace(strings.TrimPrefix(line, "$ "))
-			said := strings.NewReplacer(url, "URL", host+":"+port, "HOST:PORT", "--port "+port, "--port PORT", dir, "DIR").Replace(saysTo(t, dir, typed))
+			said := strings.NewReplacer(url, "URL", host+":"+port, "HOST:PORT", "--port "+port, "--port PORT", dir, "DIR").Replace(unlisted(saysTo(t, dir, typed)))
 			got.WriteString(line + said)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api/completions"
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/messages"
+	"github.com/servebench/servebench/loadgen/api/ollama"
 	"github.com/servebench/servebench/loadgen/api/pooling"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/api/responses"
@@ -51,12 +52,19 @@ type API struct {
 	Media Media
 	// Tools says that it takes tools, and messages with all their parts.
 	Tools bool
+	// Stops says that answers end where the model ends them, since the API has no ignore_eos.
+	Stops bool
 	// Usual says that most servers have it, so that one that lacks it may have the other usual one.
 	Usual bool
 	// Sampling are the members of a body that set how the API chooses tokens; nil means all that vLLM's
 	// client has.
 	Sampling []string
 
+	room room
+}
+
+// A room is what the package of an API does.
+type room struct {
 	encoder func(*request.Body) request.Encoder
 	sender  func(*exchange.Endpoint) engine.Sender
 	inputs  func(*dataset.Turn) int   // nil for what pooling.Inputs counts
@@ -78,43 +86,54 @@ const (
 // All are the APIs: vLLM's in the order of vLLM's client, and then others.
 var All = []*API{
 	{Name: "vllm", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(completions.Form),
-		sender: streamed(completions.Protocol)},
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true,
+		room: room{encoder: encoded(completions.Form), sender: streamed(completions.Protocol)}},
 	{Name: "openai", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true, encoder: encoded(completions.Form),
-		sender: streamed(completions.Protocol)},
+		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true,
+		room: room{encoder: encoded(completions.Form), sender: streamed(completions.Protocol)}},
 	{Name: "openai-chat", Title: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
 		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
 		Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
-		encoder: encoded(chat.Form), sender: streamed(chat.Protocol)},
+		room: room{encoder: encoded(chat.Form), sender: streamed(chat.Protocol)}},
 	{Name: "openai-responses", Title: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
 		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true,
-		encoder: encoded(responses.Form),
-		after:   responses.After, sender: streamed(responses.Protocol)},
+		room: room{encoder: encoded(responses.Form), after: responses.After, sender: streamed(responses.Protocol)}},
 	{Name: "openai-audio", Title: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
 		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
-		Messages: true, Media: Files, OneJSON: true, Counts: true, encoder: audio.Encoder, sender: audio.Sender},
+		Messages: true, Media: Files, OneJSON: true, Counts: true,
+		room: room{encoder: audio.Encoder, sender: audio.Sender}},
 	{Name: "openai-embeddings", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
+		Pooling: true,
+		room:    room{encoder: formed(pooling.Embeddings), sender: pooling.Sender}},
 	{Name: "openai-embeddings-chat", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Templated: true, Messages: true, Media: Parts, encoder: formed(pooling.Chat), sender: pooling.Sender},
+		Pooling: true, Templated: true, Messages: true, Media: Parts,
+		room: room{encoder: formed(pooling.Chat), sender: pooling.Sender}},
 	{Name: "openai-embeddings-clip", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.Clip), sender: pooling.Sender},
+		Pooling: true, Messages: true, Media: Parts,
+		room: room{encoder: formed(pooling.Clip), sender: pooling.Sender}},
 	{Name: "openai-embeddings-vlm2vec", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, Media: Parts, encoder: formed(pooling.VLM2Vec), sender: pooling.Sender},
+		Pooling: true, Messages: true, Media: Parts,
+		room: room{encoder: formed(pooling.VLM2Vec), sender: pooling.Sender}},
 	{Name: "infinity-embeddings", Title: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, encoder: formed(pooling.Infinity), sender: pooling.Sender},
+		Pooling: true, Messages: true,
+		room: room{encoder: formed(pooling.Infinity), sender: pooling.Sender}},
 	{Name: "infinity-embeddings-clip", Title: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
-		Pooling: true, Messages: true, Media: Parts, fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip),
-		sender: pooling.Sender},
+		Pooling: true, Messages: true, Media: Parts,
+		room: room{fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip), sender: pooling.Sender}},
 	{Name: "vllm-pooling", Title: "vLLM Pooling API", Endpoint: "/pooling", Suffixes: []string{"pooling"},
-		Pooling: true, encoder: formed(pooling.Pooling), sender: pooling.Sender},
+		Pooling: true,
+		room:    room{encoder: formed(pooling.Pooling), sender: pooling.Sender}},
 	{Name: "vllm-rerank", Title: "vLLM score API", Endpoint: "/v1/rerank", Suffixes: []string{"rerank"},
-		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank),
-		sender: pooling.Sender},
+		Pooling: true, Messages: true,
+		room: room{inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank), sender: pooling.Sender}},
 	{Name: "anthropic", Title: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
 		Templated: true, Bound: "max_tokens", Messages: true, Media: Parts, Tools: true, OneJSON: true,
-		Sampling: []string{"temperature", "top_p", "top_k"}, encoder: messages.Encoder, sender: messages.Sender},
+		Sampling: []string{"temperature", "top_p", "top_k"},
+		room:     room{encoder: messages.Encoder, sender: messages.Sender}},
+	{Name: "ollama", Title: "Ollama's API", Endpoint: ollama.Paths[0], Suffixes: ollama.Paths, Templated: true,
+		Bound: "num_predict", Messages: true, Media: Parts, Tools: true, OneJSON: true, Stops: true,
+		Sampling: ollama.Sampling,
+		room:     room{encoder: ollama.Encoder, sender: ollama.Sender}},
 }
 
 const (
@@ -184,40 +203,40 @@ func (b *API) Has(url string) bool {
 
 // Encoder returns what makes bodies with the settings of body, of which it takes what its
 // API has.
-func (b *API) Encoder(body request.Body) request.Encoder { return b.encoder(&body) }
+func (b *API) Encoder(body request.Body) request.Encoder { return b.room.encoder(&body) }
 
 // Stores reports whether servers can keep answers, so that later turns need not repeat them.
-func (b *API) Stores() bool { return b.after != nil }
+func (b *API) Stores() bool { return b.room.after != nil }
 
 // After makes the body that sends only what turn adds to the answer before it, to a server that has kept that answer.
 // answer is an Answer of package exchange, and the API Stores answers.
 func (b *API) After(body *request.Body, turn *dataset.Turn, answer json.RawMessage) ([]byte, error) {
-	return b.after(body, turn, answer)
+	return b.room.after(body, turn, answer)
 }
 
 // Sender returns what sends requests to an endpoint of the API.
-func (b *API) Sender(to *exchange.Endpoint) engine.Sender { return b.sender(to) }
+func (b *API) Sender(to *exchange.Endpoint) engine.Sender { return b.room.sender(to) }
 
 // Inputs is how many sequences a request to a Pooling API asks for; 0 for other APIs.
 func (b *API) Inputs(turn *dataset.Turn) int {
 	switch {
 	case !b.Pooling:
 		return 0
-	case b.inputs != nil:
-		return b.inputs(turn)
+	case b.room.inputs != nil:
+		return b.room.inputs(turn)
 	}
 	return pooling.Inputs(turn)
 }
 
 // Picky reports whether Fits refuses some turns.
-func (b *API) Picky() bool { return b.fits != nil }
+func (b *API) Picky() bool { return b.room.fits != nil }
 
 // Fits says why the API cannot take a turn; nil if it can, as far as is known before its body is made.
 func (b *API) Fits(turn *dataset.Turn) error {
-	if b.fits == nil {
+	if b.room.fits == nil {
 		return nil
 	}
-	return b.fits(turn)
+	return b.room.fits(turn)
 }
 
 // formed makes the bodies of a pooling API.

@@ -29,6 +29,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/embeddings"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/messages"
+	"github.com/servebench/servebench/loadgen/sim/ollama"
 	"github.com/servebench/servebench/loadgen/sim/responses"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
@@ -170,6 +171,9 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
 	s.mux.Handle("POST /v1/responses", &responses.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
 	s.mux.Handle("POST /v1/messages", &messages.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
+	own := &ollama.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
+	s.mux.Handle("POST /api/chat", own)
+	s.mux.Handle("POST /api/generate", own)
 	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
 	s.mux.Handle("POST /v1/audio/transcriptions", speech)
 	s.mux.Handle("POST /v1/audio/translations", speech)

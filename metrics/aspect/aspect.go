@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/held"
 	"github.com/servebench/servebench/metrics/aspect/late"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/loading"
 	"github.com/servebench/servebench/metrics/aspect/pace"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
@@ -44,6 +45,7 @@ var all = []*metrics.Kind{
 	held.Kind,
 	late.Kind,
 	lengths.Kind,
+	loading.Kind,
 	pace.Kind,
 	processes.Kind,
 	prompts.Kind,

@@ -150,6 +150,7 @@ var serverFields = []Field{
 	{"queue_ms", "server_queue_ms", number(func(r *Record) **float64 { return &r.Server.QueueMS })},
 	{"ttft_ms", "server_ttft_ms", number(func(r *Record) **float64 { return &r.Server.TTFTMS })},
 	{"generation_ms", "", number(func(r *Record) **float64 { return &r.Server.GenerationMS })},
+	{"load_ms", "server_load_ms", number(func(r *Record) **float64 { return &r.Server.LoadMS })},
 	{"mean_itl_ms", "", number(func(r *Record) **float64 { return &r.Server.MeanITLMS })},
 }
 

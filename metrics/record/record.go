@@ -257,10 +257,11 @@ func (p *Payload) Add(other *Payload) {
 	}
 }
 
-// ServerTimes are what a server reports about one request in the "metrics" object of its answer;
-// vLLM does so with --enable-per-request-metrics. They are milliseconds, exactly as the server
-// wrote them. A nil field is missing.
+// ServerTimes are what a server reports about one request: vLLM in the "metrics" object of its answer, with
+// --enable-per-request-metrics, exactly as it wrote them; Ollama at the end of each answer. They are milliseconds.
+// A nil field is missing.
 type ServerTimes struct {
+	LoadMS  *float64 // until its model was loaded, before the queue
 	QueueMS *float64 // time in the engine's queue, until it was scheduled
 	TTFTMS  *float64 // from then until the first token
 

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/aspect/lengths"
+	"github.com/servebench/servebench/metrics/aspect/loading"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/prompts"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
@@ -47,6 +48,7 @@ func (j *judge) notes() []string {
 		metrics.Counted(again.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
 	n.kept(prompts.Check(j.Summary))
 	n.text(prompts.Note(j.Summary))
+	n.text(loading.Note(j.Summary))
 	n.kept(lengths.Check(j.Summary))
 	n.text(counts.Note(j.Summary))
 	lost := counts.Of(j.Summary)

@@ -84,6 +84,7 @@ type CallPart struct {
 	ID        string // of the call; empty in later parts, except from some servers
 	Name      string
 	Arguments string
+	Whole     bool // it is a whole call, and no part of the one before
 }
 
 // A call is what its parts make.
@@ -124,6 +125,9 @@ func (k *Kept) message(api *Protocol) (list []pyjson.Object) {
 // of is the call that the part goes on with; nil if it begins one. Some servers give no index, and
 // some give all calls the same.
 func (part *CallPart) of(all []*call, numbered map[int]*call) (c *call) {
+	if part.Whole {
+		return nil
+	}
 	if part.Index != nil {
 		c = numbered[*part.Index]
 	} else if len(all) > 0 {

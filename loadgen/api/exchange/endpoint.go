@@ -95,7 +95,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 			s.answer = &Kept{reasoning: o.Reasoning}
 		}
 		defer s.end(req.KeepText || req.KeepAnswer)
-		if err := refusal.Document(reply.Response, &s.body); err != nil {
+		if err := refusal.Document(reply.Response, &s.body, s.api.Type); err != nil {
 			return err
 		}
 		err := s.chunksTo(ctx, yield)

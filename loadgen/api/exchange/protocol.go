@@ -17,6 +17,8 @@ type Protocol struct {
 	// Failure is where the error of an event is; nil if the event is the error.
 	Failure func(event []byte) []byte
 
+	// Type is the media type of its streams; empty for an event stream.
+	Type string
 	// Marked says that [DONE] ends an answer, and not an event of the API.
 	Marked bool
 	// Empty and Cut are what failures of answers say: one without output, and one without an end.

@@ -31,7 +31,7 @@ func (s *said) add(p *Piece, tokens *record.Tokens) {
 	if !p.Chunk {
 		s.older.take(u)
 	}
-	if !p.Output {
+	if !p.Output || p.Last {
 		s.usage.take(u)
 		return
 	}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"mime"
 	"net/http"
@@ -13,8 +14,9 @@ import (
 
 // readWhole sends req and reads an answer that is not streamed.
 func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record) error {
+	stream := cmp.Or(o.Protocol.Type, "text/event-stream")
 	return o.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
-		if kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "text/event-stream" {
+		if kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == stream {
 			return record.Failf(record.Malformed, "the server streams the answer, although the request asks for one that "+
 				"is not streamed")
 		}

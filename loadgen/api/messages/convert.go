@@ -1,12 +1,12 @@
 package messages
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -160,11 +160,8 @@ func blocks(content any) (any, error) {
 // rawImage is a part with an image in the request as a block, without parsing its data. It is nil for any
 // other part.
 func rawImage(part json.RawMessage) any {
-	text, ok := bytes.CutPrefix(part, []byte(`{"type": "image_url", "image_url": {"url": "data:`))
-	kind, text, isData := bytes.Cut(text, []byte(";base64,"))
-	data, whole := bytes.CutSuffix(text, []byte(`"}}`))
-	if !ok || !isData || !whole || bytes.ContainsAny(kind, `"\\`) || bytes.IndexByte(data, '"') >= 0 ||
-		bytes.IndexByte(data, '\\') >= 0 {
+	kind, data, ok := request.ImageIn(part)
+	if !ok {
 		return nil
 	}
 	return json.RawMessage(slices.Concat([]byte(`{"type": "image", "source": {"type": "base64", "media_type": "`), kind,

@@ -25,10 +25,10 @@ import (
 const maxRefusal = 64 << 10
 
 // Document says why reply, of status 200, is not a stream of chunks, with the message in its body; nil
-// if it is a stream.
-func Document(reply *http.Response, body io.Reader) error {
+// if it is a stream. stream is the media type of streams, empty for an event stream.
+func Document(reply *http.Response, body io.Reader, stream string) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
-	if !isDocument(kind) {
+	if kind == stream || !isDocument(kind) {
 		return nil
 	}
 	text := readText(body)

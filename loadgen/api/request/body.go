@@ -28,6 +28,7 @@ type Form struct {
 // PlainText and Drop are our extensions.
 type Body struct {
 	Model       string // as the API names it
+	Path        string // of the endpoint, for an API with several
 	Form        *Form  // what its API has for it
 	Store       bool   // have the server of the Responses API keep its answers
 	IgnoreEOS   bool

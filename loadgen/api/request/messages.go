@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,4 +113,16 @@ func joinedText(parts []any) (string, error) {
 		texts[i] = said
 	}
 	return strings.Join(texts, "\n"), nil
+}
+
+// ImageIn is the image in a part of a message, if it is in the request: its media type, and its bytes in base64.
+// It parses nothing, so that it costs little for a large image. It is not ok for any other part.
+func ImageIn(part json.RawMessage) (kind, data []byte, ok bool) {
+	text, isImage := bytes.CutPrefix(part, []byte(`{"type": "image_url", "image_url": {"url": "data:`))
+	kind, text, isData := bytes.Cut(text, []byte(";base64,"))
+	data, whole := bytes.CutSuffix(text, []byte(`"}}`))
+	if !isImage || !isData || !whole || bytes.ContainsAny(kind, `"\\`) || bytes.ContainsAny(data, `"\`) {
+		return nil, nil, false
+	}
+	return kind, data, true
 }

@@ -59,5 +59,5 @@ func calls(raw []byte) []exchange.CallPart {
 	if json.Unmarshal(raw, &item) != nil || item.ID == "" {
 		return nil
 	}
-	return []exchange.CallPart{{ID: item.ID, Name: item.Name, Arguments: item.Arguments}}
+	return []exchange.CallPart{{ID: item.ID, Name: item.Name, Arguments: item.Arguments, Whole: true}}
 }

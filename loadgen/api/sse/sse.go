@@ -1,4 +1,4 @@
-// Package sse splits a stream of server-sent events. It knows no API.
+// Package sse splits a stream of server-sent events, or of lines of JSON. It knows no API.
 package sse
 
 import (
@@ -28,7 +28,7 @@ var errEventTooLong = errors.New("an event is longer than 8 MiB")
 type Event struct {
 	Name         []byte // from its event: line, empty without one
 	Data         []byte // its data lines, joined by line feeds
-	Whole        bool   // ended by a blank line, not by the end of the stream
+	Whole        bool   // ended by a blank line, or its line's end; not by the end of the stream
 	More         bool   // the same read brought bytes of what follows
 	wire.Arrival        // of the end of its last data line
 }
@@ -37,6 +37,9 @@ type Event struct {
 type Rules struct {
 	Joins bool // as the standard has them, apart from their ends
 	Bare  bool // it fails streams with comments
+	// Lines says that each line is an event, as in newline-delimited JSON (application/x-ndjson). That client
+	// reads none of these.
+	Lines bool
 }
 
 // A Reader splits a stream of server-sent events, as the WHATWG HTML standard, section 9.2,
@@ -140,6 +143,10 @@ func (r *Reader) Next() (Event, error) {
 				return r.event(false), nil
 			}
 			return Event{}, err
+		}
+		if lo < hi && r.rules.Lines {
+			r.datum(r.text.buf[lo:hi], hi)
+			return r.event(hi < r.text.pos), nil
 		}
 		if lo < hi {
 			r.field(lo, hi)

@@ -25,7 +25,7 @@ const (
 	// Write lasts until its last byte was written, or until the answer began if that was earlier.
 	// It includes earlier attempts.
 	Write
-	ServerQueue // in the engine's queue, until it was scheduled
+	ServerQueue // in the server until it was scheduled: its model was loaded, and it waited in the engine's queue
 	Prefill     // from then until the engine had the first token
 	// Network is the rest until the first chunk: network and front end, both ways. It may be
 	// negative.
@@ -120,12 +120,13 @@ func told(r *record.Record) (queue, prefill, generation time.Duration, told bool
 		return 0, 0, 0, false
 	}
 	queue, one := span(r.Server.QueueMS)
+	load, _ := span(r.Server.LoadMS)
 	prefill, two := span(r.Server.TTFTMS)
 	generation, three := span(r.Server.GenerationMS)
 	if !r.Answer.Unstreamed {
 		generation, three = 0, true
 	}
-	return queue, prefill, generation, one && two && three
+	return load + queue, prefill, generation, one && two && three
 }
 
 // span is a number of milliseconds as a time; false for nil, and for what no request takes.

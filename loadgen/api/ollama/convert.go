@@ -1,0 +1,138 @@
+package ollama
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen/api/request"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// converted are the messages of a chat as Ollama has them.
+func converted(chat []any) ([]any, error) {
+	called := map[any]any{} // the names of functions, by the ids of calls
+	all := make([]any, len(chat))
+	for i, m := range chat {
+		object, ok := m.(pyjson.Object)
+		if !ok {
+			return nil, fmt.Errorf("message %d is no object", i+1)
+		}
+		message, err := convert(object, called)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+		all[i] = message
+	}
+	return all, nil
+}
+
+// convert is a message as Ollama has it. called has the calls of earlier messages, and gets the calls of this one.
+func convert(given pyjson.Object, called map[any]any) (pyjson.Object, error) {
+	role, _ := given.Get("role")
+	content, _ := given.Get("content")
+	text, images, err := split(content)
+	if err != nil {
+		return nil, err
+	}
+	message := pyjson.Object{{Key: "role", Value: role}, {Key: "content", Value: text}}
+	if images != nil {
+		message.Set("images", images)
+	}
+	if thought, _ := given.Get("reasoning"); thought != nil && thought != "" {
+		message.Set("thinking", thought)
+	}
+	if calls := callsIn(given, called); calls != nil {
+		message.Set("tool_calls", calls)
+	}
+	if id, there := given.Get("tool_call_id"); there {
+		if name := called[id]; name != nil {
+			message.Set("tool_name", name)
+		}
+	}
+	return message, nil
+}
+
+// split is a content as a text, whose parts become lines, and its images in base64.
+func split(content any) (text string, images []any, err error) {
+	parts, isList := content.([]any)
+	if !isList {
+		text, _ = content.(string)
+		return text, nil, nil
+	}
+	var lines []string
+	for _, part := range parts {
+		if raw, isRaw := part.(json.RawMessage); isRaw {
+			if _, data, ok := request.ImageIn(raw); ok {
+				images = append(images, string(data))
+				continue
+			}
+			part, _ = pyjson.Parse(string(raw)) // a part is JSON
+		}
+		object, _ := part.(pyjson.Object)
+		switch kind, _ := object.Get("type"); kind {
+		case "text":
+			line, _ := object.Get("text")
+			said, _ := line.(string)
+			lines = append(lines, said)
+		case "image_url":
+			data, err := dataOf(object)
+			if err != nil {
+				return "", nil, err
+			}
+			images = append(images, data)
+		default:
+			return "", nil, fmt.Errorf("the API of Ollama takes text and images, but no %v", kind)
+		}
+	}
+	return strings.Join(lines, "\n"), images, nil
+}
+
+// dataOf is the image of a part, in base64.
+func dataOf(part pyjson.Object) (string, error) {
+	given, _ := part.Get("image_url")
+	if named, ok := given.(pyjson.Object); ok {
+		given, _ = named.Get("url")
+	}
+	url, _ := given.(string)
+	_, data, isData := strings.Cut(url, ";base64,")
+	if !strings.HasPrefix(url, "data:") || !isData {
+		return "", fmt.Errorf("the API of Ollama takes images in the request, and %.80q is elsewhere", url)
+	}
+	return data, nil
+}
+
+// callsIn are the calls of an assistant's message, with their arguments as objects. It notes them in called.
+func callsIn(message pyjson.Object, called map[any]any) (calls []any) {
+	given, _ := message.Get("tool_calls")
+	list, _ := given.([]any)
+	for _, c := range list {
+		object, _ := c.(pyjson.Object)
+		id, _ := object.Get("id")
+		function, _ := object.Get("function")
+		named, _ := function.(pyjson.Object)
+		name, _ := named.Get("name")
+		arguments, _ := named.Get("arguments")
+		called[id] = name
+		calls = append(calls, pyjson.Object{{Key: "function", Value: pyjson.Object{
+			{Key: "name", Value: name}, {Key: "arguments", Value: input(arguments)},
+		}}})
+	}
+	return calls
+}
+
+// input are the arguments of a call as an object. Arguments that are none, such as cut ones, become a member, so that
+// the prompt has their tokens.
+func input(arguments any) pyjson.Object {
+	text, isText := arguments.(string)
+	if isText {
+		arguments, _ = pyjson.Parse(text) // nil if it is no JSON
+	}
+	switch object, ok := arguments.(pyjson.Object); {
+	case ok:
+		return object
+	case text == "":
+		return pyjson.Object{}
+	}
+	return pyjson.Object{{Key: "arguments", Value: text}}
+}
