@@ -69,6 +69,8 @@ func kinds() []*kind {
 		{name: "weka", traits: CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
 			turns: wekaTurns},
 		{name: "azure", traits: CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns, turns: azureTurns},
+		{name: "otel", traits: CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
+			turns: otelTurns},
 		{name: "sessions", traits: Fileless | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes | OwnAnswers,
 			turns: syntheticTurns, shorter: leaveOutLong},
 	}

@@ -98,6 +98,10 @@ func azureTurns(_ *Workload, text bool, o dataset.Options) opener {
 	return sessions.Azure{Options: o, Text: text}
 }
 
+func otelTurns(_ *Workload, text bool, o dataset.Options) opener {
+	return sessions.OTel{Options: o, Text: text}
+}
+
 func syntheticTurns(w *Workload, text bool, o dataset.Options) opener {
 	made := w.Sessions.Synthetic
 	made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = o, text, text, w.Live(), w.Sessions.MaxModelLen

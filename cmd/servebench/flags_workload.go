@@ -33,7 +33,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 		"or file of hf. For --dataset-name file it is what servebench dataset printed")
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000,
 		"`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its "+
-			"order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
+			"order, and is the default for file, conversations, multi_turn, mooncake, weka, azure and otel")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len",
 		"`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")

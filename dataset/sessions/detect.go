@@ -52,6 +52,9 @@ func detect(r io.Reader) (Guess, error) {
 		return Guess{}, errors.New("the file is empty")
 	case text[0] != '{' && text[0] != '[':
 		return detectTable(string(text))
+	case text[0] == '{' && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte(`"resourceSpans"`)):
+		// This object may be the whole file, of any size.
+		return Guess{"otel", `the first object has "resourceSpans"`}, nil
 	}
 	dec := json.NewDecoder(pyjson.Strict(io.MultiReader(bytes.NewReader(text), r)))
 	where := "the first object"
@@ -104,7 +107,7 @@ var formats = []format{
 	{false, []string{"filetype"}, "", "recipes of vLLM's benchmarks/multi_turn"},
 	{false, []string{"v", "k", "run"}, "file", "It is the record stream of a run"},
 	{false, []string{"id", "requests:["}, "weka", ""},
-	{false, []string{"spans:["}, "", "spans of OpenTelemetry"},
+	{false, []string{"spans:["}, "", "spans of OpenTelemetry, but not in the form of OTLP"},
 	{false, []string{"conversations:["}, "", "SGLang's agentic traces"},
 	{false, []string{"chat_id", "parent_chat_id"}, "", "Bailian's traces"},
 	{false, []string{"session_id", `turns:[{"messages"`}, "", "AIPerf's DAG files"},

@@ -17,6 +17,7 @@ func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
 		{"testdata/mooncake-delta.jsonl", "mooncake", `the first object has "messages". speed_bench has such lines, too, but is a folder`},
 		{"testdata/weka-tricky.json", "weka", `the first object has "id" and "requests"`},
 		{"testdata/azure-2023.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
+		{"testdata/otel-agents.jsonl", "otel", `the first object has "resourceSpans"`},
 		{"testdata/azure-2024.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
 	} {
 		g, err := Detect(row.file)
@@ -49,7 +50,7 @@ func TestUnknownFilesAreNotGuessed(t *testing.T) {
 		`{"a":1}`: "the first object has fields of no known format: say what the file is with --dataset-name",
 		`{"session_id":"a","turns":[ {"messages":[]}]}`: `the first object has "session_id" and "turns": these are AIPerf's DAG files, which are not read yet`,
 		`{"filetype":"generate_conversations"}`:         `the first object has "filetype": these are recipes of vLLM's benchmarks/multi_turn, which are not read yet`,
-		`{"spans":[]}`:                                  `the first object has "spans": these are spans of OpenTelemetry, which are not read yet`,
+		`{"spans":[]}`:                                  `the first object has "spans": these are spans of OpenTelemetry, but not in the form of OTLP, which are not read yet`,
 		`{"chat_id":1,"parent_chat_id":-1}`:             `the first object has "chat_id" and "parent_chat_id": these are Bailian's traces, which are not read yet`,
 		"Shall I compare thee":                          "neither JSON nor a table whose columns are known: say what the file is with --dataset-name, such as sonnet for lines of text",
 	} {

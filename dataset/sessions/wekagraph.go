@@ -17,9 +17,7 @@ type wekaGraph struct {
 	made    prompts
 	alone   bool // no sub-agents
 
-	turns  []dataset.Turn
-	at     []time.Duration // of the turns
-	ends   []time.Duration // of their recorded answers
+	graph
 	agents int
 	path   []int
 	count  wekaCount
@@ -57,7 +55,7 @@ func (g *wekaGraph) build() ([]dataset.Turn, error) {
 	if len(g.turns) == 0 {
 		return nil, &wekaError{err: errors.New("a session without requests")}
 	}
-	g.times()
+	g.count.early = g.times(slices.Min(g.at))
 	g.made.share(g.turns)
 	return g.turns, nil
 }
@@ -156,25 +154,6 @@ func (g *wekaGraph) request(r *wekaRequest, agent *wekaAgent, at time.Duration) 
 	})
 	turn.Tail = g.made.add(r.HashIDs, r.In, agent.last)
 	agent.last, agent.began = len(g.turns), true
-	g.turns = append(g.turns, turn)
-	g.at = append(g.at, at)
-	g.ends = append(g.ends, plus(at, dataset.Seconds(turn.Took)))
+	g.add(turn, at)
 	return nil
-}
-
-// times sets the times of the turns, from the first one on, and the gaps.
-func (g *wekaGraph) times() {
-	zero := slices.Min(g.at)
-	for i := range g.turns {
-		turn := &g.turns[i]
-		ready := zero
-		for _, wait := range turn.Waits {
-			ready = max(ready, g.ends[wait.Turn])
-		}
-		if g.at[i] < ready {
-			g.count.early++
-		}
-		turn.At = new(seconds(g.at[i] - zero))
-		turn.Gap = seconds(max(0, g.at[i]-ready))
-	}
 }
