@@ -23,3 +23,11 @@ func Seconds(s float64) time.Duration {
 	}
 	return math.MaxInt64
 }
+
+// Plus is the sum of two times, or the longest possible one.
+func Plus(a, b time.Duration) time.Duration {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return math.MaxInt64
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/draw"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/lora"
@@ -151,7 +152,7 @@ func TestASessionAsksForOneAdapter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := adapted(t)
 		p.Workload.Dataset, p.Workload.NumPrompts = "sessions", 12
-		of := func(n float64) sessions.Dist { return sessions.Dist{First: n} }
+		of := func(n float64) draw.Dist { return draw.Dist{First: n} }
 		p.Workload.Sessions = Sessions{Synthetic: sessions.Synthetic{Turns: of(3), First: of(8), Input: of(4), Output: of(2)}}
 		p.Workload.Adapters.InTurn = true
 		var got assignments

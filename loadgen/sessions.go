@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/dataset/sessions"
 )
 
@@ -216,7 +217,7 @@ func (t *target) reuse() func(*dataset.Conversation, int) int {
 	if !several {
 		return nil
 	}
-	return (&sessions.Reuse{Live: d.Live()}).Next
+	return (&reuse.Cache{Live: d.Live()}).Next
 }
 
 // untimed reports whether a plan asks for times that the workload does not have.

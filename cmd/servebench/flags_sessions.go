@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/dataset/draw"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
@@ -105,9 +106,9 @@ type syntheticFlags struct{ *options }
 func (g *syntheticFlags) define(f *argv.Flags) {
 	s := &g.Workload.Sessions.Synthetic
 	*s = sessions.Synthetic{Systems: 1, Growth: 1}
-	dist := func(to *sessions.Dist, name, usual, usage string) {
-		*to, _ = sessions.ParseDist(usual)
-		f.Var(argv.Parsed(to, "", sessions.ParseDist), name, "`DIST` "+usage+" (default "+usual+")")
+	dist := func(to *draw.Dist, name, usual, usage string) {
+		*to, _ = draw.ParseDist(usual)
+		f.Var(argv.Parsed(to, "", draw.ParseDist), name, "`DIST` "+usage+" (default "+usual+")")
 	}
 	dist(&s.Turns, "session-turns", "5", "turns of a session. All DIST are numbers, or distributions such as "+
 		"uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")

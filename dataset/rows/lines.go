@@ -53,3 +53,17 @@ func Lines[T any](name string, r io.Reader) iter.Seq2[Line[T], error] {
 func Present(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""`
 }
+
+// A Name is an id in a file: a text, or a number as it is written. An empty one is no id.
+type Name string
+
+// UnmarshalJSON reads a text, a number or null.
+func (n *Name) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(n))
+	}
+	var number json.Number
+	err := json.Unmarshal(raw, &number)
+	*n = Name(number)
+	return err
+}

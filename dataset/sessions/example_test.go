@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/dataset/sessions"
 )
 
@@ -31,7 +32,7 @@ func Example() {
 		}
 		fmt.Println(c.ID, "starts after", *c.Due, "s and has", len(c.Turns), "turns")
 	}
-	use, err := sessions.UseOf(source, nil)
+	use, err := reuse.UseOf(source, nil)
 	fmt.Println("a prefix cache has", use.Reusable, "of", use.Prompts, "tokens", err)
 	// Output:
 	// 2 sessions

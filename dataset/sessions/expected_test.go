@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/reuse"
 )
 
 // An expansion is what a sample expands to, worked out by hand.
@@ -85,6 +86,11 @@ func pull(t *testing.T, source dataset.Source) (list []*dataset.Conversation) {
 		list = append(list, c)
 	}
 	return list
+}
+
+// only is a source of one conversation.
+func only(c *dataset.Conversation) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) { yield(c, nil) }
 }
 
 // A place is where a request is.
@@ -266,7 +272,7 @@ func checkTimes(t *testing.T, want *expansion, names map[string]place) {
 		for name, at := range due {
 			place := names[name]
 			if capped {
-				for c := range dataset.GapCap(of(place.c), time.Minute, nil) {
+				for c := range dataset.GapCap(only(place.c), time.Minute, nil) {
 					place.c = c
 				}
 			}
@@ -303,7 +309,7 @@ func checkCache(t *testing.T, want *expansion, names map[string]place) {
 	slices.SortStableFunc(order, func(a, b string) int {
 		return cmp.Compare(dueOf(names[a], "absolute", 1), dueOf(names[b], "absolute", 1))
 	})
-	reuse := Reuse{BlockSize: want.IdealCache.BlockSize}
+	reuse := reuse.Cache{BlockSize: want.IdealCache.BlockSize}
 	looked, hits := 0, 0
 	for _, name := range order {
 		at := names[name]

@@ -18,7 +18,7 @@ type graph struct {
 func (g *graph) add(turn dataset.Turn, at time.Duration) {
 	g.turns = append(g.turns, turn)
 	g.at = append(g.at, at)
-	g.ends = append(g.ends, plus(at, dataset.Seconds(turn.Took)))
+	g.ends = append(g.ends, dataset.Plus(at, dataset.Seconds(turn.Took)))
 }
 
 // times sets the times of the turns, which count from zero, and the gaps. It returns how many turns

@@ -102,5 +102,5 @@ func (r *mooncakeRow) times(last time.Duration) (at, gap time.Duration) {
 	if r.Timestamp != nil {
 		return dataset.Seconds(*r.Timestamp / 1000), gap
 	}
-	return plus(last, gap), gap
+	return dataset.Plus(last, gap), gap
 }

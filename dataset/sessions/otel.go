@@ -9,6 +9,7 @@ import (
 	"unique"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/otlp"
 )
 
 // OTel replays spans of OpenTelemetry's conventions for GenAI, as JSON of OTLP: one document, or one
@@ -42,7 +43,7 @@ func (d OTel) Open() (dataset.Source, int, error) {
 // read reads a file, which must stay open for the source.
 func (d OTel) read(file io.ReaderAt) (dataset.Source, int, error) {
 	scan := newOTelScan()
-	if err := d.spans(file, scan.span); err != nil {
+	if err := otlp.Spans(file, d.Path, scan.span); err != nil {
 		return nil, 0, err
 	}
 	trace := otelTrace{d: &d, file: file, scan: scan}
@@ -66,7 +67,7 @@ func (d OTel) read(file io.ReaderAt) (dataset.Source, int, error) {
 
 // An otelChat is what is kept of the span of a chat. Times are nanoseconds since 1970.
 type otelChat struct {
-	at         otelPlace
+	at         otlp.Place
 	start, end int64
 	id, parent otelID
 	session    unique.Handle[otelName]
@@ -136,13 +137,13 @@ func (t *otelTrace) session(number int) (*dataset.Conversation, error) {
 	g := newOTelTree(chats, t.scan, &made)
 	for i := range chats {
 		chat := &chats[i]
-		span, err := chat.at.span(t.file)
+		span, err := chat.at.Span(t.file)
 		var r otelRequest
 		if err == nil {
-			r, err = span.request()
+			r, err = requestOf(&span)
 		}
 		if err != nil {
-			return nil, t.d.fault(t.file, chat.at.after, err)
+			return nil, chat.at.Fault(t.file, t.d.Path, err)
 		}
 		turn := t.turn(&r)
 		turn.Agent, turn.Took = g.agent(i), seconds(time.Duration(chat.end-chat.start))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/dataset/otlp"
 )
 
 // An otelPart is a part of a message in the GenAI conventions.
@@ -46,13 +48,13 @@ type otelTexts struct {
 var errNoMessages = errors.New("not a list of messages with parts")
 
 // texts are the texts of a span. Without messages to send it has none.
-func (s *otelSpan) texts() (t otelTexts, err error) {
+func textsOf(s *otlp.Span) (t otelTexts, err error) {
 	read := func(name string, into any) bool {
-		value := s.content(name)
+		value := s.Content(name)
 		if value == nil || err != nil {
 			return false
 		}
-		err = json.Unmarshal(value.plain(), into)
+		err = json.Unmarshal(value.JSON(), into)
 		return err == nil
 	}
 	type wire struct {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"unique"
+
+	"github.com/servebench/servebench/dataset/otlp"
 )
 
 // An otelID is a hash of the ids of a span and its trace; 0 is none.
@@ -63,14 +65,14 @@ func newOTelScan() *otelScan {
 }
 
 // operation is what a span does, by the names of today and before.
-func (s *otelSpan) operation() string { return s.text("gen_ai.operation.name", "llm.request.type") }
+func operation(s *otlp.Span) string { return s.Text("gen_ai.operation.name", "llm.request.type") }
 
 // span takes in a span.
-func (s *otelScan) span(span *otelSpan, at otelPlace) (err error) {
+func (s *otelScan) span(span *otlp.Span, at otlp.Place) (err error) {
 	node := otelNode{parent: otelIDOf(span.Trace, span.Parent)}
 	id := otelIDOf(span.Trace, span.ID)
 	session := s.named(span)
-	switch operation := span.operation(); operation {
+	switch operation := operation(span); operation {
 	case "":
 	case "chat", "text_completion", "generate_content", "completion":
 		kept, err := s.chat(span, session, at)
@@ -81,12 +83,12 @@ func (s *otelScan) span(span *otelSpan, at otelPlace) (err error) {
 			node.kind = otelRequested
 		}
 	case "invoke_agent", "create_agent":
-		node.kind, node.name = otelAgent, s.number(cmp.Or(span.text("gen_ai.agent.name", "gen_ai.agent.id"), "agent"))
+		node.kind, node.name = otelAgent, s.number(cmp.Or(span.Text("gen_ai.agent.name", "gen_ai.agent.id"), "agent"))
 	case "embeddings", "embedding":
 		s.count.embedded++
 	default:
 		node.kind = otelStep
-		if start, _, err := span.times(); err == nil && operation == "execute_tool" {
+		if start, _, err := span.Times(); err == nil && operation == "execute_tool" {
 			s.tools = append(s.tools, otelTool{session, start})
 		}
 	}
@@ -97,8 +99,8 @@ func (s *otelScan) span(span *otelSpan, at otelPlace) (err error) {
 }
 
 // named is the session that a span names. It learns which conversation the trace is of.
-func (s *otelScan) named(span *otelSpan) unique.Handle[otelName] {
-	of := otelName{span.text("gen_ai.conversation.id"), string(span.Trace)}
+func (s *otelScan) named(span *otlp.Span) unique.Handle[otelName] {
+	of := otelName{span.Text("gen_ai.conversation.id"), string(span.Trace)}
 	if id := of.conversation; id != "" {
 		if known, ok := s.traces[of.trace]; ok && known != id {
 			id = ""
@@ -119,15 +121,15 @@ func (s *otelScan) number(name string) int32 {
 }
 
 // chat takes in the span of a chat, and reports whether it is one that is sent.
-func (s *otelScan) chat(span *otelSpan, session unique.Handle[otelName], at otelPlace) (kept bool, err error) {
+func (s *otelScan) chat(span *otlp.Span, session unique.Handle[otelName], at otlp.Place) (kept bool, err error) {
 	if span.Trace == "" {
 		return false, errors.New(`no "traceId"`)
 	}
-	start, end, err := span.times()
+	start, end, err := span.Times()
 	if err != nil {
 		return false, err
 	}
-	r, err := span.request()
+	r, err := requestOf(span)
 	if err != nil {
 		return false, err
 	}
@@ -136,7 +138,7 @@ func (s *otelScan) chat(span *otelSpan, session unique.Handle[otelName], at otel
 	case s.nodes[otelIDOf(span.Trace, span.ID)].kind == otelRequested:
 		s.count.twice++
 		return true, nil
-	case span.failed() && r.out < 1:
+	case span.Failed() && r.out < 1:
 		s.count.failed++
 		return false, nil
 	case r.in < 1 && r.texts.sent == nil:
@@ -151,7 +153,7 @@ func (s *otelScan) chat(span *otelSpan, session unique.Handle[otelName], at otel
 			*flag.count++
 		}
 	}
-	if model := span.text("gen_ai.request.model", "llm.request.model"); model != "" {
+	if model := span.Text("gen_ai.request.model", "llm.request.model"); model != "" {
 		s.count.models[model] = true
 	}
 	s.chats = append(s.chats, otelChat{at: at, start: start, end: end, session: session,
@@ -169,7 +171,7 @@ type otelRequest struct {
 }
 
 // request is what the span of a chat sends and asks for.
-func (s *otelSpan) request() (r otelRequest, err error) {
+func requestOf(s *otlp.Span) (r otelRequest, err error) {
 	created := 0
 	for _, row := range []struct {
 		into  *int
@@ -180,7 +182,7 @@ func (s *otelSpan) request() (r otelRequest, err error) {
 		{&r.cached, []string{"gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"}},
 		{&created, []string{"gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"}},
 	} {
-		if *row.into, err = s.count(row.names...); err != nil {
+		if *row.into, err = s.Count(row.names...); err != nil {
 			return r, err
 		}
 	}
@@ -191,11 +193,11 @@ func (s *otelSpan) request() (r otelRequest, err error) {
 		r.added = true
 	}
 	if r.out < 0 {
-		if r.most, err = s.count("gen_ai.request.max_tokens", "llm.request.max_tokens"); err != nil {
+		if r.most, err = s.Count("gen_ai.request.max_tokens", "llm.request.max_tokens"); err != nil {
 			return r, err
 		}
 	}
-	if r.texts, err = s.texts(); err != nil {
+	if r.texts, err = textsOf(s); err != nil {
 		r.texts, r.cut = otelTexts{}, true
 	}
 	return r, nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/draw"
 )
 
 // Random makes sessions of random tokens, as the Rust client of vLLM does with --multi-turn and its
@@ -148,7 +149,7 @@ func (r *random) text(n int, what string, key ...int) string {
 	if n == 0 {
 		return ""
 	}
-	rng := keyed(r.Seed, what, key...)
+	rng := draw.Keyed(r.Seed, what, key...)
 	at := int(rng.Random() * float64(len(r.allowed)))
 	next := func() int {
 		id := r.allowed[at%len(r.allowed)]
@@ -165,14 +166,14 @@ func (r *random) text(n int, what string, key ...int) string {
 // length draws around n, as dataset.RangeRatio has it.
 func (r *random) length(n int, ratio float64, what string, key ...int) int {
 	low, high := math.Floor(float64(n)*(1-ratio)), math.Ceil(float64(n)*(1+ratio))
-	rng := keyed(r.Seed, what, key...)
+	rng := draw.Keyed(r.Seed, what, key...)
 	return max(1, int(low)+int(rng.Random()*(high-low+1)))
 }
 
 // session makes session number i.
 func (r *random) session(i int) (*dataset.Conversation, error) {
 	c := &dataset.Conversation{ID: r.IDPrefix + strconv.Itoa(i)}
-	rng := keyed(r.Seed, "turns", i)
+	rng := draw.Keyed(r.Seed, "turns", i)
 	turns := r.MinTurns + int(rng.Random()*float64(r.MaxTurns-r.MinTurns+1))
 	shared := ""
 	if r.shares() {

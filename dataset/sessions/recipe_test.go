@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/reuse"
 )
 
 // A recipe is a workload that is too large to write out, and five of its requests.
@@ -107,7 +108,7 @@ func TestSessionsOfARecipeAreStreamed(t *testing.T) {
 				t.Errorf("turn %d of %s is %+v, want %+v", pick.Turn, c.ID, turn, pick)
 			}
 			if pick.Shared != nil {
-				reuse := Reuse{BlockSize: 1}
+				reuse := reuse.Cache{BlockSize: 1}
 				last := c.Turns[pick.Turn-1]
 				answered := dataset.Conversation{Turns: []dataset.Turn{{Blocks: last.Blocks[:len(last.Blocks)+1]}, *turn}}
 				reuse.Next(&answered, 0)

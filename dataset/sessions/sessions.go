@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // notice tells people something about the file, if they listen.
@@ -77,14 +78,6 @@ func contents(file io.ReaderAt) (string, error) {
 // seconds is d as a dataset has it: the float64 nearest to it.
 func seconds(d time.Duration) float64 { return float64(d) / 1e9 }
 
-// plus is the sum of two times, or the longest possible one.
-func plus(a, b time.Duration) time.Duration {
-	if sum := a + b; sum >= a {
-		return sum
-	}
-	return math.MaxInt64
-}
-
 // maxTime is the first whole second that a time.Duration does not reach.
 const maxTime = math.MaxInt64/1_000_000_000 + 1
 
@@ -96,19 +89,8 @@ const mustFit = "must be at least 1 and below 2²⁸"
 // fits reports whether a prompt or an answer can have n tokens.
 func fits(n int) bool { return n >= 1 && n < maxLen }
 
-// A name is an id in a file: a text, or a number as it is written. An empty one is no id.
-type name string
-
-// UnmarshalJSON reads a text, a number or null.
-func (n *name) UnmarshalJSON(raw []byte) error {
-	if raw[0] == '"' {
-		return json.Unmarshal(raw, (*string)(n))
-	}
-	var number json.Number
-	err := json.Unmarshal(raw, &number)
-	*n = name(number)
-	return err
-}
+// A name is an id in a file.
+type name = rows.Name
 
 // asked is a text as the only message of a user.
 func asked(text string) json.RawMessage {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/draw"
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
@@ -26,21 +27,21 @@ type Synthetic struct {
 	Live bool
 	Chat bool // with Live: the endpoint takes messages
 
-	Turns  Dist    // requests of the main agent
-	First  Dist    // tokens of the first prompt, without the system prompt
-	Input  Dist    // tokens that each later turn adds
-	Growth float64 // each turn after the second adds so many times the tokens; 0: 1
-	Output Dist    // tokens to ask for
-	Gap    Dist    // seconds that a person thinks from an answer to the next turn
+	Turns  draw.Dist // requests of the main agent
+	First  draw.Dist // tokens of the first prompt, without the system prompt
+	Input  draw.Dist // tokens that each later turn adds
+	Growth float64   // each turn after the second adds so many times the tokens; 0: 1
+	Output draw.Dist // tokens to ask for
+	Gap    draw.Dist // seconds that a person thinks from an answer to the next turn
 
-	Systems    int     // kinds of system prompts
-	System     Dist    // tokens of each kind
-	SystemBias float64 // kind k of 1, 2, … is k^SystemBias times less likely than the first
+	Systems    int       // kinds of system prompts
+	System     draw.Dist // tokens of each kind
+	SystemBias float64   // kind k of 1, 2, … is k^SystemBias times less likely than the first
 
-	AgentShare float64 // share of turns, the last ones not counted, that start sub-agents
-	Agents     Dist    // sub-agents that such a turn starts
-	AgentTurns Dist    // requests of a sub-agent
-	ToolGap    Dist    // seconds before turns of sub-agents, and before a turn that waits for them
+	AgentShare float64   // share of turns, the last ones not counted, that start sub-agents
+	Agents     draw.Dist // sub-agents that such a turn starts
+	AgentTurns draw.Dist // requests of a sub-agent
+	ToolGap    draw.Dist // seconds before turns of sub-agents, and before a turn that waits for them
 
 	MaxModelLen int // a chain ends before a turn that exceeds so many tokens with its answer; 0: never
 }
@@ -70,13 +71,13 @@ func (d Synthetic) Open() (dataset.Source, int, error) {
 func (d *Synthetic) check() error {
 	for _, field := range []struct {
 		name string
-		dist Dist
+		dist draw.Dist
 	}{
 		{"turns", d.Turns}, {"first prompt", d.First}, {"input", d.Input}, {"output", d.Output}, {"gap", d.Gap},
 		{"system prompt", d.System},
 		{"agents", d.Agents}, {"agents' turns", d.AgentTurns}, {"tool gap", d.ToolGap},
 	} {
-		if err := field.dist.check(); err != nil {
+		if err := field.dist.Check(); err != nil {
 			return fmt.Errorf("%s: %w", field.name, err)
 		}
 	}
@@ -129,10 +130,10 @@ func (s *synthetic) session(i int) (*dataset.Conversation, error) {
 			break
 		}
 		joins = nil
-		if k == main.turns-1 || keyed(s.Seed, "fan-out", i, k).Random() >= s.AgentShare {
+		if k == main.turns-1 || draw.Keyed(s.Seed, "fan-out", i, k).Random() >= s.AgentShare {
 			continue
 		}
-		for range s.Agents.whole(keyed(s.Seed, "agents", i, k), 0) {
+		for range s.Agents.Whole(draw.Keyed(s.Seed, "agents", i, k), 0) {
 			agents++
 			sub := s.agent(i, agents, s.AgentTurns)
 			sub.name, sub.last = "agent-"+strconv.Itoa(agents), main.last
@@ -160,16 +161,16 @@ func (s *synthetic) session(i int) (*dataset.Conversation, error) {
 }
 
 // agent is an agent of a session that has sent nothing yet.
-func (s *synthetic) agent(session, number int, turns Dist) agent {
-	a := agent{session: session, number: number, turns: turns.whole(keyed(s.Seed, "turns", session, number), 1)}
+func (s *synthetic) agent(session, number int, turns draw.Dist) agent {
+	a := agent{session: session, number: number, turns: turns.Whole(draw.Keyed(s.Seed, "turns", session, number), 1)}
 	a.blocks = make([]dataset.Block, 0, min(2*a.turns+1, 1<<16))
 	if s.Systems == 0 {
 		return a
 	}
-	at := keyed(s.Seed, "kind", session).Random() * s.shares[s.Systems-1]
+	at := draw.Keyed(s.Seed, "kind", session).Random() * s.shares[s.Systems-1]
 	kind := min(sort.Search(s.Systems, func(k int) bool { return s.shares[k] > at }), s.Systems-1)
 	sub := min(number, 1) // sub-agents have system prompts other than the main agent's
-	a.add(keyed(s.Seed, "system", kind, sub).state, s.System.whole(keyed(s.Seed, "system tokens", kind, sub), 0))
+	a.add(draw.Keyed(s.Seed, "system", kind, sub).State, s.System.Whole(draw.Keyed(s.Seed, "system tokens", kind, sub), 0))
 	return a
 }
 
@@ -187,31 +188,31 @@ func (s *synthetic) add(c *dataset.Conversation, a *agent, k int, joins []int) b
 	key := []int{a.session, a.number, k}
 	switch {
 	case k == 0:
-		a.added = float64(s.First.whole(keyed(s.Seed, "first", key...), 1))
+		a.added = float64(s.First.Whole(draw.Keyed(s.Seed, "first", key...), 1))
 	case k > 1 && s.Growth != 1:
 		a.added = min(a.added*s.Growth, math.MaxInt32)
 	}
 	tokens := int(a.added)
 	if k > 0 && (k == 1 || s.Growth == 1) {
-		tokens = s.Input.whole(keyed(s.Seed, "input", key...), 1)
+		tokens = s.Input.Whole(draw.Keyed(s.Seed, "input", key...), 1)
 		a.added = float64(tokens)
 	}
-	turn := dataset.Turn{OutputLen: s.Output.whole(keyed(s.Seed, "output", key...), 1), Agent: a.name,
+	turn := dataset.Turn{OutputLen: s.Output.Whole(draw.Keyed(s.Seed, "output", key...), 1), Agent: a.name,
 		Waits: []dataset.Wait{}}
 	turn.PromptLen = a.tokens + tokens
 	if limit := s.MaxModelLen; limit > 0 && turn.PromptLen+turn.OutputLen > limit || turn.PromptLen > math.MaxInt32 {
 		return false
 	}
-	a.add(keyed(s.Seed, "prompt", key...).state, tokens)
+	a.add(draw.Keyed(s.Seed, "prompt", key...).State, tokens)
 	turn.Blocks = a.blocks[:len(a.blocks):len(a.blocks)]
-	a.add(keyed(s.Seed, "answer", key...).state, turn.OutputLen)
+	a.add(draw.Keyed(s.Seed, "answer", key...).State, turn.OutputLen)
 	gap := s.Gap
 	if turn.Tool = a.number > 0 || len(joins) > 0; turn.Tool {
 		gap = s.ToolGap
 	}
 	if k > 0 || a.number > 0 {
 		turn.Waits = append(turn.Waits, dataset.Wait{Turn: a.last, History: s.history(k)})
-		turn.Gap = gap.draw(keyed(s.Seed, "gap", key...))
+		turn.Gap = gap.Draw(draw.Keyed(s.Seed, "gap", key...))
 	}
 	for _, join := range joins {
 		turn.Waits = append(turn.Waits, dataset.Wait{Turn: join, History: dataset.Nothing})

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/draw"
 )
 
-func dist(text string) Dist {
-	d, err := ParseDist(text)
+func dist(text string) draw.Dist {
+	d, err := draw.ParseDist(text)
 	if err != nil {
 		panic(err)
 	}
@@ -187,11 +188,11 @@ func TestDistributionsAreReadAndWritten(t *testing.T) {
 		"lognormal:sigma=0.6,mean=500,max=4000": "lognormal:mean=500,sigma=0.6,max=4000", "zipf:alpha=1.5": "zipf:alpha=1.5",
 		"poisson:mean=4,min=1": "poisson:mean=4,min=1", "exponential:mean=2.5": "exponential:mean=2.5", "normal:mean=5,sigma=0": "normal:mean=5,sigma=0",
 	} {
-		d, err := ParseDist(text)
+		d, err := draw.ParseDist(text)
 		if err != nil || d.String() != want {
 			t.Errorf("%s became %s, %v", text, d, err)
 		}
-		if again, err := ParseDist(d.String()); err != nil || again != d {
+		if again, err := draw.ParseDist(d.String()); err != nil || again != d {
 			t.Errorf("%s became %+v, %v", d, again, err)
 		}
 	}
@@ -213,7 +214,7 @@ func TestDistributionsAreReadAndWritten(t *testing.T) {
 		if text == "-3" {
 			shown = "constant:value=-3"
 		}
-		if _, err := ParseDist(text); err == nil || err.Error() != fmt.Sprintf("distribution %q: %s", shown, want) {
+		if _, err := draw.ParseDist(text); err == nil || err.Error() != fmt.Sprintf("distribution %q: %s", shown, want) {
 			t.Errorf("%s: error %v", text, err)
 		}
 	}
@@ -238,7 +239,7 @@ func TestDrawsHaveTheirMeans(t *testing.T) {
 		const n = 20000
 		d, sum := dist(row.text), 0.0
 		for i := range n {
-			x := d.draw(keyed(1, "test", i))
+			x := d.Draw(draw.Keyed(1, "test", i))
 			if x < 0 || d.Max != 0 && x > d.Max || x < d.Min {
 				t.Fatalf("%s drew %v", row.text, x)
 			}
@@ -250,7 +251,7 @@ func TestDrawsHaveTheirMeans(t *testing.T) {
 	}
 	counts := map[int]int{}
 	for i := range 9000 {
-		counts[dist("uniform:min=1,max=3").whole(keyed(1, "whole", i), 1)]++
+		counts[dist("uniform:min=1,max=3").Whole(draw.Keyed(1, "whole", i), 1)]++
 	}
 	for k := 1; k <= 3; k++ {
 		if math.Abs(float64(counts[k])-3000) > 6*math.Sqrt(2000) {

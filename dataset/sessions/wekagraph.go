@@ -84,7 +84,7 @@ func (g *wekaGraph) walk(list []wekaRequest, agent *wekaAgent, zero time.Duratio
 			return fmt.Errorf(`"t" is %v: must be at least 0 and below %v`, *r.T, float64(maxTime))
 		}
 		var err error
-		if at := plus(zero, dataset.Seconds(*r.T)); r.spawns() {
+		if at := dataset.Plus(zero, dataset.Seconds(*r.T)); r.spawns() {
 			err = g.spawn(r, agent, zero, at)
 		} else {
 			err = g.request(r, agent, at)

@@ -1,4 +1,4 @@
-package sessions
+package reuse
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ type request struct {
 	c    *dataset.Conversation
 	turn int
 	at   time.Duration // from the start of the trace
-	ends time.Duration // when the recorded answer ends, At if that is not known
+	ends time.Duration // when the recorded answer ends, at if that is not known
 }
 
 // inOrder yields the requests of src in the order of the recording, on its own clock: at their times,
@@ -75,13 +75,13 @@ func recorded(c *dataset.Conversation, starts time.Duration) []request {
 		}
 		switch {
 		case turn.At == nil:
-			at = plus(ready, dataset.Seconds(turn.Gap))
+			at = dataset.Plus(ready, dataset.Seconds(turn.Gap))
 		case c.Due == nil:
-			at = max(at, plus(starts, dataset.Seconds(*turn.At)))
+			at = max(at, dataset.Plus(starts, dataset.Seconds(*turn.At)))
 		default:
 			at = max(at, dataset.Seconds(*turn.At))
 		}
-		list[i] = request{c, i, at, plus(at, dataset.Seconds(turn.Took))}
+		list[i] = request{c, i, at, dataset.Plus(at, dataset.Seconds(turn.Took))}
 	}
 	slices.SortStableFunc(list, func(a, b request) int { return cmp.Compare(a.at, b.at) })
 	return list
@@ -112,7 +112,7 @@ func (h *byTime) Pop() any {
 	return last
 }
 
-// A CacheUse is what a prefix cache would have of the prompts of a dataset. See Reuse.
+// A CacheUse is what a prefix cache would have of the prompts of a dataset. See Cache.
 type CacheUse struct {
 	Prompts  int           // tokens in all prompts
 	Reusable int           // tokens that a cache without limit would have; −1 if that is not known
@@ -124,7 +124,7 @@ type CacheUse struct {
 // least recently used. The requests come in the order of the recording.
 func UseOf(src dataset.Source, sizes []int) (CacheUse, error) {
 	var use CacheUse
-	var reuse Reuse
+	var reuse Cache
 	caches := make([]lru, len(sizes))
 	for i, size := range sizes {
 		caches[i] = lru{size: size, known: map[uint64]*list.Element{}}

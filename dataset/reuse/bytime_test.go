@@ -1,14 +1,16 @@
-package sessions
+package reuse
 
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
 )
 
 // order is the requests of a source as inOrder yields them, in words.
@@ -107,10 +109,10 @@ func TestUseOfTextsKnowsTheirHistory(t *testing.T) {
 
 // A spawn that goes on from its parent's prompt has an array with it.
 func TestAgentsShareTheirBlocks(t *testing.T) {
-	source, _, err := weka("f").read(strings.NewReader(`{"block_size": 4, "requests": [
+	source, _, err := sessions.Weka{Options: dataset.Options{Path: written(t, `{"block_size": 4, "requests": [
 		{"t": 0, "in": 9, "out": 1, "hash_ids": [1, 2]},
 		{"t": 1, "type": "subagent", "requests": [{"t": 1, "in": 12, "out": 1, "hash_ids": [1, 2, 3]}]},
-		{"t": 2, "in": 13, "out": 1, "hash_ids": [1, 2, 4]}]}`))
+		{"t": 2, "in": 13, "out": 1, "hash_ids": [1, 2, 4]}]}`), VocabSize: 1000, Seed: 7}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,4 +128,26 @@ func TestAgentsShareTheirBlocks(t *testing.T) {
 	if turns[1].Blocks[2] == turns[2].Blocks[2] {
 		t.Error("the prompts of the agents end alike")
 	}
+}
+
+// written is a file with a text.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "f.jsonl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// pull is what a source yields.
+func pull(t *testing.T, source dataset.Source) (list []*dataset.Conversation) {
+	t.Helper()
+	for c, err := range source {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	return list
 }

@@ -1,4 +1,8 @@
-package sessions
+// Package otlp reads spans of OpenTelemetry from the JSON of OTLP.
+//
+// A file is one document, or one a line, as the Collector's file exporter writes them. Spans are read one after the
+// other, since a document may be large, and a Place finds one again.
+package otlp
 
 import (
 	"bytes"
@@ -14,48 +18,48 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// An otelSpan is a span as the JSON of OTLP has it.
-type otelSpan struct {
-	Trace      name            `json:"traceId"`
-	ID         name            `json:"spanId"`
-	Parent     name            `json:"parentSpanId"`
-	Start      name            `json:"startTimeUnixNano"`
-	End        name            `json:"endTimeUnixNano"`
-	Attributes []otelAttribute `json:"attributes"`
+// An Span is a span as the JSON of OTLP has it.
+type Span struct {
+	Trace      rows.Name   `json:"traceId"`
+	ID         rows.Name   `json:"spanId"`
+	Parent     rows.Name   `json:"parentSpanId"`
+	Start      rows.Name   `json:"startTimeUnixNano"`
+	End        rows.Name   `json:"endTimeUnixNano"`
+	Attributes []Attribute `json:"attributes"`
 	Events     []struct {
-		Name       string          `json:"name"`
-		Attributes []otelAttribute `json:"attributes"`
+		Name       string      `json:"name"`
+		Attributes []Attribute `json:"attributes"`
 	} `json:"events"`
 	Status struct {
-		Code name `json:"code"`
+		Code rows.Name `json:"code"`
 	} `json:"status"`
 }
 
-// An otelAttribute is a value with its name.
-type otelAttribute struct {
-	Key   string    `json:"key"`
-	Value otelValue `json:"value"`
+// An Attribute is a value with its name.
+type Attribute struct {
+	Key   string `json:"key"`
+	Value Value  `json:"value"`
 }
 
-// An otelValue has one of its fields.
-type otelValue struct {
+// An Value has one of its fields.
+type Value struct {
 	Text   *string         `json:"stringValue"`
-	Int    name            `json:"intValue"`
+	Int    rows.Name       `json:"intValue"`
 	Double json.RawMessage `json:"doubleValue"`
 	Bool   json.RawMessage `json:"boolValue"`
 	Array  *struct {
-		Values []otelValue `json:"values"`
+		Values []Value `json:"values"`
 	} `json:"arrayValue"`
 	List *struct {
-		Values []otelAttribute `json:"values"`
+		Values []Attribute `json:"values"`
 	} `json:"kvlistValue"`
 }
 
-// otelDetails is the event that has the texts of a request if the attributes have none.
-const otelDetails = "gen_ai.client.inference.operation.details"
+// details is the event that has the texts of a request if the attributes have none.
+const details = "gen_ai.client.inference.operation.details"
 
 // attribute is the first attribute that has one of the names, in their order; nil if there is none.
-func (s *otelSpan) attribute(names ...string) (value *otelValue, found string) {
+func (s *Span) attribute(names ...string) (value *Value, found string) {
 	for _, name := range names {
 		for i := range s.Attributes {
 			if a := &s.Attributes[i]; a.Key == name {
@@ -66,14 +70,14 @@ func (s *otelSpan) attribute(names ...string) (value *otelValue, found string) {
 	return nil, ""
 }
 
-// content is the attribute of that name, of the span or of its event with details; nil if there is none.
-func (s *otelSpan) content(name string) *otelValue {
+// Content is the attribute of that name, of the span or of its event with details; nil if there is none.
+func (s *Span) Content(name string) *Value {
 	if value, _ := s.attribute(name); value != nil {
 		return value
 	}
 	for i := range s.Events {
-		if e := &s.Events[i]; e.Name == otelDetails {
-			if value, _ := (&otelSpan{Attributes: e.Attributes}).attribute(name); value != nil {
+		if e := &s.Events[i]; e.Name == details {
+			if value, _ := (&Span{Attributes: e.Attributes}).attribute(name); value != nil {
 				return value
 			}
 		}
@@ -81,16 +85,16 @@ func (s *otelSpan) content(name string) *otelValue {
 	return nil
 }
 
-// text is the first text under one of the names, or empty.
-func (s *otelSpan) text(names ...string) string {
+// Text is the first text under one of the names, or empty.
+func (s *Span) Text(names ...string) string {
 	if value, _ := s.attribute(names...); value != nil {
 		return value.scalar()
 	}
 	return ""
 }
 
-// count is the first number of tokens under one of the names; −1 without one.
-func (s *otelSpan) count(names ...string) (int, error) {
+// Count is the first number of tokens under one of the names; −1 without one.
+func (s *Span) Count(names ...string) (int, error) {
 	value, name := s.attribute(names...)
 	if value == nil || value.scalar() == "" {
 		return -1, nil
@@ -102,11 +106,11 @@ func (s *otelSpan) count(names ...string) (int, error) {
 	return int(n), nil
 }
 
-// times are the start and the end, in nanoseconds since 1970.
-func (s *otelSpan) times() (start, end int64, err error) {
+// Times are the start and the end, in nanoseconds since 1970.
+func (s *Span) Times() (start, end int64, err error) {
 	for _, field := range []struct {
 		name string
-		text name
+		text rows.Name
 		into *int64
 	}{{"startTimeUnixNano", s.Start, &start}, {"endTimeUnixNano", s.End, &end}} {
 		if field.text == "" {
@@ -122,11 +126,11 @@ func (s *otelSpan) times() (start, end int64, err error) {
 	return start, end, nil
 }
 
-// failed reports whether the span says that it is an error.
-func (s *otelSpan) failed() bool { return s.Status.Code == "2" || s.Status.Code == "STATUS_CODE_ERROR" }
+// Failed reports whether the span says that it is an error.
+func (s *Span) Failed() bool { return s.Status.Code == "2" || s.Status.Code == "STATUS_CODE_ERROR" }
 
 // scalar is a text or a number as it is written; empty for others.
-func (v *otelValue) scalar() string {
+func (v *Value) scalar() string {
 	switch {
 	case v.Text != nil:
 		return *v.Text
@@ -136,8 +140,8 @@ func (v *otelValue) scalar() string {
 	return string(v.Double)
 }
 
-// plain is the value as plain JSON. A text is taken to be JSON already.
-func (v *otelValue) plain() []byte {
+// JSON is the value as plain JSON. A text is taken to be JSON already.
+func (v *Value) JSON() []byte {
 	if v.Text != nil {
 		return []byte(*v.Text)
 	}
@@ -145,10 +149,10 @@ func (v *otelValue) plain() []byte {
 }
 
 // appendTo appends the value as plain JSON.
-func (v *otelValue) appendTo(text []byte) []byte {
+func (v *Value) appendTo(text []byte) []byte {
 	switch {
 	case v.Text != nil:
-		return append(text, asJSON(*v.Text)...)
+		return append(text, quoted(*v.Text)...)
 	case v.Array != nil:
 		text = append(text, '[')
 		for i := range v.Array.Values {
@@ -159,7 +163,7 @@ func (v *otelValue) appendTo(text []byte) []byte {
 		text = append(text, '{')
 		for i := range v.List.Values {
 			a := &v.List.Values[i]
-			text = append(append(text, asJSON(a.Key)...), ':')
+			text = append(append(text, quoted(a.Key)...), ':')
 			text = append(a.Value.appendTo(text), ',')
 		}
 		return append(bytes.TrimSuffix(text, []byte(",")), '}')
@@ -173,26 +177,35 @@ func (v *otelValue) appendTo(text []byte) []byte {
 	return append(text, "null"...)
 }
 
-// otelPath is where the spans are in a document.
-var otelPath = []string{"resourceSpans", "scopeSpans", "spans"}
+// quoted is a text as JSON.
+func quoted(text string) []byte {
+	raw, _ := json.Marshal(text) // texts have no errors
+	return raw
+}
 
-// An otelReader finds the spans of a file, one after the other, because a document may be large.
-type otelReader struct {
+// maxLen is longer than any model accepts: a longer prompt or answer means a broken file.
+const maxLen = 1 << 28
+
+// levels are where the spans are in a document.
+var levels = []string{"resourceSpans", "scopeSpans", "spans"}
+
+// An reader finds the spans of a file, one after the other, because a document may be large.
+type reader struct {
 	dec    *json.Decoder
 	within *rows.Bounded
 	after  int64 // what it reads now follows this offset
-	found  func(span *otelSpan, at otelPlace) error
+	found  func(span *Span, at Place) error
 }
 
-// An otelPlace is where a span is in its file: so many bytes after an offset, with the white space and
+// An Place is where a span is in its file: so many bytes after an offset, with the white space and
 // the comma before it.
-type otelPlace struct {
+type Place struct {
 	after int64
 	size  int32
 }
 
-// span is the span at a place that is known to have one.
-func (at otelPlace) span(file io.ReaderAt) (span otelSpan, err error) {
+// Span is the span at a place that is known to have one.
+func (at Place) Span(file io.ReaderAt) (span Span, err error) {
 	text := make([]byte, at.size)
 	if _, err := file.ReadAt(text, at.after); err != nil && err != io.EOF {
 		return span, err
@@ -201,47 +214,52 @@ func (at otelPlace) span(file io.ReaderAt) (span otelSpan, err error) {
 	return span, err
 }
 
-// spans calls found for each span of the documents in a file. An error names the file and the line.
-func (d OTel) spans(file io.ReaderAt, found func(span *otelSpan, at otelPlace) error) error {
+// Spans calls found for each span of the documents in a file. An error names the file by name, and the line.
+func Spans(file io.ReaderAt, name string, found func(span *Span, at Place) error) error {
 	within := rows.Bound(pyjson.Strict(io.NewSectionReader(file, 0, math.MaxInt64)))
-	r := otelReader{dec: json.NewDecoder(within), within: within, found: found}
+	r := reader{dec: json.NewDecoder(within), within: within, found: found}
 	for {
 		err := r.begin('{', "not a JSON object")
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = r.object(otelPath)
+			err = r.object(levels)
 		}
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return d.fault(file, r.after, err)
+			return fault(file, name, r.after, err)
 		}
 	}
 }
 
+// Fault adds the file and the line to an error about the span at a place.
+func (at Place) Fault(file io.ReaderAt, name string, err error) error {
+	return fault(file, name, at.after, err)
+}
+
 // fault adds the file and the line to an error about what follows an offset.
-func (d OTel) fault(file io.ReaderAt, after int64, err error) error {
+func fault(file io.ReaderAt, name string, after int64, err error) error {
 	var next [1]byte
 	for n := 1; n == 1; after++ { // past the colon after a key
 		if n, _ = file.ReadAt(next[:], after); n == 0 || !bytes.ContainsAny(next[:], " \t\r\n:") {
 			break
 		}
 	}
-	return rows.Array{Name: d.Path, File: io.NewSectionReader(file, 0, math.MaxInt64)}.Fault(after, err)
+	return rows.Array{Name: name, File: io.NewSectionReader(file, 0, math.MaxInt64)}.Fault(after, err)
 }
 
 // token reads a token.
-func (r *otelReader) token() (json.Token, error) {
+func (r *reader) token() (json.Token, error) {
 	r.after = r.dec.InputOffset()
 	r.within.Renew()
 	return r.dec.Token()
 }
 
 // begin reads the beginning of an object or a list; wrong is the error if another value is there.
-func (r *otelReader) begin(delim json.Delim, wrong string) error {
+func (r *reader) begin(delim json.Delim, wrong string) error {
 	token, err := r.token()
 	if err == nil && token != delim {
 		err = errors.New(wrong)
@@ -250,7 +268,7 @@ func (r *otelReader) begin(delim json.Delim, wrong string) error {
 }
 
 // object reads the rest of an object, with the lists in it that path names.
-func (r *otelReader) object(path []string) error {
+func (r *reader) object(path []string) error {
 	for r.dec.More() {
 		key, err := r.token()
 		switch {
@@ -270,7 +288,7 @@ func (r *otelReader) object(path []string) error {
 }
 
 // list reads the list that path begins with.
-func (r *otelReader) list(path []string) error {
+func (r *reader) list(path []string) error {
 	if err := r.begin('[', strconv.Quote(path[0])+" is not a list"); err != nil {
 		return err
 	}
@@ -283,9 +301,9 @@ func (r *otelReader) list(path []string) error {
 		} else {
 			r.after = r.dec.InputOffset()
 			r.within.Renew()
-			var span otelSpan
+			var span Span
 			if err = r.dec.Decode(&span); err == nil {
-				err = r.found(&span, otelPlace{r.after, int32(r.dec.InputOffset() - r.after)})
+				err = r.found(&span, Place{r.after, int32(r.dec.InputOffset() - r.after)})
 			}
 		}
 		if err != nil {

@@ -1,4 +1,5 @@
-package sessions
+// Package reuse tells how many tokens of prompts a prefix cache would have.
+package reuse
 
 import (
 	"container/list"
@@ -8,14 +9,14 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// A Reuse tells how many tokens of each prompt a prefix cache would have. It learns the prompts in
+// A Cache tells how many tokens of each prompt a prefix cache would have. It learns the prompts in
 // the order in which Next gets them, and forgets none: an infinite cache. Without blocks, a prompt
 // begins with its history. If it has none, it may begin as an earlier one does: how many tokens that
 // is, is then estimated by the share of the text. It does not know the answers that are in
 // prompts of blocks: a server that gets recorded answers has not generated them.
 //
 // It is safe for concurrent use. Its zero value is a cache like vLLM's.
-type Reuse struct {
+type Cache struct {
 	BlockSize int  // tokens; only whole blocks are in a cache; 0 means 16, as in vLLM
 	Limit     int  // prompts' blocks to remember; 0 means 8 million, some 300 MB
 	Live      bool // without blocks, the server generated the answers in the history
@@ -34,7 +35,7 @@ const (
 // Next returns how many of the first tokens of turn number i a cache would have: whole blocks, and
 // at least one token is left to compute, since a server needs it for the next one. It returns −1 if
 // it does not know: after more blocks than Limit, or if a prompt in the history has no length.
-func (r *Reuse) Next(c *dataset.Conversation, i int) (tokens int) {
+func (r *Cache) Next(c *dataset.Conversation, i int) (tokens int) {
 	turn := &c.Turns[i]
 	blocks := turn.Blocks != nil || turn.Tail.Tokens > 0
 	if !blocks {
@@ -57,7 +58,7 @@ func (r *Reuse) Next(c *dataset.Conversation, i int) (tokens int) {
 }
 
 // learn learns the prefixes of r.hashes, and returns how many of them were known.
-func (r *Reuse) learn() (known int) {
+func (r *Cache) learn() (known int) {
 	if r.known == nil {
 		r.known = map[uint64]struct{}{}
 	}
@@ -84,7 +85,7 @@ func (r *Reuse) learn() (known int) {
 }
 
 // history is Next for a prompt without blocks.
-func (r *Reuse) history(c *dataset.Conversation, i int) int {
+func (r *Cache) history(c *dataset.Conversation, i int) int {
 	shared := 0
 	for _, wait := range c.WaitsOf(i) {
 		before := &c.Turns[wait.Turn]

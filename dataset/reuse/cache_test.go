@@ -1,4 +1,4 @@
-package sessions
+package reuse
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
 )
 
 // publicTrace names a file in the form of Mooncake's public traces, to check figures with that are
@@ -24,7 +25,7 @@ func TestCacheOfThePublicTrace(t *testing.T) {
 	if path == "" {
 		t.Skip(publicTrace + " names no file")
 	}
-	source, _, err := Mooncake{Options: dataset.Options{Path: path, VocabSize: 1000}}.Open()
+	source, _, err := sessions.Mooncake{Options: dataset.Options{Path: path, VocabSize: 1000}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +68,12 @@ func treeTrace(requests int) (text string, prompts [][]int, sizes []int) {
 // The model is compared with the tokens themselves, looked up 16 at a time.
 func TestCacheIsThatOfTheTokens(t *testing.T) {
 	text, _, sizes := treeTrace(300)
-	source, _, err := Mooncake{Options: dataset.Options{Path: "f.jsonl", VocabSize: 50_000}}.read(strings.NewReader(text))
+	source, _, err := sessions.Mooncake{Options: dataset.Options{Path: written(t, text), VocabSize: 50_000}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := map[uint64]bool{}
-	var reuse Reuse
+	var cache Cache
 	reusable, hits := 0, 0
 	for i, c := range pull(t, source) {
 		turn, err := c.Prompted(0, nil)
@@ -90,7 +91,7 @@ func TestCacheIsThatOfTheTokens(t *testing.T) {
 			}
 			known[key] = true
 		}
-		got := reuse.Next(c, 0)
+		got := cache.Next(c, 0)
 		if got != want {
 			t.Errorf("a cache has %d tokens of prompt %d, want %d", got, i, want)
 		}
@@ -108,7 +109,7 @@ func TestCacheIsThatOfTheTokens(t *testing.T) {
 // A slow cache of a list: what it has is looked up from the end.
 func TestLimitedCacheForgetsWhatWasLeastRecentlyUsed(t *testing.T) {
 	text, prompts, sizes := treeTrace(300)
-	source, _, err := Mooncake{Options: dataset.Options{Path: "f.jsonl", VocabSize: 9}}.read(strings.NewReader(text))
+	source, _, err := sessions.Mooncake{Options: dataset.Options{Path: written(t, text), VocabSize: 9}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,14 +174,14 @@ func TestLimitedCacheForgetsWhatWasLeastRecentlyUsed(t *testing.T) {
 
 func TestReuseSaysWhenItDoesNotKnow(t *testing.T) {
 	text, _, _ := treeTrace(50)
-	source, _, err := Mooncake{Options: dataset.Options{Path: "f.jsonl", VocabSize: 9}}.read(strings.NewReader(text))
+	source, _, err := sessions.Mooncake{Options: dataset.Options{Path: written(t, text), VocabSize: 9}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	reuse := Reuse{Limit: 40}
+	cache := Cache{Limit: 40}
 	unknown := 0
 	for _, c := range pull(t, source) {
-		if reuse.Next(c, 0) < 0 {
+		if cache.Next(c, 0) < 0 {
 			unknown++
 		} else if unknown > 0 {
 			t.Error("it knows again")
@@ -200,7 +201,7 @@ func TestTextsReuseTheirHistory(t *testing.T) {
 		{PromptLen: 41, Waits: []dataset.Wait{{Turn: 0, History: dataset.Everything}}},
 	}}
 	for i, want := range [][2]int{{0, 0}, {32, 48}, {80, 80}, {-1, -1}, {-1, -1}, {0, 0}, {0, 0}, {32, 32}} {
-		recorded, live := Reuse{}, Reuse{Live: true}
+		recorded, live := Cache{}, Cache{Live: true}
 		if got := [2]int{recorded.Next(c, i), live.Next(c, i)}; got != want {
 			t.Errorf("turn %d reuses %v tokens with recorded and live answers, want %v", i, got, want)
 		}
@@ -214,7 +215,7 @@ func TestReuseOfTextsThatBeginAlike(t *testing.T) {
 		prompt := common + strings.Repeat(own+" ", 1000)
 		return &dataset.Conversation{Turns: []dataset.Turn{{Prompt: prompt, PromptLen: 2000, OutputLen: 10}, {Prompt: "more", PromptLen: 2020}}}
 	}
-	r := &Reuse{Live: true}
+	r := &Cache{Live: true}
 	var got []int
 	for _, c := range []*dataset.Conversation{talk("aaaaaa"), talk("bbbbbb"), talk("aaaaaa")} {
 		got = append(got, r.Next(c, 0), r.Next(c, 1))

@@ -1,4 +1,5 @@
-package sessions
+// Package draw has distributions, and draws from them that depend on a key alone.
+package draw
 
 import (
 	"fmt"
@@ -91,14 +92,14 @@ func ParseDist(text string) (Dist, error) {
 			return d, fmt.Errorf("distribution %q: %s needs %s", text, name, key)
 		}
 	}
-	if err := d.check(); err != nil {
+	if err := d.Check(); err != nil {
 		return d, fmt.Errorf("distribution %q: %w", text, err)
 	}
 	return d, nil
 }
 
-// check refuses what cannot be drawn. No draw is negative.
-func (d Dist) check() error {
+// Check refuses what cannot be drawn. No draw is negative.
+func (d Dist) Check() error {
 	switch {
 	case d.Min < 0:
 		return fmt.Errorf("min is %v: must not be negative", d.Min)
@@ -138,8 +139,8 @@ func (d Dist) String() string {
 	return d.Kind + ":" + strings.Join(params, ",")
 }
 
-// draw draws a number that is not negative.
-func (d Dist) draw(r *draws) float64 {
+// Draw draws a number that is not negative.
+func (d Dist) Draw(r *Draws) float64 {
 	x := d.First
 	switch d.Kind {
 	case "uniform":
@@ -162,11 +163,11 @@ func (d Dist) draw(r *draws) float64 {
 	return max(x, d.Min, 0)
 }
 
-// whole draws a whole number, at least least.
-func (d Dist) whole(r *draws, least int) int {
+// Whole draws a whole number, at least least.
+func (d Dist) Whole(r *Draws, least int) int {
 	if d.Kind == "uniform" {
 		low, high := math.Ceil(d.Min), math.Floor(d.Max)
 		return max(least, int(low+math.Floor(r.Random()*(high-low+1))))
 	}
-	return max(least, int(math.Round(min(d.draw(r), math.MaxInt32))))
+	return max(least, int(math.Round(min(d.Draw(r), math.MaxInt32))))
 }
