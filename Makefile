@@ -24,8 +24,8 @@ tools-test: ## run the tests of the programs in tools, except what make house ru
 	$(GO) -C tools test -timeout 20m -count=1 -skip '^TestHouse$$' ./...
 house: ## check what packages may import, their sizes and their exported names
 	$(GO) -C tools test -count=1 -run '^TestHouse$$' ./house
-# Only packages that start goroutines can have races between their own.
-CONCURRENT = $(shell grep -rlE '^\s+go |errgroup|sync\.WaitGroup' --include=*.go --exclude=*_test.go cmd loadgen metrics report dataset | xargs -n1 dirname | sort -u | sed 's|^|./|')
+# Only packages that start goroutines, or share memory between them, can have races between their own.
+CONCURRENT = $(shell grep -rlE '^\s+go |errgroup|sync\.(WaitGroup|Pool)' --include=*.go --exclude=*_test.go cmd loadgen metrics report dataset | xargs -n1 dirname | sort -u | sed 's|^|./|')
 race: ## run the tests with the race detector; needs a C compiler; SHORT=1 runs go test -short where goroutines start
 	$(GO) test -race -shuffle=on $(if $(SHORT),-short) -timeout 60m $(if $(SHORT),$(CONCURRENT),./...)
 N ?= 10

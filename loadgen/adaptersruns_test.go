@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/draw"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/lora"
@@ -153,7 +154,7 @@ func TestASessionAsksForOneAdapter(t *testing.T) {
 		p := adapted(t)
 		p.Workload.Dataset, p.Workload.NumPrompts = "sessions", 12
 		of := func(n float64) draw.Dist { return draw.Dist{First: n} }
-		p.Workload.Sessions = Sessions{Synthetic: sessions.Synthetic{Turns: of(3), First: of(8), Input: of(4), Output: of(2)}}
+		p.Workload.Settings = kinds.Settings{Synthetic: sessions.Synthetic{Turns: of(3), First: of(8), Input: of(4), Output: of(2)}}
 		p.Workload.Adapters.InTurn = true
 		var got assignments
 		if _, err := p.Run(t.Context(), &got); err != nil {

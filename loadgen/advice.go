@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -139,11 +140,11 @@ func (a *Adviser) adviseLength(message string) string {
 	}
 	const long = "prompt and answer are too long for the model: "
 	switch d := &a.Workload; {
-	case d.Sessions.MultiTurn || d.Has(OwnAnswers):
+	case d.Settings.MultiTurn.On || d.Has(kinds.OwnAnswers):
 		return "a session is too long for the model: --max-model-len ends sessions before such a turn"
 	case d.shorter() != "":
 		return long + d.shorter()
-	case d.Has(OutputFlags):
+	case d.Has(kinds.OutputFlags):
 		return long + "lower --output-len, or take shorter prompts"
 	}
 	return long + "take shorter prompts"
@@ -175,11 +176,11 @@ const (
 func (a *Adviser) otherAPI() (flags, kind string) {
 	d, isChat := &a.Workload, a.Server.API().Chat
 	switch {
-	case !isChat && (d.TokenIDs || d.BatchSize > 1):
+	case !isChat && (d.TokenIDs || d.Settings.BatchSize > 1):
 		return "", "chat"
 	case !isChat:
 		return chatFlags, "chat"
-	case d.MultimodalChat || d.Has(Rich):
+	case d.MultimodalChat || d.Has(kinds.Rich):
 		return "", "completions"
 	}
 	return completionsFlags, "completions"

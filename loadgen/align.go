@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 )
 
 // align cuts the prompts of random datasets to length with the server's tokenizer, if the server
@@ -12,7 +13,7 @@ import (
 // Like that client, it asks for the model by the name of --model, whatever the model's name in
 // requests is.
 func (t *target) align(ctx context.Context) error {
-	aligned := t.Workload.Has(Fitted) && !t.Workload.Sessions.MultiTurn
+	aligned := t.Workload.Has(kinds.Fitted) && !t.Workload.Settings.MultiTurn.On
 	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func TestPromptsHaveToFitIntoMemory(t *testing.T) {
 		{"random", 60_000_000, 1 * mib, false, true},
 	} {
 		p := &Plan{Workload: Workload{Dataset: row.dataset, NumPrompts: row.prompts}}
-		p.Workload.Sessions.MultiTurn = row.multi
+		p.Workload.Settings.MultiTurn.On = row.multi
 		err := p.checkMemory(host.Memory{Free: row.free, Limit: "memory.max (0.2 GiB)"}, true)
 		if (err == nil) != row.fits || err != nil && !strings.Contains(err.Error(), "GiB are free under memory.max (0.2 GiB): lower it") {
 			t.Errorf("%+v: %v", row, err)

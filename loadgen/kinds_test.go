@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 )
 
 func TestEachKindOfDatasetCanBeOpened(t *testing.T) {
-	names := Datasets()
-	for i, k := range kinds() {
-		several := Workload{Dataset: k.name}
-		if k.open == nil && k.turns == nil || slices.Index(names, k.name) != i {
-			t.Errorf("%q: it opens nothing, or its name is there twice", k.name)
+	names := kinds.Names(0)
+	for i, k := range kinds.All {
+		several := Workload{Dataset: k.Name}
+		if k.Open == nil && k.Turns == nil || slices.Index(names, k.Name) != i {
+			t.Errorf("%q: it opens nothing, or its name is there twice", k.Name)
 		}
-		if k.open == nil != several.Has(SeveralTurns) {
-			t.Errorf("%s: without sessions of several turns only, it makes prompts of one", k.name)
+		if k.Open == nil != several.Has(kinds.SeveralTurns) {
+			t.Errorf("%s: without sessions of several turns only, it makes prompts of one", k.Name)
 		}
 	}
 }
@@ -31,8 +32,8 @@ func TestWhatADatasetKeepsForAPrompt(t *testing.T) {
 		"lengths of a file":    {Workload{Dataset: "burstgpt", NoOversample: true}, 8},
 		"positions in a file":  {Workload{Dataset: "sharegpt"}, 8},
 		"a file, each once":    {Workload{Dataset: "sharegpt", NoOversample: true}, 0},
-		"sessions of a file":   {Workload{Dataset: "sharegpt", Sessions: Sessions{MultiTurn: true}}, 24},
-		"random sessions":      {Workload{Dataset: "random", Sessions: Sessions{MultiTurn: true}}, 0},
+		"sessions of a file":   {Workload{Dataset: "sharegpt", Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true}}}, 24},
+		"random sessions":      {Workload{Dataset: "random", Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true}}}, 0},
 		"a Source of a caller": {Workload{Dataset: "sharegpt", Source: func(func(*dataset.Conversation, error) bool) {}}, 0},
 	} {
 		if got := test.w.kept(); got != test.want {
@@ -46,10 +47,10 @@ func TestHowToGetShorterPrompts(t *testing.T) {
 		w    Workload
 		want string
 	}{
-		"random":             {Workload{Dataset: "random"}, lowerRandom},
-		"images":             {Workload{Dataset: "random-mm"}, lowerRandom},
-		"random sessions":    {Workload{Dataset: "random", Sessions: Sessions{MultiTurn: true}}, leaveOutLong},
-		"synthetic sessions": {Workload{Dataset: "sessions"}, leaveOutLong},
+		"random":             {Workload{Dataset: "random"}, "lower --random-input-len or --random-output-len"},
+		"images":             {Workload{Dataset: "random-mm"}, "lower --random-input-len or --random-output-len"},
+		"random sessions":    {Workload{Dataset: "random", Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true}}}, kinds.LeaveOutLong},
+		"synthetic sessions": {Workload{Dataset: "sessions"}, kinds.LeaveOutLong},
 		"a trace":            {Workload{Dataset: "mooncake"}, ""},
 	} {
 		if got := test.w.shorter(); got != test.want {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/dataset/kinds"
 )
 
 var (
@@ -31,7 +33,7 @@ func TestThePagesHaveTheDatasets(t *testing.T) {
 			}
 		}
 	}
-	want := append(slices.Clone(Datasets()), "auto")
+	want := append(slices.Clone(kinds.Names(0)), "auto")
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
@@ -80,7 +81,7 @@ func (p *Plan) complete() *Plan {
 		c.Server.Secrets = c.Server.secrets()
 		c.Server.Secrets.AddMembers(c.Sampling.ExtraBody)
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
-		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(CanSendAll) {
+		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(kinds.CanSendAll) {
 			w.NumPrompts = 1000
 		}
 		c.Sampling.IgnoreEOS = c.Sampling.IgnoresEOS(&c.Workload, &c.Server)
@@ -117,8 +118,8 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	if p.Workload.Source == nil && !slices.Contains(Datasets(), p.Workload.Dataset) {
-		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets(), ", "))
+	if p.Workload.Source == nil && !slices.Contains(kinds.Names(0), p.Workload.Dataset) {
+		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(kinds.Names(0), ", "))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+
+	"github.com/servebench/servebench/dataset/kinds"
 )
 
 // prepare finds the model, the tokenizer and the dataset. It sends nothing that counts.
@@ -64,7 +66,7 @@ func (t *target) openWorkload(ctx context.Context) error {
 // first of them, which is encoded before the load, speaks for all.
 func (t *target) fitting() error {
 	api := t.Server.API()
-	if !api.Picky() || t.Workload.Source != nil || t.Workload.Has(Fileless) || t.Endless() {
+	if !api.Picky() || t.Workload.Source != nil || t.Workload.Has(kinds.Fileless) || t.Endless() {
 		return nil
 	}
 	seen := 0

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen/spool"
 )
@@ -56,7 +57,7 @@ func TestARunIsSentAgainFromItsStream(t *testing.T) {
 		first := run(func(p *Plan) {
 			p.Workload.Dataset, p.Workload.NumPrompts, p.Workload.RequestIDPrefix = "random", 5, "x-"
 			p.Workload.Random.InputLen, p.Workload.Random.OutputLen = 12, 4
-			p.Workload.Sessions = Sessions{MultiTurn: true, MinTurns: 3, MaxTurns: 3, Delay: 700 * time.Millisecond, Random: sessions.Random{PerTurnInputLen: 5}}
+			p.Workload.Settings.MultiTurn = kinds.MultiTurn{On: true, Min: 3, Max: 3, Delay: 700 * time.Millisecond, Random: sessions.Random{PerTurnInputLen: 5}}
 			p.Traffic.RequestRate = 2
 			records, err := spool.Open(path, 0o666)
 			if err != nil {
@@ -85,8 +86,7 @@ func TestARunIsSentAgainFromItsStream(t *testing.T) {
 func TestMultiTurnSendsWholeConversationsOfShareGPT(t *testing.T) {
 	for multi, want := range map[bool]int{false: 1, true: 3} {
 		p := &Plan{Server: Server{Tokenizer: "stub-100"}, Workload: Workload{
-			Dataset: "sharegpt", Path: "../dataset/sessions/testdata/sharegpt-conversations.json", NumPrompts: 1, ShareGPTLen: new(9), NoOversample: true,
-			Sessions: Sessions{MultiTurn: multi},
+			Dataset: "sharegpt", Path: "../dataset/sessions/testdata/sharegpt-conversations.json", NumPrompts: 1, NoOversample: true, Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: multi}, ShareGPTLen: new(9)},
 		}}
 		if !multi { // the first questions of the sample are too short
 			path := filepath.Join(t.TempDir(), "long.json")

@@ -29,7 +29,7 @@ func custom(t *testing.T, n int) with {
 	}
 	return func(p *Plan) {
 		p.Workload.Dataset, p.Workload.Path, p.Workload.SkipTemplate, p.Workload.NoOversample = "custom", name, true, true
-		p.Workload.Custom.OutputLen = 256
+		p.Workload.Settings.Custom.OutputLen = 256
 	}
 }
 

@@ -8,30 +8,13 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/reuse"
-	"github.com/servebench/servebench/dataset/sessions"
 )
 
 // Sessions says which sessions a Workload has, and how they are changed before they are sent. The
 // zero value sends a dataset as it is.
 type Sessions struct {
-	// MultiTurn makes random and sharegpt send conversations of several turns.
-	MultiTurn bool
-
-	// MinTurns and MaxTurns bound the turns of random, sharegpt and conversations; 0 means no bound.
-	// random needs both. Delay is the gap before each later turn of random and sharegpt.
-	MinTurns, MaxTurns int
-	Delay              time.Duration
-
-	// MaxModelLen ends a session of random, sharegpt and synthetic ones before the turn that exceeds
-	// so many tokens with its answer; 0 means never.
-	MaxModelLen int
-
-	// Random and Synthetic are the settings of single datasets. Fields that the Workload
-	// has, too, are ignored, such as lengths of random.
-	Random    sessions.Random
-	Synthetic sessions.Synthetic
-
 	// SlotsFlag is the flag that set Traffic.MaxSessions, for remedies; empty is --max-sessions.
 	SlotsFlag string
 
@@ -44,9 +27,6 @@ type Sessions struct {
 
 	// Bust keeps prompts out of prefix caches; empty means nothing does.
 	Bust CacheBust
-
-	// BlockSize is how many tokens a hash id of a trace stands for; 0 means what the format says.
-	BlockSize int
 
 	// Speed divides all times and gaps of the dataset; 0 means 1. From and To cut it by its times,
 	// before Speed does: sessions start from From on and before To, and From is the new zero. 0 cuts
@@ -76,55 +56,7 @@ const (
 // Live reports whether prompts have the server's answers.
 func (w *Workload) Live() bool {
 	return w.Sessions.Answers == Live || w.Sessions.Answers == Stored || w.Sessions.Answers == "" &&
-		!w.Has(OwnAnswers)
-}
-
-func conversationTurns(w *Workload, text bool, o dataset.Options) opener {
-	return sessions.Conversations{Options: o, Chat: text, MaxTurns: w.Sessions.MaxTurns}
-}
-
-func multiTurns(w *Workload, text bool, o dataset.Options) opener {
-	return sessions.MultiTurn{Options: o, Chat: text, Timed: w.SelfTimed}
-}
-
-func mooncakeTurns(w *Workload, text bool, o dataset.Options) opener {
-	return sessions.Mooncake{Options: o, Text: text, BlockSize: w.Sessions.BlockSize}
-}
-
-func wekaTurns(_ *Workload, text bool, o dataset.Options) opener {
-	return sessions.Weka{Options: o, Text: text}
-}
-
-func azureTurns(_ *Workload, text bool, o dataset.Options) opener {
-	return sessions.Azure{Options: o, Text: text}
-}
-
-func otelTurns(_ *Workload, text bool, o dataset.Options) opener {
-	return sessions.OTel{Options: o, Text: text}
-}
-
-func syntheticTurns(w *Workload, text bool, o dataset.Options) opener {
-	made := w.Sessions.Synthetic
-	made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = o, text, text, w.Live(), w.Sessions.MaxModelLen
-	return made
-}
-
-func shareGPTTurns(w *Workload, text bool, o dataset.Options) opener {
-	s := &w.Sessions
-	g := sessions.ShareGPT{Options: o, Chat: text, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns,
-		Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
-	if w.ShareGPTLen != nil {
-		g.OutputLen = *w.ShareGPTLen
-	}
-	return g
-}
-
-func randomTurns(w *Workload, text bool, o dataset.Options) opener {
-	r, s, d := w.Sessions.Random, &w.Sessions, &w.Random
-	r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = o, text, s.MinTurns, s.MaxTurns,
-		s.Delay.Seconds(), s.MaxModelLen
-	r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.InputLen, d.OutputLen, d.PrefixLen, d.Ratio
-	return r
+		!w.Has(kinds.OwnAnswers)
 }
 
 // retime changes the times of an opened dataset as the plan says, and marks its prompts.
@@ -156,7 +88,7 @@ func (w *workload) retime(p *Plan, from tokenizerSource) (err error) {
 		}
 		w.source = dataset.Marked(w.source, p.Workload.Seed, s.Bust == BustSession, counts)
 	}
-	if p.Workload.Has(OwnTimes) {
+	if p.Workload.Has(kinds.OwnTimes) {
 		return w.foresee(s, from)
 	}
 	return nil
@@ -197,7 +129,7 @@ func roughly(d time.Duration) string {
 
 // noun is what the workload's dataset consists of.
 func (w *Workload) noun() string {
-	if w.Sessions.MultiTurn || w.Has(SeveralTurns) {
+	if w.Settings.MultiTurn.On || w.Has(kinds.SeveralTurns) {
 		return "session"
 	}
 	return "prompt"
@@ -208,7 +140,7 @@ func (w *Workload) noun() string {
 func (t *target) reuse() func(*dataset.Conversation, int) int {
 	d := &t.Workload
 	several := d.noun() == "session"
-	if d.Has(Printed) {
+	if d.Has(kinds.Printed) {
 		for c := range t.source {
 			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)
 			break

@@ -46,8 +46,7 @@ func TestTimesOfATraceChangeInOrder(t *testing.T) {
 		`{"timestamp": 6000, "session_id": "c", "input_length": 8, "output_length": 1, "hash_ids": [1]}`,
 		`{"timestamp": 7000, "session_id": "d", "input_length": 8, "output_length": 1, "hash_ids": [1]}`)
 	p := &Plan{Server: Server{SkipTokenizer: true}, Workload: Workload{
-		Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true, NumPrompts: 2,
-		Sessions: Sessions{From: 3 * time.Second, To: 7 * time.Second, GapCap: 5 * time.Second, Speed: 2},
+		Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true, NumPrompts: 2, Sessions: Sessions{From: 3 * time.Second, To: 7 * time.Second, GapCap: 5 * time.Second, Speed: 2},
 	}}
 	all := opened(t, p)
 	if len(all) != 2 || *all[0].Due != 0.5 || *all[1].Due != 1.5 || all[0].Turns[1].Gap != 2.5 {

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/jinja"
-	"github.com/servebench/servebench/dataset/multimodal"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/metrics"
@@ -102,7 +101,7 @@ type Workload struct {
 	Seed int64
 
 	// NumPrompts is the number of prompts, and of sessions if they have several turns. 0 means all of
-	// a dataset that CanSendAll, and 1000 of any other.
+	// a dataset that kinds.CanSendAll, and 1000 of any other.
 	NumPrompts int
 
 	// DisableShuffle keeps the order of the dataset's file.
@@ -115,32 +114,13 @@ type Workload struct {
 	// RequestIDPrefix begins the ids of requests; empty for bench-<8 random hex digits>-.
 	RequestIDPrefix string
 
-	// ShareGPTLen is the number of tokens of each answer of sharegpt; nil for the length of the
-	// recorded answer.
-	ShareGPTLen *int
-
-	// The settings of single datasets. Their Options are ignored; the Workload's count.
-	Random           dataset.Random
-	Custom           dataset.Custom
-	PrefixRepetition dataset.PrefixRepetition
-	Sonnet           dataset.Sonnet
-	SpecBench        dataset.SpecBench
-	SpeedBench       dataset.SpeedBench
-	TimedTrace       dataset.TimedTrace
-	CustomImage      multimodal.CustomImage
-	CustomAudio      multimodal.CustomAudio
-	RandomMM         multimodal.RandomMM // whose Random does not count, either
-
-	// BatchSize is how many prompts of random, or documents of random-rerank, a request has; 0 means 1.
-	BatchSize int
-
-	// NoReranker makes the requests of random-rerank for a model of embeddings: the query is one of the
-	// BatchSize.
-	NoReranker bool
+	// Random are the settings of random, random-mm and random-rerank, and Settings of other datasets. Their
+	// Options are ignored: the Workload's count. So is Settings.Random.
+	Random   dataset.Random
+	Settings kinds.Settings
 
 	// MultimodalChat has datasets with media make the user's message themselves.
 	MultimodalChat bool
-	HF             hf.HF
 
 	Sessions Sessions
 
@@ -190,7 +170,7 @@ type Sampling struct {
 
 // IgnoresEOS reports whether requests of w ask a server for answers that go on past the end that the model gives them.
 func (s *Sampling) IgnoresEOS(w *Workload, of *Server) bool {
-	asked := s.IgnoreEOS || w.Has(ExactOutput) && !of.Pooling()
+	asked := s.IgnoreEOS || w.Has(kinds.ExactOutput) && !of.Pooling()
 	api := of.API()
 	return asked && (api == nil || !api.Stops)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/arrivals"
 )
 
@@ -96,7 +97,7 @@ const sizedBy = 1000
 // tokenizer, texts count as made-up words. ok is false if sessions have one turn, or if the dataset
 // cannot be opened.
 func (p *Plan) Size(ctx context.Context) (size Size, ok bool) {
-	if !p.Workload.Has(SeveralTurns) && !p.Workload.Sessions.MultiTurn {
+	if !p.Workload.Has(kinds.SeveralTurns) && !p.Workload.Settings.MultiTurn.On {
 		return size, false
 	}
 	alone := *p

@@ -1,6 +1,8 @@
 package loadgen
 
-import "testing"
+import (
+	"testing"
+)
 
 // Transcriptions send no prompt. vLLM's client counts it with its chat template, whatever
 // --skip-chat-template says.
@@ -11,7 +13,7 @@ func TestTranscriptionsCountTheTemplate(t *testing.T) {
 			Server:   Server{Backend: "openai-audio", Endpoint: "/v1/audio/transcriptions", Tokenizer: "../tok-bos"},
 			Workload: Workload{Dataset: "custom_audio", Path: "audio.jsonl", SkipTemplate: skip, NumPrompts: 2},
 		}
-		p.Workload.CustomAudio.OutputLen = 5
+		p.Workload.Settings.CustomAudio.OutputLen = 5
 		sum := 0
 		for _, c := range opened(t, p) {
 			sum += c.Turns[0].PromptLen

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/openai"
 )
@@ -28,10 +29,10 @@ type tokenizerSource struct {
 // It reports which one it took, where that is, and why it took no better one.
 func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
 	w.ids = p.Workload.TokenIDs
-	name, made := p.Server.Tokenizer, p.Workload.Has(MakesIDs)
+	name, made := p.Server.Tokenizer, p.Workload.Has(kinds.MakesIDs)
 	switch {
 	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made,
-		name == "" && p.Workload.Has(Printed):
+		name == "" && p.Workload.Has(kinds.Printed):
 		return nil
 	case name == serverTokenizer:
 		return w.askServer(ctx, p, from, nil)
@@ -67,7 +68,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 			return nil
 		}
 	}
-	if made && p.Workload.Has(SeveralTurns) && !p.Server.messages() {
+	if made && p.Workload.Has(kinds.SeveralTurns) && !p.Server.messages() {
 		w.ids = true
 		from.say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"),
 			p.Workload.VocabSize)
@@ -107,9 +108,10 @@ func (from *tokenizerSource) absence(unread error, before, after string) string 
 // doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Plan) string {
 	switch {
-	case p.Workload.Has(MakesIDs) && !p.Server.messages() && !p.Workload.Sessions.MultiTurn && p.Workload.BatchSize < 2:
+	case p.Workload.Has(kinds.MakesIDs) && !p.Server.messages() && !p.Workload.Settings.MultiTurn.On &&
+		p.Workload.Settings.BatchSize < 2:
 		return "give --tokenizer, or --prompt-token-ids"
-	case p.Workload.Has(Uncounted):
+	case p.Workload.Has(kinds.Uncounted):
 		return "give --tokenizer, or --skip-tokenizer-init"
 	}
 	return "give --tokenizer"
@@ -126,7 +128,7 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource,
 	}
 	from.say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize,
 		from.absence(unread, "; ", ""))
-	if p.Workload.Has(MakesIDs) {
+	if p.Workload.Has(kinds.MakesIDs) {
 		p.noteVocabulary(from.say)
 	}
 	w.tokenizer, w.tokenizerName, w.remote = t, serverTokenizer, t

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"encoding/json"
 
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -15,8 +16,8 @@ func traitsOf(p *Plan) (t metrics.Traits) {
 	t.CountsLast = t.CountsLast || s.drops("stream_options")
 	t.OwnLength, t.Answers = s.ownLength(), s.answers()
 	t.CountsEach = s.UsageAlways || s.continuous()
-	t.Rendered = w.Has(Renders) && (!w.SkipTemplate || !w.canSkipTemplate())
-	t.SharedPrefixes = w.Has(SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.sends(beforePrompts...)
+	t.Rendered = w.Has(kinds.Renders) && (!w.SkipTemplate || !w.canSkipTemplate())
+	t.SharedPrefixes = w.Has(kinds.SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.sends(beforePrompts...)
 	t.Fewer, t.Socket = w.NoOversample, p.Server.Socket != ""
 	t.Piped = p.Keep.Records != nil && !p.Keep.Records.Ours()
 	t.Alone = p.Repeat > 1 || p.SoloFirst || p.Pairs

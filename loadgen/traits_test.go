@@ -62,7 +62,7 @@ func TestTraitsAreThoseOfTheAPIAndTheWorkload(t *testing.T) {
 		"standard output":   {func(p *Plan) { p.Keep.Records = spool.To(t.Output()) }, with(func(t *metrics.Traits) { t.Piped = true })},
 		"random prompts": {func(p *Plan) { p.Workload.Dataset = "random" },
 			with(func(t *metrics.Traits) { t.Shorter = "lower --random-input-len or --random-output-len" })},
-		"random sessions": {func(p *Plan) { p.Workload.Dataset, p.Workload.Sessions.MultiTurn = "random", true },
+		"random sessions": {func(p *Plan) { p.Workload.Dataset, p.Workload.Settings.MultiTurn.On = "random", true },
 			with(func(t *metrics.Traits) { t.Shorter = "leave out long sessions (--max-model-len)" })},
 	} {
 		p := &Plan{Server: Server{Backend: "openai"}, Workload: Workload{Dataset: "sharegpt"}}

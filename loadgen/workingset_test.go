@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
@@ -44,9 +45,8 @@ func (w workingSet) run(t *testing.T) (s *metrics.Summary, found int) {
 	}
 	t.Cleanup(server.Close)
 	plan := &Plan{
-		Server: Server{Handler: server, Tokenizer: "stub-32000"},
-		Workload: Workload{NumPrompts: w.sessions, Random: dataset.Random{InputLen: w.first, OutputLen: w.out},
-			Sessions: Sessions{MultiTurn: true, MinTurns: w.turns, MaxTurns: w.turns, Delay: w.think, Random: sessions.Random{PerTurnInputLen: w.later}}},
+		Server:   Server{Handler: server, Tokenizer: "stub-32000"},
+		Workload: Workload{NumPrompts: w.sessions, Random: dataset.Random{InputLen: w.first, OutputLen: w.out}, Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true, Min: w.turns, Max: w.turns, Delay: w.think, Random: sessions.Random{PerTurnInputLen: w.later}}}},
 		Sampling: Sampling{IgnoreEOS: true},
 	}
 	if w.requests > 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/api/request"
@@ -54,11 +55,12 @@ func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload
 
 // open opens the dataset. The tokenizer must be open.
 func (w *workload) open(p *Plan, from tokenizerSource) error {
-	d, err := w.dataset(p, from)
+	d, run, err := w.dataset(p, from)
 	if err != nil {
 		return err
 	}
 	if w.source, w.n, err = d.Open(); err == nil {
+		w.numpy = run.Options.NumPy
 		err = w.leaveForArrivals(p, from)
 	}
 	if w.remote != nil {
@@ -70,10 +72,10 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	if err := w.retime(p, from); err != nil {
 		return err
 	}
-	if w.ids && !p.Workload.Has(MakesIDs) {
+	if w.ids && !p.Workload.Has(kinds.MakesIDs) {
 		w.source = dataset.TokenIDs(w.source, w.tokenizer)
 	}
-	if p.Workload.Has(OwnTimes) && !p.Workload.SelfTimed {
+	if p.Workload.Has(kinds.OwnTimes) && !p.Workload.SelfTimed {
 		w.source = dataset.Untimed(w.source)
 	}
 	if w.remote != nil {
@@ -95,11 +97,12 @@ func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
 	asked, twin := *p, *w
 	asked.Workload.Seed = *p.Traffic.Seed
 	from.say = func(string, ...any) {}
-	d, err := twin.dataset(&asked, from)
+	d, run, err := twin.dataset(&asked, from)
 	if err == nil {
 		_, _, err = d.Open()
+		w.numpy = run.Options.NumPy
 	}
-	w.numpy, w.python = twin.numpy, twin.python
+	w.python = twin.python
 	return err
 }
 
@@ -123,7 +126,7 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 	if !p.Timed() || w.n >= want {
 		return
 	}
-	if !p.Workload.Has(MakesIDs) && !p.Workload.Has(Fileless) {
+	if !p.Workload.Has(kinds.MakesIDs) && !p.Workload.Has(kinds.Fileless) {
 		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset,
 			count(w.n, p.Workload.noun()))
 	}

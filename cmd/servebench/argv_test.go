@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics/pyjson"
 
@@ -175,7 +175,7 @@ func FuzzParseRun(f *testing.F) {
 
 // unlisted is a text with BACKENDS and DATASETS for the lists of their names.
 func unlisted(text string) string {
-	for word, names := range map[string][]string{"BACKENDS": api.Names(), "DATASETS": loadgen.Datasets()} {
+	for word, names := range map[string][]string{"BACKENDS": api.Names(), "DATASETS": kinds.Names(0)} {
 		text = strings.ReplaceAll(text, "'"+strings.Join(names, "', '")+"'", word)
 		text = strings.ReplaceAll(text, strings.Join(names, ", "), word)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
@@ -77,7 +78,7 @@ func describeDataset(ctx context.Context, plan *loadgen.Plan, asked *options) er
 		return err
 	}
 	if asked.Stats {
-		if plan.Workload.Has(loadgen.SeveralTurns) || plan.Workload.Sessions.MultiTurn {
+		if plan.Workload.Has(kinds.SeveralTurns) || plan.Workload.Settings.MultiTurn.On {
 			err = reuse.WriteStats(os.Stdout, source, plan.Traffic.Absolute)
 		} else {
 			err = dataset.WriteStats(os.Stdout, source)

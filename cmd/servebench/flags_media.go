@@ -24,9 +24,9 @@ func (g *mediaFlags) define(f *argv.Flags) {
 	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false,
 		"make the user's message where the prompt is made. The parts of its text then have another order of keys. "+
 			"custom_audio then puts its sounds into a chat. Only for datasets with media")
-	f.BoolVar(&w.CustomImage.Inline, "custom-ensure-client-side-data", false,
+	f.BoolVar(&w.Settings.CustomImage.Inline, "custom-ensure-client-side-data", false,
 		"send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
-	mm := &w.RandomMM
+	mm := &w.Settings.RandomMM
 	f.IntVar(&mm.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
 	f.Float64Var(&mm.ItemRatio, "random-mm-num-mm-items-range-ratio", 0,
 		"`RATIO` how much the number of images varies, from 0 to 1. 0.5 draws from 50 % to 150 %")
@@ -58,7 +58,7 @@ func parseLimits(text string) (map[dataset.Kind]int, error) {
 // resolve checks what prompts with media need from other flags. It follows workloadFlags.
 func (g *mediaFlags) resolve(*argv.Flags) error {
 	w := &g.Workload
-	w.CustomImage.OutputLen, w.CustomAudio.OutputLen = w.Custom.OutputLen, w.Custom.OutputLen
+	w.Settings.CustomImage.OutputLen, w.Settings.CustomAudio.OutputLen = w.Settings.Custom.OutputLen, w.Settings.Custom.OutputLen
 	if err := g.checkForms(); err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (g *mediaFlags) resolveCustomImage() error {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom_image dataset's name must end with .jsonl",
 			pyjson.Quote(w.Path))
-	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
-		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
+	case w.Settings.Custom.OutputLen < 1 && w.Settings.Custom.OutputLen != -1:
+		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Settings.Custom.OutputLen)
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no images: take --dataset-name custom")
 	}
@@ -120,8 +120,8 @@ func (g *mediaFlags) resolveCustomAudio() error {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom_audio dataset's name must end with .jsonl",
 			pyjson.Quote(w.Path))
-	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
-		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
+	case w.Settings.Custom.OutputLen < 1 && w.Settings.Custom.OutputLen != -1:
+		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Settings.Custom.OutputLen)
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no sounds: take --dataset-name custom")
 	case to.Media == api.Parts && to.Templated && !w.MultimodalChat:
@@ -149,7 +149,7 @@ func (g *mediaFlags) resolveRandomMM() error {
 	case g.Server.SkipTokenizer:
 		return errors.New("argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts")
 	}
-	if err := g.Workload.RandomMM.Check(); err != nil {
+	if err := g.Workload.Settings.RandomMM.Check(); err != nil {
 		return fmt.Errorf("argument %w", err)
 	}
 	return nil
@@ -162,7 +162,7 @@ type hubFlags struct {
 }
 
 func (g *hubFlags) define(f *argv.Flags) {
-	d := &g.Workload.HF
+	d := &g.Workload.Settings.HF
 	f.StringVar(&d.Name, "hf-name", "", "`REPOSITORY` the repository whose form the rows have, if --dataset-path is a "+
 		"folder or a file")
 	f.StringVar(&d.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for "+
@@ -186,7 +186,7 @@ func (g *hubFlags) define(f *argv.Flags) {
 
 // resolve checks what a dataset of the Hub needs from other flags. It follows workloadFlags.
 func (g *hubFlags) resolve(*argv.Flags) error {
-	d := &g.Workload.HF
+	d := &g.Workload.Settings.HF
 	for _, name := range strings.Split(g.categories, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			d.Categories = append(d.Categories, name)

@@ -24,25 +24,25 @@ type multiTurnFlags struct {
 }
 
 func (g *multiTurnFlags) define(f *argv.Flags) {
-	s := &g.Workload.Sessions
-	f.BoolVar(&s.MultiTurn, "multi-turn", false,
+	m := &g.Workload.Settings.MultiTurn
+	f.BoolVar(&m.On, "multi-turn", false,
 		"make random and sharegpt send conversations of several turns. --num-prompts then counts conversations")
 	f.Var(argv.Parsed(&g.turns, "", argv.ParseInt), "multi-turn-num-turns",
 		"`N` turns of each conversation of random (default 3)")
-	f.Var(argv.Parsed(&s.MinTurns, "", argv.ParseInt), "multi-turn-min-turns",
+	f.Var(argv.Parsed(&m.Min, "", argv.ParseInt), "multi-turn-min-turns",
 		"`N` fewest turns of a conversation. random draws from N to --multi-turn-max-turns; sharegpt leaves out shorter "+
 			"ones (default 2)")
-	f.Var(argv.Parsed(&s.MaxTurns, "", argv.ParseInt), "multi-turn-max-turns",
+	f.Var(argv.Parsed(&m.Max, "", argv.ParseInt), "multi-turn-max-turns",
 		"`N` most turns of a conversation. sharegpt and conversations leave out the turns after them (default no limit)")
 	f.Var(argv.Parsed(&g.delayMS, "", argv.ParseFloat), "multi-turn-delay-ms",
 		"`MS` gap before each later turn of random and sharegpt, in milliseconds (default 0)")
-	f.Var(argv.Parsed(&s.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio",
+	f.Var(argv.Parsed(&m.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio",
 		"`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
-	f.Var(argv.Parsed(&s.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio",
+	f.Var(argv.Parsed(&m.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio",
 		"`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
-	f.Var(argv.Parsed(&s.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len",
+	f.Var(argv.Parsed(&m.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len",
 		"`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
-	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len",
+	f.Var(argv.Parsed(&m.MaxModelLen, "", argv.ParseInt), "max-model-len",
 		"`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and "+
 			"sharegpt then leave out conversations of one turn")
 }
@@ -53,32 +53,32 @@ var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "mult
 	"multi-turn-prefix-conversation-ratio", "per-turn-input-len"}
 
 func (g *multiTurnFlags) resolve(f *argv.Flags) error {
-	w, s := &g.Workload, &g.Workload.Sessions
-	random := w.Dataset == "random" && s.MultiTurn
+	w, m := &g.Workload, &g.Workload.Settings.MultiTurn
+	random := w.Dataset == "random" && m.On
 	for _, name := range ofMultiTurn {
-		if f.Changed(name) && !s.MultiTurn {
+		if f.Changed(name) && !m.On {
 			return fmt.Errorf("argument --%s: it needs --multi-turn", name)
 		}
 	}
 	switch {
-	case s.MultiTurn && w.Dataset != "random" && w.Dataset != "sharegpt":
+	case m.On && w.Dataset != "random" && w.Dataset != "sharegpt":
 		return fmt.Errorf("argument --multi-turn: it makes conversations of random and sharegpt, and %s is what its file "+
 			"says", w.Dataset)
-	case s.MultiTurn && w.TokenIDs:
+	case m.On && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: conversations are sent as text, since their prompts have earlier " +
 			"answers")
-	case f.Changed("multi-turn-max-turns") && !s.MultiTurn && w.Dataset != "conversations":
+	case f.Changed("multi-turn-max-turns") && !m.On && w.Dataset != "conversations":
 		return errors.New("argument --multi-turn-max-turns: it needs --multi-turn, or --dataset-name conversations")
-	case f.Changed("max-model-len") && (s.MaxModelLen < 1 || !s.MultiTurn && w.Dataset != "sessions"):
+	case f.Changed("max-model-len") && (m.MaxModelLen < 1 || !m.On && w.Dataset != "sessions"):
 		return fmt.Errorf("argument --max-model-len: %d: it must be greater than 0, and needs --multi-turn, or "+
-			"--dataset-name sessions", s.MaxModelLen)
-	case s.MinTurns < 0 || s.MaxTurns < 0 || s.MaxTurns > 0 && s.MaxTurns < s.MinTurns:
+			"--dataset-name sessions", m.MaxModelLen)
+	case m.Min < 0 || m.Max < 0 || m.Max > 0 && m.Max < m.Min:
 		return fmt.Errorf("argument --multi-turn-max-turns: %d: it must be at least --multi-turn-min-turns (%d), which "+
-			"must not be negative", s.MaxTurns, s.MinTurns)
-	case random && (s.MinTurns > 0) != (s.MaxTurns > 0):
+			"must not be negative", m.Max, m.Min)
+	case random && (m.Min > 0) != (m.Max > 0):
 		return errors.New("argument --multi-turn-min-turns: random draws between two bounds: also give " +
 			"--multi-turn-max-turns, and each above 0")
-	case random && s.MinTurns > 0 && f.Changed("multi-turn-num-turns"):
+	case random && m.Min > 0 && f.Changed("multi-turn-num-turns"):
 		return errors.New("argument --multi-turn-num-turns: --multi-turn-min-turns and -max-turns say it: give one of the " +
 			"two")
 	case f.Changed("multi-turn-num-turns") && g.turns < 1:
@@ -86,14 +86,14 @@ func (g *multiTurnFlags) resolve(f *argv.Flags) error {
 	case !(g.delayMS >= 0) || g.delayMS > maxDelay:
 		return fmt.Errorf("argument --multi-turn-delay-ms: %s: it must not be negative, nor more than a year",
 			metrics.FormatFloat(g.delayMS))
-	case random && s.Answers == loadgen.Recorded:
+	case random && w.Sessions.Answers == loadgen.Recorded:
 		return errors.New("argument --session-answers: random has no recorded answers: it takes live")
 	}
-	if random && s.MinTurns == 0 {
-		s.MinTurns = cmp.Or(g.turns, 3)
-		s.MaxTurns = s.MinTurns
+	if random && m.Min == 0 {
+		m.Min = cmp.Or(g.turns, 3)
+		m.Max = m.Min
 	}
-	s.Delay = time.Duration(g.delayMS * float64(time.Millisecond))
+	m.Delay = time.Duration(g.delayMS * float64(time.Millisecond))
 	return nil
 }
 
@@ -104,7 +104,7 @@ const maxDelay = 366 * 24 * 3600 * 1000
 type syntheticFlags struct{ *options }
 
 func (g *syntheticFlags) define(f *argv.Flags) {
-	s := &g.Workload.Sessions.Synthetic
+	s := &g.Workload.Settings.Synthetic
 	*s = sessions.Synthetic{Systems: 1, Growth: 1}
 	dist := func(to *draw.Dist, name, usual, usage string) {
 		*to, _ = draw.ParseDist(usual)
@@ -140,7 +140,7 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 	if given != "" && g.Workload.Dataset != "sessions" {
 		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
 	}
-	switch s := &g.Workload.Sessions.Synthetic; {
+	switch s := &g.Workload.Settings.Synthetic; {
 	case !(s.AgentShare >= 0 && s.AgentShare <= 1):
 		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", metrics.FormatFloat(s.AgentShare))
 	case !(s.Growth >= 0 && s.Growth <= 100):
@@ -193,7 +193,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 		"`TIME` leave out sessions that start at this time of the dataset or later (default no limit)")
 	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap",
 		"`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
-	f.Var(argv.Parsed(&s.BlockSize, "", argv.ParseInt), "trace-block-size",
+	f.Var(argv.Parsed(&g.Workload.Settings.BlockSize, "", argv.ParseInt), "trace-block-size",
 		"`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
 	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded), string(loadgen.Stored))
 	f.Choices("session-order", "depth", "fifo")
@@ -220,8 +220,8 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --trace-speed: %s: it must be greater than 0, and finite", metrics.FormatFloat(s.Speed))
 	case s.To > 0 && s.To <= s.From:
 		return fmt.Errorf("argument --trace-to: %s: it must be after --trace-from (%s)", s.To, s.From)
-	case f.Changed("trace-block-size") && s.BlockSize < 1:
-		return fmt.Errorf("argument --trace-block-size: %d: it must be greater than 0", s.BlockSize)
+	case f.Changed("trace-block-size") && g.Workload.Settings.BlockSize < 1:
+		return fmt.Errorf("argument --trace-block-size: %d: it must be greater than 0", g.Workload.Settings.BlockSize)
 	}
 	if n := g.permits; n != nil {
 		t.MaxSessions, s.SlotsFlag = n, "--multi-turn-concurrency"

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset/jinja"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/dataset/kinds"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -33,7 +32,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 		"or file of hf. For --dataset-name file it is what servebench dataset printed")
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000,
 		"`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its "+
-			"order, and is the default for file, conversations, multi_turn, mooncake, weka, azure and otel")
+			"order, and is the default for "+kinds.InWords(kinds.SendsAll))
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len",
 		"`TOKENS` prompt length of random, random-mm, random-rerank and sonnet")
@@ -49,14 +48,14 @@ func (g *workloadFlags) define(f *argv.Flags) {
 			"120 %; {\"input\":R,\"output\":R} sets both apart")
 	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0,
 		"`TOKENS` length of a prefix that all prompts of random or random-mm share")
-	f.IntVar(&w.BatchSize, "random-batch-size", 1,
+	f.IntVar(&w.Settings.BatchSize, "random-batch-size", 1,
 		"`N` prompts of random, or documents of random-rerank, in one request. Embeddings and rerankers take several")
-	f.BoolVar(&w.NoReranker, "no-reranker", false,
+	f.BoolVar(&w.Settings.NoReranker, "no-reranker", false,
 		"make random-rerank for a model of embeddings. The query is then one of the prompts of a request, each of "+
 			"--random-input-len")
-	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len",
+	f.Var(argv.Optional(&w.Settings.ShareGPTLen, argv.ParseInt), "sharegpt-output-len",
 		"`TOKENS` output length of sharegpt (default the recorded length)")
-	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256,
+	f.IntVar(&w.Settings.Custom.OutputLen, "custom-output-len", 256,
 		"`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; "+
 			"custom_image sends it")
 	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false,
@@ -70,7 +69,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a "+
 		"tokenizer, and with the server's, which does not say its size")
 	f.OfferFiles("dataset-path")
-	f.Choices("dataset-name", append(loadgen.Datasets(), auto)...)
+	f.Choices("dataset-name", append(kinds.Names(0), auto)...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)
 }
 
@@ -83,7 +82,7 @@ func (g *workloadFlags) detect() error {
 	if w.Path == "" {
 		return errors.New("argument --dataset-name: auto needs --dataset-path")
 	}
-	guess, err := sessions.Detect(w.Path)
+	guess, err := kinds.Detect(w.Path)
 	if err != nil {
 		return fmt.Errorf("argument --dataset-name: auto: %w", err)
 	}
@@ -100,30 +99,30 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		}
 	}
 	w.VocabGiven = f.Changed("vocab-size")
-	if w.Has(loadgen.SendsAll) && !f.Changed("num-prompts") {
+	if w.Has(kinds.SendsAll) && !f.Changed("num-prompts") {
 		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
 	}
 	if n := g.inputLen; n != nil {
-		w.Random.InputLen, w.Sonnet.InputLen = *n, *n
+		w.Random.InputLen, w.Settings.Sonnet.InputLen = *n, *n
 	}
 	if n := g.outputLen; n != nil {
-		w.Random.OutputLen, w.ShareGPTLen, w.Custom.OutputLen = *n, n, *n
-		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen, w.HF.OutputLen = *n, *n, *n, n
+		w.Random.OutputLen, w.Settings.ShareGPTLen, w.Settings.Custom.OutputLen = *n, n, *n
+		w.Settings.SpecBench.OutputLen, w.Settings.PrefixRepetition.OutputLen, w.Settings.Sonnet.OutputLen, w.Settings.HF.OutputLen = *n, *n, *n, n
 	}
 	switch {
 	case w.Seed < 0 || w.Seed > 1<<32-1:
 		return fmt.Errorf("argument --seed: %d: it must be from 0 to 4294967295", w.Seed)
-	case w.NumPrompts <= 0 && !w.Has(loadgen.CanSendAll):
+	case w.NumPrompts <= 0 && !w.Has(kinds.CanSendAll):
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
 	case w.TokenIDs && g.Server.API().Messages:
 		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm",
 			strings.TrimPrefix(g.Server.Backend, "openai-"))
-	case w.Has(loadgen.Fileless) && w.Path != "":
+	case w.Has(kinds.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
 			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
-	case !w.Has(loadgen.Fileless) && w.Path == "":
+	case !w.Has(kinds.Fileless) && w.Path == "":
 		return fmt.Errorf("argument --dataset-name: %s needs --dataset-path", w.Dataset)
 	}
 	switch w.Dataset {
@@ -139,15 +138,15 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 
 func (g *workloadFlags) resolveRandom() error {
 	w := &g.Workload
-	r, several := &w.Random, w.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
+	r, several := &w.Random, w.Settings.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
 	api, flag := g.Server.API(), "random-batch-size"
 	if w.Dataset == "random-rerank" {
 		flag = "dataset-name: random-rerank"
 	}
 	switch {
-	case w.BatchSize < 1:
-		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.BatchSize)
-	case w.Dataset == "random-rerank" && w.NoReranker && min(w.BatchSize, w.NumPrompts) < 2:
+	case w.Settings.BatchSize < 1:
+		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.Settings.BatchSize)
+	case w.Dataset == "random-rerank" && w.Settings.NoReranker && min(w.Settings.BatchSize, w.NumPrompts) < 2:
 		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and " +
 			"--num-prompts must be at least 2")
 	case several && api.Messages && !api.Pooling:
@@ -208,7 +207,7 @@ func (g *workloadFlags) resolveShareGPT() error {
 	if g.Server.SkipTokenizer {
 		return errors.New("argument --skip-tokenizer-init: the sharegpt dataset needs a tokenizer to measure its prompts")
 	}
-	if n := g.Workload.ShareGPTLen; n != nil && *n < 1 {
+	if n := g.Workload.Settings.ShareGPTLen; n != nil && *n < 1 {
 		return fmt.Errorf("argument --sharegpt-output-len: %d: it must be greater than 0", *n)
 	}
 	return nil
@@ -219,8 +218,8 @@ func (g *workloadFlags) resolveCustom() error {
 	switch {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom dataset's name must end with .jsonl", pyjson.Quote(w.Path))
-	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
-		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
+	case w.Settings.Custom.OutputLen < 1 && w.Settings.Custom.OutputLen != -1:
+		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Settings.Custom.OutputLen)
 	case w.TokenIDs && g.Server.SkipTokenizer:
 		return errors.New("argument --prompt-token-ids: the custom dataset needs a tokenizer for it")
 	}
@@ -235,7 +234,7 @@ type datasetFlags struct {
 
 func (g *datasetFlags) define(f *argv.Flags) {
 	w := &g.Workload
-	p, s, trace := &w.PrefixRepetition, &w.Sonnet, &w.TimedTrace
+	p, s, trace := &w.Settings.PrefixRepetition, &w.Settings.Sonnet, &w.Settings.TimedTrace
 	f.IntVar(&p.PrefixLen, "prefix-repetition-prefix-len", 256, "`TOKENS` length of each prefix of prefix_repetition")
 	f.IntVar(&p.SuffixLen, "prefix-repetition-suffix-len", 256,
 		"`TOKENS` length of what follows the prefix in prefix_repetition")
@@ -246,12 +245,12 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	f.IntVar(&s.OutputLen, "sonnet-output-len", 150, "`TOKENS` output length of sonnet")
 	f.IntVar(&s.PrefixLen, "sonnet-prefix-len", 200,
 		"`TOKENS` approximate length of the prefix that all prompts of sonnet share")
-	f.IntVar(&w.SpecBench.OutputLen, "spec-bench-output-len", 256, "`TOKENS` output length of spec_bench")
-	f.StringVar(&w.SpecBench.Category, "spec-bench-category", "",
+	f.IntVar(&w.Settings.SpecBench.OutputLen, "spec-bench-output-len", 256, "`TOKENS` output length of spec_bench")
+	f.StringVar(&w.Settings.SpecBench.Category, "spec-bench-category", "",
 		"`NAME` take only this category of spec_bench (default all)")
-	f.StringVar(&w.SpeedBench.Subset, "speed-bench-dataset-subset", "qualitative", "`NAME` file of speed_bench to take")
-	f.IntVar(&w.SpeedBench.OutputLen, "speed-bench-output-len", 4096, "`TOKENS` output length of speed_bench")
-	f.StringVar(&w.SpeedBench.Category, "speed-bench-category", "",
+	f.StringVar(&w.Settings.SpeedBench.Subset, "speed-bench-dataset-subset", "qualitative", "`NAME` file of speed_bench to take")
+	f.IntVar(&w.Settings.SpeedBench.OutputLen, "speed-bench-output-len", 4096, "`TOKENS` output length of speed_bench")
+	f.StringVar(&w.Settings.SpeedBench.Category, "speed-bench-category", "",
 		"`NAME` take only this category of speed_bench (default all)")
 	f.IntVar(&trace.ChunkSize, "timed-trace-chunk-hash-size", 16,
 		"`TOKENS` tokens that each hash id of timed_trace stands for")
@@ -284,7 +283,7 @@ func (g *datasetFlags) define(f *argv.Flags) {
 // resolveTimes decides whose times count.
 func (g *datasetFlags) resolveTimes() error {
 	w := &g.Workload
-	w.SelfTimed = w.Has(loadgen.OwnTimes)
+	w.SelfTimed = w.Has(kinds.OwnTimes)
 	if g.selfTimed == nil {
 		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil ||
 			!math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
@@ -311,7 +310,7 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)
-	case w.Dataset != "random" && w.Has(loadgen.ExactOutput) && w.TokenIDs:
+	case w.Dataset != "random" && w.Has(kinds.ExactOutput) && w.TokenIDs:
 		return fmt.Errorf("argument --prompt-token-ids: %s sends ids where the endpoint takes them, of itself", w.Dataset)
 	case w.Dataset == "file" && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: what a file holds is sent as it is")

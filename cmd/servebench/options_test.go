@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/hf"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
@@ -54,26 +55,12 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Server:  loadgen.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
 		Traffic: loadgen.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
 		Workload: loadgen.Workload{
-			Dataset: "random", NumPrompts: 1000, VocabSize: 32000,
-			Random: dataset.Random{InputLen: 1024, OutputLen: 128},
-			Custom: dataset.Custom{OutputLen: 256},
-
-			PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128},
-			Sonnet:           dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200},
-			SpecBench:        dataset.SpecBench{OutputLen: 256},
-			SpeedBench:       dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"},
-			TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
+			Dataset: "random", NumPrompts: 1000, VocabSize: 32000, Random: dataset.Random{InputLen: 1024, OutputLen: 128}, Settings: kinds.Settings{Synthetic: o.Workload.Settings.Synthetic, Custom: dataset.Custom{OutputLen: 256}, PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128}, Sonnet: dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200}, SpecBench: dataset.SpecBench{OutputLen: 256}, SpeedBench: dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"}, TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
-			}},
-			HF:          hf.HF{MaxDistance: 1, MaxSeconds: math.Inf(1)},
-			CustomImage: multimodal.CustomImage{OutputLen: 256},
-			CustomAudio: multimodal.CustomAudio{OutputLen: 256},
-			RandomMM: multimodal.RandomMM{
+			}}, HF: hf.HF{MaxDistance: 1, MaxSeconds: math.Inf(1)}, CustomImage: multimodal.CustomImage{OutputLen: 256}, CustomAudio: multimodal.CustomAudio{OutputLen: 256}, RandomMM: multimodal.RandomMM{
 				Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 255, dataset.Video: 1},
 				Buckets: []multimodal.Bucket{{Height: 256, Width: 256, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 16}},
-			},
-			BatchSize: 1,
-			Sessions:  loadgen.Sessions{Synthetic: o.Workload.Sessions.Synthetic}, // vLLM has none
+			}, BatchSize: 1}, // vLLM has none
 		},
 		Sampling: loadgen.Sampling{IgnoreEOS: true},
 		Watch:    loadgen.Watch{Every: time.Second},
@@ -155,17 +142,17 @@ func TestLengthsAndRatiosAreResolved(t *testing.T) {
 	five := 5
 	want := mustParse(t, "").Workload
 	want.Random = dataset.Random{InputLen: 10, OutputLen: 5, Ratio: dataset.RangeRatio{Input: 0.25}}
-	want.ShareGPTLen, want.Custom = &five, dataset.Custom{OutputLen: 5}
-	want.Sonnet.InputLen, want.Sonnet.OutputLen = 10, 5
-	want.SpecBench.OutputLen, want.PrefixRepetition.OutputLen = 5, 5
-	want.CustomImage.OutputLen, want.CustomAudio.OutputLen, want.HF.OutputLen = 5, 5, &five
+	want.Settings.ShareGPTLen, want.Settings.Custom = &five, dataset.Custom{OutputLen: 5}
+	want.Settings.Sonnet.InputLen, want.Settings.Sonnet.OutputLen = 10, 5
+	want.Settings.SpecBench.OutputLen, want.Settings.PrefixRepetition.OutputLen = 5, 5
+	want.Settings.CustomImage.OutputLen, want.Settings.CustomAudio.OutputLen, want.Settings.HF.OutputLen = 5, 5, &five
 	if diff := cmp.Diff(want, o.Workload); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if r := mustParse(t, "--random-range-ratio 0.5").Workload.Random.Ratio; r.Input != 0.5 || r.Output != 0.5 {
 		t.Errorf("one ratio gave %+v", r)
 	}
-	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.ShareGPTLen != nil {
+	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.Settings.ShareGPTLen != nil {
 		t.Error("sharegpt took the random dataset's defaults")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
@@ -126,7 +127,7 @@ func (t *trial) add(ctx context.Context, target loadgen.Member, servers Servers)
 	switch {
 	case !ok:
 		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Plan.Server.BaseURL)
-	case target.Plan.Endless() || target.Plan.Traffic.WarmUp > 0 || target.Plan.Workload.Has(loadgen.SeveralTurns) ||
+	case target.Plan.Endless() || target.Plan.Traffic.WarmUp > 0 || target.Plan.Workload.Has(kinds.SeveralTurns) ||
 		target.Plan.Server.Pooling():
 		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text " +
 			"is not simulated: run it on servebench sim")

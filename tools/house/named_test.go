@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/api"
 )
 
@@ -21,7 +21,7 @@ var namers = regexp.MustCompile(`^(loadgen/api|loadgen/sim|dataset|tools)(/|$)`)
 // named counts where each file asks for the name of a backend or of a dataset, instead of a trait.
 func (h *house) named() map[string]int {
 	names := map[string]bool{}
-	for _, name := range append(api.Names(), loadgen.Datasets()...) {
+	for _, name := range append(api.Names(), kinds.Names(0)...) {
 		names[name] = true
 	}
 	found := map[string]int{}

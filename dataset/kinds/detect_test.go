@@ -1,24 +1,27 @@
-package sessions
+package kinds
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
 )
 
 func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
 	for _, row := range []struct{ file, dataset, why string }{
-		{"testdata/vllm-multi-turn.json", "conversations", `the first element has "id" and "messages"`},
-		{"testdata/sharegpt-conversations.json", "sharegpt", `the first element has "conversations". With --multi-turn all turns are sent, without it the first questions`},
-		{"testdata/aiperf-multi-turn.jsonl", "multi_turn", `the first object has "turns"`},
-		{"testdata/mooncake-oneshot.jsonl", "mooncake", `the first object has "hash_ids" and "input_length". timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids`},
-		{"testdata/mooncake-sessions-tricky.jsonl", "mooncake", `the first object has "hash_ids", "input_length" and "session_id"`},
-		{"testdata/mooncake-delta.jsonl", "mooncake", `the first object has "messages". speed_bench has such lines, too, but is a folder`},
-		{"testdata/weka-tricky.json", "weka", `the first object has "id" and "requests"`},
-		{"testdata/azure-2023.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
-		{"testdata/otel-agents.jsonl", "otel", `the first object has "resourceSpans"`},
-		{"testdata/azure-2024.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
+		{"../sessions/testdata/vllm-multi-turn.json", "conversations", `the first element has "id" and "messages"`},
+		{"../sessions/testdata/sharegpt-conversations.json", "sharegpt", `the first element has "conversations". With --multi-turn all turns are sent, without it the first questions`},
+		{"../sessions/testdata/aiperf-multi-turn.jsonl", "multi_turn", `the first object has "turns"`},
+		{"../sessions/testdata/mooncake-oneshot.jsonl", "mooncake", `the first object has "hash_ids" and "input_length". timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids`},
+		{"../sessions/testdata/mooncake-sessions-tricky.jsonl", "mooncake", `the first object has "hash_ids", "input_length" and "session_id"`},
+		{"../sessions/testdata/mooncake-delta.jsonl", "mooncake", `the first object has "messages". speed_bench has such lines, too, but is a folder`},
+		{"../sessions/testdata/weka-tricky.json", "weka", `the first object has "id" and "requests"`},
+		{"../sessions/testdata/azure-2023.csv", "azure", "it has the columns \"TIMESTAMP\", \"ContextTokens\" and \"GeneratedTokens\""},
+		{"../sessions/testdata/otel-agents.jsonl", "otel", `the first object has "resourceSpans"`},
+		{"../sessions/testdata/azure-2024.csv", "azure", "it has the columns \"TIMESTAMP\", \"ContextTokens\" and \"GeneratedTokens\""},
 	} {
 		g, err := Detect(row.file)
 		if err != nil || g != (Guess{row.dataset, row.why}) {
@@ -63,17 +66,32 @@ func TestUnknownFilesAreNotGuessed(t *testing.T) {
 
 // What WriteLine writes is taken for a file of its lines.
 func TestWrittenSessionsAreDetected(t *testing.T) {
-	for _, d := range []opener{agents(), random200(), Conversations{Options: dataset.Options{Path: "testdata/vllm-multi-turn.json", Num: 1}}} {
-		var text strings.Builder
-		for _, c := range all(t, d) {
-			if err := dataset.WriteLine(&text, c, 0); err != nil {
-				t.Fatal(err)
-			}
+	source, _, err := sessions.Conversations{Options: dataset.Options{Path: "../sessions/testdata/vllm-multi-turn.json", Num: 1}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for c, err := range source {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if g, err := Detect(saved(t, "f", text.String())); err != nil || g.Dataset != "file" {
-			t.Errorf("%+v, %v", g, err)
+		if err := dataset.WriteLine(&text, c, 0); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if g, err := Detect(saved(t, "f", text.String())); err != nil || g.Dataset != "file" {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
+// saved is the path of a file with a text.
+func saved(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func FuzzDetect(f *testing.F) {
