@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/hf"
-	"github.com/servebench/servebench/dataset/multimodal"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -24,41 +22,14 @@ func (g *mediaFlags) define(f *argv.Flags) {
 	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false,
 		"make the user's message where the prompt is made. The parts of its text then have another order of keys. "+
 			"custom_audio then puts its sounds into a chat. Only for datasets with media")
-	f.BoolVar(&w.Settings.CustomImage.Inline, "custom-ensure-client-side-data", false,
-		"send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
-	mm := &w.Settings.RandomMM
-	f.IntVar(&mm.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
-	f.Float64Var(&mm.ItemRatio, "random-mm-num-mm-items-range-ratio", 0,
-		"`RATIO` how much the number of images varies, from 0 to 1. 0.5 draws from 50 % to 150 %")
-	f.Var(argv.Parsed(&mm.Limits, `{"image": 255, "video": 1}`, parseLimits), "random-mm-limit-mm-per-prompt",
-		"`JSON` how many media of each kind a request has at most")
-	f.Var(argv.Parsed(&mm.Buckets, `{"(256, 256, 1)": 0.5, "(720, 1280, 1)": 0.5, "(720, 1280, 16)": 0.0}`,
-		multimodal.ParseBuckets), "random-mm-bucket-config",
-		"`DICT` sizes of the images of random-mm, as {(HEIGHT, WIDTH, FRAMES): WEIGHT}. More than one frame is a video, "+
-			"which must have the weight 0")
-}
-
-// parseLimits reads numbers by kinds of media.
-func parseLimits(text string) (map[dataset.Kind]int, error) {
-	object, err := argv.ParseObject(text)
-	if err != nil {
-		return nil, err
-	}
-	limits := map[dataset.Kind]int{}
-	for _, m := range object {
-		n, err := argv.ParseInt(string(pyjson.Append(nil, m.Value)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Key, err)
-		}
-		limits[dataset.Kind(m.Key)] = n
-	}
-	return limits, nil
+	kinds.Define(kinds.Media, argv.Definer{Flags: f}, &w.Settings)
 }
 
 // resolve checks what prompts with media need from other flags. It follows workloadFlags.
 func (g *mediaFlags) resolve(*argv.Flags) error {
 	w := &g.Workload
-	w.Settings.CustomImage.OutputLen, w.Settings.CustomAudio.OutputLen = w.Settings.Custom.OutputLen, w.Settings.Custom.OutputLen
+	of := &w.Settings
+	of.CustomImage.OutputLen, of.CustomAudio.OutputLen = of.Custom.OutputLen, of.Custom.OutputLen
 	if err := g.checkForms(); err != nil {
 		return err
 	}
@@ -156,42 +127,13 @@ func (g *mediaFlags) resolveRandomMM() error {
 }
 
 // hubFlags are for datasets of Hugging Face's Hub.
-type hubFlags struct {
-	*options
-	categories string
-}
+type hubFlags struct{ *options }
 
-func (g *hubFlags) define(f *argv.Flags) {
-	d := &g.Workload.Settings.HF
-	f.StringVar(&d.Name, "hf-name", "", "`REPOSITORY` the repository whose form the rows have, if --dataset-path is a "+
-		"folder or a file")
-	f.StringVar(&d.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for "+
-		"openai/gsm8k)")
-	f.StringVar(&d.Split, "hf-split", "", "`NAME` split of the repository (default as in vLLM: mostly train, or test)")
-	f.Var(argv.Optional(&d.OutputLen, argv.ParseInt), "hf-output-len",
-		"`TOKENS` output length of hf (default a length that vLLM sets for the repository, or the recorded length)")
-	f.BoolVar(&d.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is then "+
-		"another from 1,000 rows on")
-	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0,
-		"`RATIO` take edits of vdaita/edit_5k_char and edit_10k_char that change at least this share of the code")
-	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1,
-		"`RATIO` take edits that change at most this share of the code")
-	f.Float64Var(&d.MinSeconds, "asr-min-audio-len-sec", 0, "`SECONDS` take speech of hf that lasts at least as long")
-	f.Float64Var(&d.MaxSeconds, "asr-max-audio-len-sec", math.Inf(1),
-		"`SECONDS` take speech that lasts at most as long. 0 is no limit")
-	f.StringVar(&g.categories, "bfcl-categories", "", "`NAMES` categories of "+hf.BFCL+
-		", with commas (default simple,live_simple,multiple)")
-	f.Offer("hf-name", hf.Repositories()...)
-}
+func (g *hubFlags) define(f *argv.Flags) { kinds.Define(kinds.Hub, argv.Definer{Flags: f}, &g.Workload.Settings) }
 
 // resolve checks what a dataset of the Hub needs from other flags. It follows workloadFlags.
 func (g *hubFlags) resolve(*argv.Flags) error {
 	d := &g.Workload.Settings.HF
-	for _, name := range strings.Split(g.categories, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			d.Categories = append(d.Categories, name)
-		}
-	}
 	if g.Workload.Dataset != "hf" {
 		return nil
 	}

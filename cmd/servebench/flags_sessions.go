@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/dataset/draw"
-	"github.com/servebench/servebench/dataset/sessions"
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
@@ -104,30 +103,7 @@ const maxDelay = 366 * 24 * 3600 * 1000
 type syntheticFlags struct{ *options }
 
 func (g *syntheticFlags) define(f *argv.Flags) {
-	s := &g.Workload.Settings.Synthetic
-	*s = sessions.Synthetic{Systems: 1, Growth: 1}
-	dist := func(to *draw.Dist, name, usual, usage string) {
-		*to, _ = draw.ParseDist(usual)
-		f.Var(argv.Parsed(to, "", draw.ParseDist), name, "`DIST` "+usage+" (default "+usual+")")
-	}
-	dist(&s.Turns, "session-turns", "5", "turns of a session. All DIST are numbers, or distributions such as "+
-		"uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")
-	dist(&s.First, "session-first-len", "512", "tokens of a session's first prompt, without the system prompt")
-	dist(&s.Input, "session-input-len", "128", "tokens that each later turn adds")
-	f.Var(argv.Parsed(&s.Growth, "", argv.ParseFloat), "session-growth",
-		"`X` factor by which each later turn adds more than the one before (default 1)")
-	dist(&s.Output, "session-output-len", "128", "output length of each turn")
-	dist(&s.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
-	f.Var(argv.Parsed(&s.Systems, "", argv.ParseInt), "session-systems",
-		"`N` number of system prompts that sessions share; 0 means none (default 1)")
-	dist(&s.System, "session-system-len", "256", "tokens of each system prompt")
-	f.Var(argv.Parsed(&s.SystemBias, "", argv.ParseFloat), "session-system-bias",
-		"`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
-	f.Var(argv.Parsed(&s.AgentShare, "", argv.ParseFloat), "session-agent-share",
-		"`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
-	dist(&s.Agents, "session-agents", "2", "sub-agents that such a turn starts")
-	dist(&s.AgentTurns, "session-agent-turns", "3", "turns of a sub-agent")
-	dist(&s.ToolGap, "session-tool-time", "1", "seconds that a tool takes: before the turns of sub-agents, and after them")
+	kinds.Define(kinds.Synthetic, argv.Definer{Flags: f}, &g.Workload.Settings)
 }
 
 func (g *syntheticFlags) resolve(f *argv.Flags) error {

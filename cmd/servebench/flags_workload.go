@@ -19,9 +19,8 @@ import (
 // workloadFlags say what is sent.
 type workloadFlags struct {
 	*options
-	inputLen   *int
-	outputLen  *int
-	rangeRatio string
+	inputLen  *int
+	outputLen *int
 }
 
 func (g *workloadFlags) define(f *argv.Flags) {
@@ -39,25 +38,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len",
 		"`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, "+
 			"sonnet, spec_bench, hf")
-	f.IntVar(&w.Random.InputLen, "random-input-len", 1024,
-		"`TOKENS` prompt length of random and random-mm, without the prefix. For random-rerank it is of the query and one "+
-			"document together")
-	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
-	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0",
-		"`RATIO` how much lengths of random, random-mm and random-rerank vary, from 0 to below 1. 0.2 draws from 80 % to "+
-			"120 %; {\"input\":R,\"output\":R} sets both apart")
-	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0,
-		"`TOKENS` length of a prefix that all prompts of random or random-mm share")
-	f.IntVar(&w.Settings.BatchSize, "random-batch-size", 1,
-		"`N` prompts of random, or documents of random-rerank, in one request. Embeddings and rerankers take several")
-	f.BoolVar(&w.Settings.NoReranker, "no-reranker", false,
-		"make random-rerank for a model of embeddings. The query is then one of the prompts of a request, each of "+
-			"--random-input-len")
-	f.Var(argv.Optional(&w.Settings.ShareGPTLen, argv.ParseInt), "sharegpt-output-len",
-		"`TOKENS` output length of sharegpt (default the recorded length)")
-	f.IntVar(&w.Settings.Custom.OutputLen, "custom-output-len", 256,
-		"`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; "+
-			"custom_image sends it")
+	kinds.Define(kinds.Workload, argv.Definer{Flags: f}, &w.Settings)
 	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false,
 		"send prompts of custom, speed_bench and hf without the chat template")
 	f.BoolVar(&w.DisableShuffle, "disable-shuffle", false, "keep the order of the dataset's file")
@@ -98,7 +79,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 			return err
 		}
 	}
-	w.VocabGiven = f.Changed("vocab-size")
+	w.VocabGiven, w.Random = f.Changed("vocab-size"), w.Settings.Random
 	if w.Has(kinds.SendsAll) && !f.Changed("num-prompts") {
 		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
 	}
@@ -106,8 +87,9 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		w.Random.InputLen, w.Settings.Sonnet.InputLen = *n, *n
 	}
 	if n := g.outputLen; n != nil {
-		w.Random.OutputLen, w.Settings.ShareGPTLen, w.Settings.Custom.OutputLen = *n, n, *n
-		w.Settings.SpecBench.OutputLen, w.Settings.PrefixRepetition.OutputLen, w.Settings.Sonnet.OutputLen, w.Settings.HF.OutputLen = *n, *n, *n, n
+		of := &w.Settings
+		w.Random.OutputLen, of.ShareGPTLen, of.Custom.OutputLen = *n, n, *n
+		of.SpecBench.OutputLen, of.PrefixRepetition.OutputLen, of.Sonnet.OutputLen, of.HF.OutputLen = *n, *n, *n, n
 	}
 	switch {
 	case w.Seed < 0 || w.Seed > 1<<32-1:
@@ -166,7 +148,7 @@ func (g *workloadFlags) resolveRandom() error {
 		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
 	}
 	var err error
-	if r.Ratio, err = parseRatio(g.rangeRatio); err != nil {
+	if r.Ratio, err = parseRatio(w.Settings.RangeRatio); err != nil {
 		return fmt.Errorf("argument --random-range-ratio: %w", err)
 	}
 	return nil
@@ -234,36 +216,7 @@ type datasetFlags struct {
 
 func (g *datasetFlags) define(f *argv.Flags) {
 	w := &g.Workload
-	p, s, trace := &w.Settings.PrefixRepetition, &w.Settings.Sonnet, &w.Settings.TimedTrace
-	f.IntVar(&p.PrefixLen, "prefix-repetition-prefix-len", 256, "`TOKENS` length of each prefix of prefix_repetition")
-	f.IntVar(&p.SuffixLen, "prefix-repetition-suffix-len", 256,
-		"`TOKENS` length of what follows the prefix in prefix_repetition")
-	f.IntVar(&p.NumPrefixes, "prefix-repetition-num-prefixes", 10, "`N` number of prefixes of prefix_repetition")
-	f.IntVar(&p.OutputLen, "prefix-repetition-output-len", 128, "`TOKENS` output length of prefix_repetition")
-	f.IntVar(&s.InputLen, "sonnet-input-len", 550,
-		"`TOKENS` approximate prompt length of sonnet. vLLM dropped this dataset in 0.32.0")
-	f.IntVar(&s.OutputLen, "sonnet-output-len", 150, "`TOKENS` output length of sonnet")
-	f.IntVar(&s.PrefixLen, "sonnet-prefix-len", 200,
-		"`TOKENS` approximate length of the prefix that all prompts of sonnet share")
-	f.IntVar(&w.Settings.SpecBench.OutputLen, "spec-bench-output-len", 256, "`TOKENS` output length of spec_bench")
-	f.StringVar(&w.Settings.SpecBench.Category, "spec-bench-category", "",
-		"`NAME` take only this category of spec_bench (default all)")
-	f.StringVar(&w.Settings.SpeedBench.Subset, "speed-bench-dataset-subset", "qualitative", "`NAME` file of speed_bench to take")
-	f.IntVar(&w.Settings.SpeedBench.OutputLen, "speed-bench-output-len", 4096, "`TOKENS` output length of speed_bench")
-	f.StringVar(&w.Settings.SpeedBench.Category, "speed-bench-category", "",
-		"`NAME` take only this category of speed_bench (default all)")
-	f.IntVar(&trace.ChunkSize, "timed-trace-chunk-hash-size", 16,
-		"`TOKENS` tokens that each hash id of timed_trace stands for")
-	f.Float64Var(&trace.Multiplier, "timed-trace-sec-multiplier", 1,
-		"`SECONDS` length of the unit of the timestamps of timed_trace")
-	f.StringVar(&trace.Labels.Timestamp, "timed-trace-label-timestamp", "timestamp",
-		"`NAME` field of timed_trace with the timestamp")
-	f.StringVar(&trace.Labels.InputLength, "timed-trace-label-input-length", "input_length",
-		"`NAME` field of timed_trace with the prompt length")
-	f.StringVar(&trace.Labels.OutputLength, "timed-trace-label-output-length", "output_length",
-		"`NAME` field of timed_trace with the output length")
-	f.StringVar(&trace.Labels.HashIDs, "timed-trace-label-hash-ids", "hash_ids",
-		"`NAME` field of timed_trace with the hash ids")
+	kinds.Define(kinds.Datasets, argv.Definer{Flags: f}, &w.Settings)
 	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for "+
 		"other traces and files with times unless there is a rate",
 		func(string) error { g.selfTimed = new(true); return nil })
@@ -276,8 +229,6 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	f.StringVar(&g.Simulate, "simulate", "", "`NAME` print how a simulated server copes with the load, in time that "+
 		"does not pass. NAME is a profile of servebench sim. Only for servebench dataset")
 	f.Offer("simulate", sim.ProfileNames()...)
-	f.Choices("speed-bench-dataset-subset", "qualitative", "throughput_1k", "throughput_2k", "throughput_8k",
-		"throughput_16k", "throughput_32k")
 }
 
 // resolveTimes decides whose times count.

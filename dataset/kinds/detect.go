@@ -55,7 +55,7 @@ func detect(r io.Reader) (Guess, error) {
 		return detectTable(string(text))
 	}
 	if name := firstKey(text); name != "" {
-		for _, k := range All {
+		for _, k := range all {
 			if slices.ContainsFunc(k.Forms, func(f Form) bool { return f.First == name }) {
 				return Guess{k.Name, fmt.Sprintf("the first object has %q", name)}, nil
 			}
@@ -86,7 +86,7 @@ func detectTable(text string) (Guess, error) {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(columns, name) })
 	}
-	for _, k := range All {
+	for _, k := range all {
 		for _, f := range k.Forms {
 			if f.Columns != nil && has(f.Columns...) {
 				return Guess{k.Name, "it has the columns " + quoted(f.Columns)}, nil
@@ -135,7 +135,7 @@ func detectRecord(fields map[string]json.RawMessage, list bool, where string) (G
 		}
 	}
 	take(nil, unread)
-	for _, k := range All {
+	for _, k := range all {
 		take(k, k.Forms)
 	}
 	if found.Fields == nil {

@@ -49,6 +49,9 @@ type Kind struct {
 	Open func(*Settings, *Run) (Opener, error)
 	// Turns makes the dataset with sessions of several turns; nil if it has none.
 	Turns func(*Settings, *Run) Opener
+	// Flags defines its flags, which the help has under the Heading; nil without flags.
+	Flags   func(Flags, *Settings)
+	Heading string
 	// Keeps is how many bytes it keeps for each prompt to send, and KeepsTurns for each session of several turns, where
 	// a file's positions are not enough.
 	Keeps, KeepsTurns int64
@@ -66,29 +69,40 @@ const (
 	LeaveOutLong = "leave out long sessions (--max-model-len)"
 )
 
-// All are all kinds of datasets, in the order of vLLM's client, and then others.
-var All = []*Kind{
-	{Name: "random", Traits: Fileless | MakesIDs | ExactOutput | Fitted, Open: openRandom, Turns: randomTurns,
+// all are all kinds of datasets, in the order of vLLM's client, and then others.
+var all = []*Kind{
+	{Name: "random", Traits: Fileless | MakesIDs | ExactOutput | Fitted,
+		Heading: Workload, Flags: flagsRandom, Open: openRandom, Turns: randomTurns,
 		Shorter: lowerRandom},
-	{Name: "random-mm", Traits: Fileless | ExactOutput | Rich, Open: openRandomMM, Shorter: lowerRandom},
-	{Name: "random-rerank", Traits: Fileless, Open: openRerank, Shorter: lowerRandom},
-	{Name: "sharegpt", Traits: OutputFlags, Open: openShareGPT, Turns: shareGPTTurns, KeepsTurns: 24,
+	{Name: "random-mm", Traits: Fileless | ExactOutput | Rich,
+		Heading: Media, Flags: flagsRandomMM, Open: openRandomMM, Shorter: lowerRandom},
+	{Name: "random-rerank", Traits: Fileless,
+		Heading: Workload, Flags: flagsRerank, Open: openRerank, Shorter: lowerRandom},
+	{Name: "sharegpt", Traits: OutputFlags,
+		Heading: Workload, Flags: flagsShareGPT, Open: openShareGPT, Turns: shareGPTTurns, KeepsTurns: 24,
 		Forms: []Form{{List: true, Fields: []string{"conversations:["},
 			Also: "With --multi-turn all turns are sent, without it the first questions"}}},
-	{Name: "custom", Traits: CanSendAll | Renders | Uncounted | OutputFlags, Open: openCustom,
+	{Name: "custom", Traits: CanSendAll | Renders | Uncounted | OutputFlags,
+		Heading: Workload, Flags: flagsCustom, Open: openCustom,
 		Forms: []Form{{Fields: []string{"prompt"}}}},
-	{Name: "custom_image", Traits: CanSendAll | Rich, Open: openCustomImage},
+	{Name: "custom_image", Traits: CanSendAll | Rich,
+		Heading: Media, Flags: flagsCustomImage, Open: openCustomImage},
 	{Name: "custom_audio", Traits: CanSendAll | Renders | Uncounted | Rich, Open: openCustomAudio},
-	{Name: "prefix_repetition", Traits: Fileless | MakesIDs | SharesPrefixes | Fitted | OutputFlags, Open: openPrefixes,
-		Keeps: 24},
-	{Name: "sonnet", Traits: SharesPrefixes | OutputFlags, Open: openSonnet},
+	{Name: "prefix_repetition", Traits: Fileless | MakesIDs | SharesPrefixes | Fitted | OutputFlags,
+		Heading: Datasets, Flags: flagsPrefixes, Open: openPrefixes, Keeps: 24},
+	{Name: "sonnet", Traits: SharesPrefixes | OutputFlags,
+		Heading: Datasets, Flags: flagsSonnet, Open: openSonnet},
 	{Name: "burstgpt", Traits: MakesIDs, Open: openBurstGPT, Keeps: 8,
 		Forms: []Form{{Columns: []string{"Model", "Request tokens", "Response tokens"}}}},
-	{Name: "spec_bench", Traits: CanSendAll | Renders | MustRender | OutputFlags, Open: openSpecBench,
+	{Name: "spec_bench", Traits: CanSendAll | Renders | MustRender | OutputFlags,
+		Heading: Datasets, Flags: flagsSpecBench, Open: openSpecBench,
 		Forms: []Form{{Fields: []string{"category", "turns:["}}}},
-	{Name: "speed_bench", Traits: CanSendAll | Renders, Open: openSpeedBench},
-	{Name: "timed_trace", Traits: OwnTimes | MakesIDs | ExactOutput | SharesPrefixes, Open: openTimedTrace},
-	{Name: "hf", Traits: Renders | Rich | OutputFlags, Open: openHF},
+	{Name: "speed_bench", Traits: CanSendAll | Renders,
+		Heading: Datasets, Flags: flagsSpeedBench, Open: openSpeedBench},
+	{Name: "timed_trace", Traits: OwnTimes | MakesIDs | ExactOutput | SharesPrefixes,
+		Heading: Datasets, Flags: flagsTimedTrace, Open: openTimedTrace},
+	{Name: "hf", Traits: Renders | Rich | OutputFlags,
+		Heading: Hub, Flags: flagsHF, Open: openHF},
 	{Name: "file", Traits: CanSendAll | SendsAll | OwnTimes | Rich | Printed, Open: openFile, Forms: []Form{
 		{Fields: []string{"v", "k", "run"}, Also: "It is the record stream of a run"},
 		{Fields: []string{"session", "turn"}},
@@ -116,21 +130,21 @@ var All = []*Kind{
 	{Name: "otel", Traits: CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes,
 		Turns: otelTurns, Forms: []Form{{First: "resourceSpans"}}},
 	{Name: "sessions", Traits: Fileless | MakesIDs | ExactOutput | SeveralTurns | SharesPrefixes | OwnAnswers,
-		Turns: syntheticTurns, Shorter: LeaveOutLong},
+		Heading: Synthetic, Flags: flagsSynthetic, Turns: syntheticTurns, Shorter: LeaveOutLong},
 }
 
 // Find is the kind of that name; nil if there is none.
 func Find(name string) *Kind {
-	i := slices.IndexFunc(All, func(k *Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(all, func(k *Kind) bool { return k.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return All[i]
+	return all[i]
 }
 
 // Names are the names of the kinds that have all of these traits.
 func Names(traits Trait) (names []string) {
-	for _, k := range All {
+	for _, k := range all {
 		if k.Traits&traits == traits {
 			names = append(names, k.Name)
 		}

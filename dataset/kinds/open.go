@@ -77,8 +77,8 @@ func (r *Run) attach() func(turn *dataset.Turn, image, video string) {
 		}
 		if with != nil && r.Mute {
 			once.Do(func() {
-				r.Options.Notice("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat",
-					r.Backend)
+				r.Options.Notice("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend "+
+					"openai-chat", r.Backend)
 			})
 		}
 		if with != nil {

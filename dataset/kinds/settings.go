@@ -14,6 +14,7 @@ import (
 // Settings are the settings of single datasets. Their Options are ignored: the Run's count.
 type Settings struct {
 	Random           dataset.Random
+	RangeRatio       string // as the flag has it; Random.Ratio counts
 	Custom           dataset.Custom
 	PrefixRepetition dataset.PrefixRepetition
 	Sonnet           dataset.Sonnet

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/media"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A Bucket is a size of image or video.
@@ -82,4 +83,26 @@ func parseBucket(key, weight string) (b Bucket, err error) {
 		return b, fmt.Errorf("%q is no weight", weight)
 	}
 	return b, nil
+}
+
+// ParseLimits reads numbers by kinds of media, as {"image": 255, "video": 1}.
+func ParseLimits(text string) (map[dataset.Kind]int, error) {
+	v, err := pyjson.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("invalid JSON value: %s: %w", pyjson.Quote(text), err)
+	}
+	object, ok := v.(pyjson.Object)
+	if !ok && v != nil {
+		return nil, fmt.Errorf("invalid value: %s: it must be a JSON object", pyjson.Quote(text))
+	}
+	limits := map[dataset.Kind]int{}
+	for _, m := range object {
+		number := string(pyjson.Append(nil, m.Value))
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, fmt.Errorf("%s: invalid int value: %s", m.Key, pyjson.Quote(number))
+		}
+		limits[dataset.Kind(m.Key)] = n
+	}
+	return limits, nil
 }
