@@ -185,7 +185,10 @@ func (s *Sampling) exact() bool {
 // bound, or no bound, or asks for several answers, whose tokens count together.
 func (s *Sampling) ownLength() bool {
 	bounds := []string{"max_tokens", "max_completion_tokens"}
-	return s.drops(bounds...) || s.sends(append(bounds, "n", "best_of")...)
+	options, _ := s.ExtraBody.Get("options") // of Ollama's API
+	own, _ := options.(pyjson.Object)
+	_, bounded := own.Get("num_predict")
+	return bounded || s.drops(bounds...) || s.sends(append(bounds, "num_predict", "n", "best_of")...)
 }
 
 // answers is how many answers each request asks for; 0 for one. best_of has the server make more of them

@@ -129,7 +129,9 @@ func (g *mediaFlags) resolveRandomMM() error {
 // hubFlags are for datasets of Hugging Face's Hub.
 type hubFlags struct{ *options }
 
-func (g *hubFlags) define(f *argv.Flags) { kinds.Define(kinds.Hub, argv.Definer{Flags: f}, &g.Workload.Settings) }
+func (g *hubFlags) define(f *argv.Flags) {
+	kinds.Define(kinds.Hub, argv.Definer{Flags: f}, &g.Workload.Settings)
+}
 
 // resolve checks what a dataset of the Hub needs from other flags. It follows workloadFlags.
 func (g *hubFlags) resolve(*argv.Flags) error {

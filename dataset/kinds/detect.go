@@ -51,6 +51,8 @@ func detect(r io.Reader) (Guess, error) {
 	switch {
 	case len(text) == 0:
 		return Guess{}, errors.New("the file is empty")
+	case bytes.HasPrefix(text, []byte("\x1f\x8b")) || bytes.HasPrefix(text, []byte("\x28\xb5\x2f\xfd")):
+		return Guess{}, errors.New("the file is compressed: give it without compression")
 	case text[0] != '{' && text[0] != '[':
 		return detectTable(string(text))
 	}

@@ -46,11 +46,12 @@ func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
 
 func TestUnknownFilesAreNotGuessed(t *testing.T) {
 	for text, want := range map[string]string{
-		"":        "the file is empty",
-		"[]":      "the list is empty, or it is cut",
-		"[1]":     "the first element is not a JSON object: say what the file is with --dataset-name",
-		"{":       "the first object is not a JSON object: say what the file is with --dataset-name",
-		`{"a":1}`: "the first object has fields of no known format: say what the file is with --dataset-name",
+		"":             "the file is empty",
+		"\x1f\x8b\x08": "the file is compressed: give it without compression",
+		"[]":           "the list is empty, or it is cut",
+		"[1]":          "the first element is not a JSON object: say what the file is with --dataset-name",
+		"{":            "the first object is not a JSON object: say what the file is with --dataset-name",
+		`{"a":1}`:      "the first object has fields of no known format: say what the file is with --dataset-name",
 		`{"session_id":"a","turns":[ {"messages":[]}]}`: `the first object has "session_id" and "turns": these are AIPerf's DAG files, which are not read yet`,
 		`{"filetype":"generate_conversations"}`:         `the first object has "filetype": these are recipes of vLLM's benchmarks/multi_turn, which are not read yet`,
 		`{"spans":[]}`:                                  `the first object has "spans": these are spans of OpenTelemetry, but not in the form of OTLP, which are not read yet`,

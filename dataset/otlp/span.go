@@ -137,6 +137,10 @@ func (v *Value) scalar() string {
 	case v.Int != "":
 		return string(v.Int)
 	}
+	var text string // of a number, as the JSON of protobuf may have it
+	if json.Unmarshal(v.Double, &text) == nil {
+		return text
+	}
 	return string(v.Double)
 }
 
@@ -289,8 +293,10 @@ func (r *reader) object(path []string) error {
 
 // list reads the list that path begins with.
 func (r *reader) list(path []string) error {
-	if err := r.begin('[', strconv.Quote(path[0])+" is not a list"); err != nil {
+	if token, err := r.token(); err != nil || token == nil { // null is an empty list
 		return err
+	} else if token != json.Delim('[') {
+		return errors.New(strconv.Quote(path[0]) + " is not a list")
 	}
 	for r.dec.More() {
 		var err error

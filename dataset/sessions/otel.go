@@ -50,7 +50,8 @@ func (d OTel) read(file io.ReaderAt) (dataset.Source, int, error) {
 	trace.arrange()
 	scan.count.notices(&d.Options)
 	if len(trace.sessions) == 0 {
-		return nil, 0, fmt.Errorf("%s: no span is a chat with token counts or messages", d.Path)
+		return nil, 0, fmt.Errorf("%s: none of %s in resourceSpans is a chat (gen_ai.operation.name) with token counts or "+
+			"messages", d.Path, count(scan.count.spans, "span"))
 	}
 	if scan.lengths {
 		var err error
@@ -80,7 +81,7 @@ type otelName struct{ conversation, trace string }
 type otelSession struct {
 	name  otelName
 	chats []otelChat
-	tools []int64 // when tools began to work, ascending
+	tools map[otelID][]int64 // when tools of an agent began to work, ascending; 0 without an agent
 }
 
 // An otelTrace is a file that has been scanned.
@@ -112,11 +113,18 @@ func (t *otelTrace) arrange() {
 	}
 	for _, tool := range s.tools {
 		if number, known := numbers[s.session(tool.session)]; known {
-			t.sessions[number].tools = append(t.sessions[number].tools, tool.start)
+			one := &t.sessions[number]
+			if one.tools == nil {
+				one.tools = map[otelID][]int64{}
+			}
+			agent := s.agent(tool.parent)
+			one.tools[agent] = append(one.tools[agent], tool.start)
 		}
 	}
 	for _, one := range t.sessions {
-		slices.Sort(one.tools)
+		for _, starts := range one.tools {
+			slices.Sort(starts)
+		}
 		slices.SortStableFunc(one.chats, func(a, b otelChat) int {
 			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 		})
@@ -195,8 +203,11 @@ func (t *otelTrace) turn(r *otelRequest) dataset.Turn {
 
 // An otelCount is what people should know of a file.
 type otelCount struct {
+	spans    int
 	chats    int
 	failed   int // without an answer
+	unended  int // without an end
+	unsaid   int // with an answer that cannot be read
 	bare     int // with neither lengths nor messages
 	again    int // within another chat
 	twice    int // the same span as before
@@ -214,10 +225,12 @@ func (c *otelCount) notices(o *dataset.Options) {
 		what string
 	}{
 		{c.failed, "failed without an answer: left out"},
+		{c.unended, "have no end: left out"},
 		{c.bare, "have neither token counts nor messages: left out"},
 		{c.again, "are within another chat, which they repeat: left out"},
 		{c.twice, "are in the file before: left out"},
 		{c.cut, "have messages that cannot be read, such as those that were cut: their lengths are sent"},
+		{c.unsaid, "have an answer that cannot be read: their prompts are sent"},
 		{c.odd, "have messages with other parts than texts and tools: without those parts"},
 		{c.silent, "have an answer of no tokens: they ask for one"},
 		{c.added, "have more cached input tokens than input tokens: the sum is sent"},

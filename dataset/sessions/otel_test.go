@@ -230,8 +230,8 @@ func TestOTelAgentsGoOnInAnotherTrace(t *testing.T) {
 func TestBadOTelIsNamedWithItsLine(t *testing.T) {
 	good := otelLine("1", "", 0, 1, 5, 1, "")
 	for _, row := range []struct{ text, want string }{
-		{"", ": no span is a chat with token counts or messages"},
-		{"{}\n", ": no span is a chat with token counts or messages"},
+		{"", ": none of 0 spans in resourceSpans is a chat (gen_ai.operation.name) with token counts or messages"},
+		{`{"resourceSpans":null}{"resourceSpans":[{"scopeSpans":[{"spans":null},{"spans":[{"name":"GET"}]}]}]}`, ": none of 1 span in resourceSpans is a chat (gen_ai.operation.name) with token counts or messages"},
 		{good + "\n{\"resourceSpans\":[{\n", ":4: unexpected EOF"},
 		{good + "[]", ":2: not a JSON object"},
 		{good + `{"resourceSpans":{}}`, `:2: "resourceSpans" is not a list`},
@@ -284,4 +284,53 @@ func FuzzOTel(f *testing.F) {
 		}
 		checkSessions(t, source, n)
 	})
+}
+
+// The longest way is of an agent that calls no tool, while another one does.
+func TestOTelToolsAreOfTheirAgents(t *testing.T) {
+	agent := func(id, name string) string {
+		return fmt.Sprintf(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":%q,"startTimeUnixNano":0,"endTimeUnixNano":"20000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"invoke_agent"}},{"key":"gen_ai.agent.name","value":{"stringValue":%q}}]}]}]}]}`, id, name)
+	}
+	const tool = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"9","parentSpanId":"b","startTimeUnixNano":"3000000000","endTimeUnixNano":"9000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}]}]}]}]}`
+	list, _ := readOTel(t, agent("a", "A")+agent("b", "B")+tool+otelLine("1", "a", 0, 2, 50, 5, "")+otelLine("2", "a", 10, 12, 60, 5, "")+
+		otelLine("3", "b", 0, 2, 50, 5, "")+otelLine("4", "b", 10, 11, 60, 5, ""), OTel{})
+	for i, turn := range list[0].Turns {
+		if want := turn.Agent == "B" && turn.Gap > 0; turn.Tool != want {
+			t.Errorf("turn %d of %s after %v s: a tool %t", i, turn.Agent, turn.Gap, turn.Tool)
+		}
+	}
+}
+
+func TestOTelKeepsPromptsWhoseAnswersAreCut(t *testing.T) {
+	const said = `,{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Hi\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assist"}}`
+	unended := strings.Replace(otelLine("2", "", 3, 4, 5, 1, ""), `"endTimeUnixNano":"4000000000"`, `"endTimeUnixNano":"0"`, 1)
+	list, notices := readOTel(t, otelLine("1", "", 0, 1, 5, 7, said)+unended, OTel{Text: true})
+	if turn := &list[0].Turns[0]; len(list[0].Turns) != 1 || string(turn.Messages) != `[{"role":"user","content":"Hi"}]` || turn.OutputLen != 7 || turn.Answer != nil {
+		t.Errorf("%+v", list[0].Turns)
+	}
+	if want := []string{"f.jsonl: 1 of 2 chats have no end: left out", "f.jsonl: 1 of 2 chats have an answer that cannot be read: their prompts are sent"}; !slices.Equal(notices, want) {
+		t.Errorf("%q", notices)
+	}
+}
+
+// The spans of two jobs of an agent, as OpenTelemetry's SDK for Python 1.45.2 and its instrumentation of OpenAI's client
+// 2.4b0 record them: three chats, the last one streamed, with a tool of 0.15 s between two of them. The third kind of
+// span is of embeddings.
+func TestOTelOfThePythonSDKIsRead(t *testing.T) {
+	list, said := readOTel(t, sampleText(t, "otel-python-sdk.jsonl"), OTel{Text: true})
+	if len(list) != 2 || !slices.Equal(said, []string{"f.jsonl: 1 request for embeddings: left out"}) {
+		t.Fatalf("%d sessions, %q", len(list), said)
+	}
+	for _, c := range list {
+		if len(c.Turns) != 3 {
+			t.Fatalf("%d turns", len(c.Turns))
+		}
+		for i, want := range []int{17, 39, 61} {
+			turn := &c.Turns[i]
+			gapped := i == 0 && turn.Gap == 0 || turn.Gap >= 0.15 && turn.Gap < 0.2
+			if turn.PromptLen != want || turn.OutputLen != 12 || !gapped || turn.Tool != (i > 0) || strings.Count(string(turn.Messages), `"role"`) != 2*i+2 {
+				t.Errorf("turn %d: %d to %d tokens after %v s, %s", i, turn.PromptLen, turn.OutputLen, turn.Gap, turn.Messages)
+			}
+		}
+	}
 }

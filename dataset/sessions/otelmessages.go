@@ -38,11 +38,12 @@ type otelCall struct {
 	} `json:"function"`
 }
 
-// otelTexts are the texts of a request. Odd says that some parts were neither texts nor tools.
+// otelTexts are the texts of a request. odd says that some parts were neither texts nor tools.
 type otelTexts struct {
 	sent   []otelMessage
 	answer *otelMessage
 	odd    bool
+	unsaid bool // the answer cannot be read
 }
 
 var errNoMessages = errors.New("not a list of messages with parts")
@@ -76,7 +77,10 @@ func textsOf(s *otlp.Span) (t otelTexts, err error) {
 		}
 		t.sent = append(t.sent, t.messages(m.Role, m.Parts)...)
 	}
-	if read("gen_ai.output.messages", &output) && len(output) > 0 {
+	if value := s.Content("gen_ai.output.messages"); value != nil && json.Unmarshal(value.JSON(), &output) != nil {
+		output, t.unsaid = nil, true
+	}
+	if len(output) > 0 {
 		if list := t.messages("assistant", output[0].Parts); len(list) > 0 {
 			t.answer = &list[0]
 		}

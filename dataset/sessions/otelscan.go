@@ -40,10 +40,11 @@ type otelNode struct {
 	kind   otelKind
 }
 
-// An otelTool is when a tool began to work.
+// An otelTool is when a tool began to work, and in which span.
 type otelTool struct {
 	session unique.Handle[otelName]
 	start   int64
+	parent  otelID
 }
 
 // An otelScan is the reading of all spans of a file. It keeps no texts.
@@ -69,6 +70,7 @@ func operation(s *otlp.Span) string { return s.Text("gen_ai.operation.name", "ll
 
 // span takes in a span.
 func (s *otelScan) span(span *otlp.Span, at otlp.Place) (err error) {
+	s.count.spans++
 	node := otelNode{parent: otelIDOf(span.Trace, span.Parent)}
 	id := otelIDOf(span.Trace, span.ID)
 	session := s.named(span)
@@ -89,7 +91,7 @@ func (s *otelScan) span(span *otlp.Span, at otlp.Place) (err error) {
 	default:
 		node.kind = otelStep
 		if start, _, err := span.Times(); err == nil && operation == "execute_tool" {
-			s.tools = append(s.tools, otelTool{session, start})
+			s.tools = append(s.tools, otelTool{session, start, node.parent})
 		}
 	}
 	if id != 0 {
@@ -125,6 +127,11 @@ func (s *otelScan) chat(span *otlp.Span, session unique.Handle[otelName], at otl
 	if span.Trace == "" {
 		return false, errors.New(`no "traceId"`)
 	}
+	if span.End == "0" { // as some exporters write what has not ended
+		s.count.chats++
+		s.count.unended++
+		return false, nil
+	}
 	start, end, err := span.Times()
 	if err != nil {
 		return false, err
@@ -148,7 +155,7 @@ func (s *otelScan) chat(span *otlp.Span, session unique.Handle[otelName], at otl
 	for _, flag := range []struct {
 		is    bool
 		count *int
-	}{{r.cut, &s.count.cut}, {r.texts.odd, &s.count.odd}, {r.out == 0, &s.count.silent}, {r.added, &s.count.added}} {
+	}{{r.cut, &s.count.cut}, {r.texts.odd, &s.count.odd}, {r.texts.unsaid, &s.count.unsaid}, {r.out == 0, &s.count.silent}, {r.added, &s.count.added}} {
 		if flag.is {
 			*flag.count++
 		}
@@ -229,9 +236,8 @@ func (s *otelScan) within(c otelChat) bool {
 	return false
 }
 
-// agents are the agents around a chat, the innermost first; none if the spans go round.
-func (s *otelScan) agents(c *otelChat) (ids []otelID) {
-	at := c.parent
+// agents are the agents around what is in a span, the innermost first; none if the spans go round.
+func (s *otelScan) agents(at otelID) (ids []otelID) {
 	for range maxAncestors {
 		node, known := s.nodes[at]
 		if !known {
@@ -243,4 +249,12 @@ func (s *otelScan) agents(c *otelChat) (ids []otelID) {
 		at = node.parent
 	}
 	return nil
+}
+
+// agent is the innermost agent around what is in a span; 0 if there is none.
+func (s *otelScan) agent(at otelID) otelID {
+	if ids := s.agents(at); len(ids) > 0 {
+		return ids[0]
+	}
+	return 0
 }

@@ -12,10 +12,11 @@ import (
 // happened in a row and what side by side.
 type otelTree struct {
 	graph
-	chats []otelChat
-	made  *otelPrompts
-	root  otelItem
-	names []string // of the agents of the chats
+	chats  []otelChat
+	made   *otelPrompts
+	root   otelItem
+	agents [][]otelID // around each chat, and 0
+	names  []string   // of the innermost agents
 }
 
 // An otelItem is a chat, or an agent with the items within it, in the order of their starts.
@@ -35,7 +36,7 @@ func newOTelTree(chats []otelChat, scan *otelScan, made *otelPrompts) *otelTree 
 	for i := range chats {
 		c := &chats[i]
 		around := &g.root
-		ids := scan.agents(c)
+		ids := scan.agents(c.parent)
 		slices.Reverse(ids)
 		for _, id := range ids {
 			agent := agents[id]
@@ -47,7 +48,7 @@ func newOTelTree(chats []otelChat, scan *otelScan, made *otelPrompts) *otelTree 
 			around = agent
 		}
 		around.items = append(around.items, &otelItem{start: c.start, end: c.end, first: i, last: i})
-		g.names = append(g.names, around.name)
+		g.agents, g.names = append(g.agents, append(ids, 0)), append(g.names, around.name)
 	}
 	return g
 }
@@ -60,8 +61,9 @@ func (g *otelTree) agent(chat int) string {
 	return cmp.Or(g.names[chat], "main")
 }
 
-// wait lets the turns wait for one another, and marks the gaps in which a tool began to work.
-func (g *otelTree) wait(tools []int64) {
+// wait lets the turns wait for one another, and marks the gaps in which a tool began to work: of the same agent, or of
+// one around it, which a sub-agent may work for.
+func (g *otelTree) wait(tools map[otelID][]int64) {
 	g.walk(&g.root, nil)
 	for i := range g.turns {
 		if len(g.turns[i].Waits) == 0 {
@@ -71,8 +73,11 @@ func (g *otelTree) wait(tools []int64) {
 		for _, wait := range g.turns[i].Waits {
 			ready = max(ready, g.chats[wait.Turn].end)
 		}
-		next, _ := slices.BinarySearch(tools, ready)
-		g.turns[i].Tool = next < len(tools) && tools[next] < g.chats[i].start
+		for _, agent := range g.agents[i] {
+			starts := tools[agent]
+			next, _ := slices.BinarySearch(starts, ready)
+			g.turns[i].Tool = g.turns[i].Tool || next < len(starts) && starts[next] < g.chats[i].start
+		}
 	}
 }
 

@@ -261,7 +261,7 @@ func (p *Payload) Add(other *Payload) {
 // --enable-per-request-metrics, exactly as it wrote them; Ollama at the end of each answer. They are milliseconds.
 // A nil field is missing.
 type ServerTimes struct {
-	LoadMS  *float64 // until its model was loaded, before the queue
+	LoadMS  *float64 // until it had a runner with the model, before the queue
 	QueueMS *float64 // time in the engine's queue, until it was scheduled
 	TTFTMS  *float64 // from then until the first token
 

@@ -117,6 +117,7 @@ func columnsOfRequests() []requestColumn {
 		{"connecting_ms", none, numberOf(func(q *request) float64 { return metrics.Milliseconds(q.record.Conn.Took()) })},
 		{"server_queue_ms", unknown, field["server_queue_ms"]}, // the server's own times
 		{"server_ttft_ms", unknown, field["server_ttft_ms"]},
+		{"server_load_ms", unknown, field["server_load_ms"]},
 
 		// These are of requests that carried more than one prompt of text.
 

@@ -3,6 +3,7 @@ package ollama
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/loadgen/api/request"
@@ -11,14 +12,14 @@ import (
 
 // converted are the messages of a chat as Ollama has them.
 func converted(chat []any) ([]any, error) {
-	called := map[any]any{} // the names of functions, by the ids of calls
+	var called calledTools
 	all := make([]any, len(chat))
 	for i, m := range chat {
 		object, ok := m.(pyjson.Object)
 		if !ok {
 			return nil, fmt.Errorf("message %d is no object", i+1)
 		}
-		message, err := convert(object, called)
+		message, err := called.convert(object)
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i+1, err)
 		}
@@ -27,8 +28,29 @@ func converted(chat []any) ([]any, error) {
 	return all, nil
 }
 
-// convert is a message as Ollama has it. called has the calls of earlier messages, and gets the calls of this one.
-func convert(given pyjson.Object, called map[any]any) (pyjson.Object, error) {
+// The calledTools are the names of the functions that the last message with calls has called, in its order, and what
+// ids the calls have. Not all servers give them ids.
+type calledTools struct {
+	names    []any
+	ids      []string // empty for a call without one
+	answered int      // calls that have a result
+}
+
+// name is the name of the function whose result has an id; nil if there is none.
+func (c *calledTools) name(id string) any {
+	next := c.answered
+	c.answered++
+	if i := slices.Index(c.ids, id); i >= 0 && id != "" {
+		return c.names[i]
+	}
+	if next < len(c.names) && c.ids[next] == "" {
+		return c.names[next]
+	}
+	return nil
+}
+
+// convert is a message as Ollama has it. It notes its calls.
+func (c *calledTools) convert(given pyjson.Object) (pyjson.Object, error) {
 	role, _ := given.Get("role")
 	content, _ := given.Get("content")
 	text, images, err := split(content)
@@ -42,11 +64,13 @@ func convert(given pyjson.Object, called map[any]any) (pyjson.Object, error) {
 	if thought, _ := given.Get("reasoning"); thought != nil && thought != "" {
 		message.Set("thinking", thought)
 	}
-	if calls := callsIn(given, called); calls != nil {
+	if calls := c.callsIn(given); calls != nil {
 		message.Set("tool_calls", calls)
 	}
-	if id, there := given.Get("tool_call_id"); there {
-		if name := called[id]; name != nil {
+	if role == "tool" {
+		id, _ := given.Get("tool_call_id")
+		text, _ := id.(string)
+		if name := c.name(text); name != nil {
 			message.Set("tool_name", name)
 		}
 	}
@@ -102,18 +126,22 @@ func dataOf(part pyjson.Object) (string, error) {
 	return data, nil
 }
 
-// callsIn are the calls of an assistant's message, with their arguments as objects. It notes them in called.
-func callsIn(message pyjson.Object, called map[any]any) (calls []any) {
+// callsIn are the calls of an assistant's message, with their arguments as objects.
+func (c *calledTools) callsIn(message pyjson.Object) (calls []any) {
 	given, _ := message.Get("tool_calls")
 	list, _ := given.([]any)
-	for _, c := range list {
-		object, _ := c.(pyjson.Object)
+	if len(list) > 0 {
+		*c = calledTools{}
+	}
+	for _, one := range list {
+		object, _ := one.(pyjson.Object)
 		id, _ := object.Get("id")
 		function, _ := object.Get("function")
 		named, _ := function.(pyjson.Object)
 		name, _ := named.Get("name")
 		arguments, _ := named.Get("arguments")
-		called[id] = name
+		text, _ := id.(string)
+		c.names, c.ids = append(c.names, name), append(c.ids, text)
 		calls = append(calls, pyjson.Object{{Key: "function", Value: pyjson.Object{
 			{Key: "name", Value: name}, {Key: "arguments", Value: input(arguments)},
 		}}})

@@ -47,6 +47,9 @@ func Encoder(body *request.Body) request.Encoder {
 		if object, err = body.Members(object, turn); err != nil {
 			return nil, err
 		}
+		if !body.Streams() { // the server streams unless it is told not to
+			object.Set("stream", false)
+		}
 		return pyjson.Append(make([]byte, 0, 1024+len(turn.Prompt)+len(turn.Messages)), withOptions(object)), nil
 	}
 }
@@ -89,22 +92,27 @@ func generate(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 
 // options are the members of a body that Ollama has among its options, by the names that they have elsewhere, with
 // Ollama's.
-var options = map[string]string{
-	"max_tokens": "num_predict", "repetition_penalty": "repeat_penalty", "temperature": "temperature", "top_p": "top_p",
-	"top_k": "top_k", "min_p": "min_p", "typical_p": "typical_p", "frequency_penalty": "frequency_penalty",
-	"presence_penalty": "presence_penalty", "seed": "seed", "stop": "stop", "num_ctx": "num_ctx",
-}
+var options = func() map[string]string {
+	names := map[string]string{"max_tokens": "num_predict", "max_completion_tokens": "num_predict",
+		"repetition_penalty": "repeat_penalty"}
+	for _, name := range []string{"num_predict", "repeat_penalty", "repeat_last_n", "temperature", "top_p", "top_k",
+		"min_p", "typical_p", "frequency_penalty", "presence_penalty", "seed", "stop", "num_ctx", "num_keep", "num_batch",
+		"num_gpu", "main_gpu", "num_thread", "use_mmap"} {
+		names[name] = name
+	}
+	return names
+}()
 
 // withOptions is a body with its settings as options. Options that are there already win. The API has no ignore_eos.
 func withOptions(body pyjson.Object) pyjson.Object {
 	var all, rest, own pyjson.Object
 	for _, m := range body {
 		name, isOption := options[m.Key]
-		given, isObject := m.Value.(pyjson.Object)
+		given, _ := m.Value.(pyjson.Object) // nothing else is options
 		switch {
 		case isOption:
 			all = append(all, pyjson.Member{Key: name, Value: m.Value})
-		case m.Key == "options" && isObject:
+		case m.Key == "options":
 			own = given
 		case m.Key != "ignore_eos":
 			rest = append(rest, m)

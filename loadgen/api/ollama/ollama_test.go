@@ -51,6 +51,10 @@ func TestBodiesAreOllamas(t *testing.T) {
 			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a\nb", "images": ["aa"]}, ` +
 				`{"role": "assistant", "content": "", "thinking": "So", "tool_calls": [{"function": {"name": "get", "arguments": {"x": 1}}}, {"function": {"name": "cut", "arguments": {"arguments": "{\"x\""}}}, {"function": {"name": "bare", "arguments": {}}}]}, ` +
 				`{"role": "tool", "content": "42", "tool_name": "cut"}, {"role": "tool", "content": "7"}], "stream": true, "options": {"num_predict": 5}}`},
+		{"calls without ids", "/api/chat", `{}`, nil, dataset.Turn{Messages: json.RawMessage(`[{"role":"assistant","content":"","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}},{"function":{"name":"g","arguments":{}}}]},{"role":"tool","tool_call_id":"x","content":"1"},{"role":"tool","content":"2"},{"role":"tool","content":"3"}]`)},
+			`{"model": "m", "messages": [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}, {"function": {"name": "g", "arguments": {}}}]}, ` +
+				`{"role": "tool", "content": "1", "tool_name": "f"}, {"role": "tool", "content": "2", "tool_name": "g"}, {"role": "tool", "content": "3"}], "stream": true}`},
+		{"options that are none", "/api/chat", `{"options": null, "num_gpu": 0}`, []string{"stream"}, dataset.Turn{Prompt: "Hi"}, `{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": false, "options": {"num_gpu": 0}}`},
 		{"an image", "/api/generate", `{}`, nil, dataset.Turn{Prompt: "Hi", Payload: image("data:image/png;base64,aa")}, `{"model": "m", "prompt": "Hi", "images": ["aa"], "stream": true}`},
 		{"an image elsewhere", "/api/chat", `{}`, nil, dataset.Turn{Prompt: "Hi", Payload: image("https://a.test/b.png")}, `message 1: the API of Ollama takes images in the request, and "https://a.test/b.png" is elsewhere`},
 		{"messages for generate", "/api/generate", `{}`, nil, dataset.Turn{Messages: talk}, "/api/generate takes no messages: use --endpoint /api/chat"},

@@ -18,5 +18,5 @@ func Example() {
 		c.Add(r)
 	}
 	fmt.Println(loading.Note(c.Summary(1)))
-	// Output: 1 request waited until the server had loaded its model, 2.31 s at most, and TTFT has the wait: warm up first (--num-warmups)
+	// Output: 1 request waited until the server had loaded the model, 2.3 s at most, and their latencies have the wait: load it first (--num-warmups), and have the server keep it
 }

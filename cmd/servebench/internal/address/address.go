@@ -105,7 +105,13 @@ func (r Reader) trim(s *Server) error {
 		s.URL = base
 		return nil
 	}
-	if base, ends := strings.CutSuffix(s.URL, "/v1"); ends && strings.HasPrefix(r.Endpoint, "/v1/") {
+	if base, ends := strings.CutSuffix(s.URL, r.Endpoint); ends && r.Endpoint != "" {
+		s.URL = base
+		return nil
+	}
+	// Servers with another API often have OpenAI's at /v1, too.
+	if base, ends := strings.CutSuffix(s.URL, "/v1"); ends &&
+		(strings.HasPrefix(r.Endpoint, "/v1/") || strings.HasPrefix(r.Endpoint, "/api/")) {
 		s.URL = base
 	}
 	return nil

@@ -38,6 +38,8 @@ func TestURLsAreTakenAsMeant(t *testing.T) {
 		{"[::1]:8000", "/v1/completions", "http://[::1]:8000", "[::1]:8000 is taken as http://[::1]:8000"},
 		{"h:1/v1", "/v1/chat/completions", "http://h:1", "h:1/v1 is taken as http://h:1"},
 		{"http://h:1/v1", "/completions", "http://h:1/v1", ""},
+		{"http://h:1/v1", "/api/chat", "http://h:1", "http://h:1/v1 is taken as http://h:1"},
+		{"http://h:1/api/chat", "/api/chat", "http://h:1", "http://h:1/api/chat is taken as http://h:1"},
 		{"http://h/v1/completions", "/v1/completions", "http://h", "http://h/v1/completions is taken as http://h"},
 		{"http://h/v1/chat/completions/", "/v1/chat/completions", "http://h", "http://h/v1/chat/completions/ is taken as http://h"},
 		{"http://h/gateway/v1", "/v1/completions", "http://h/gateway", "http://h/gateway/v1 is taken as http://h/gateway"},
