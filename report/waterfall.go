@@ -256,7 +256,9 @@ func requestFacts(r *record.Record) (facts []string) {
 		for _, m := range []struct {
 			name string
 			ms   *float64
-		}{{"model load", t.LoadMS}, {"queue", t.QueueMS}, {"prefill", t.TTFTMS}, {"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS}} {
+		}{
+			{"model load", t.LoadMS}, {"queue", t.QueueMS}, {"prefill", t.TTFTMS}, {"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS},
+		} {
 			if m.ms != nil {
 				told = append(told, fmt.Sprintf("%s %s ms", m.name, decimal(*m.ms)))
 			}

@@ -13,7 +13,8 @@ import (
 var protocol = &exchange.Protocol{
 	Decoder: func() exchange.Decoder { return decoder{} }, Whole: whole, Calls: calls,
 	Type: "application/x-ndjson", Lines: sse.Rules{Lines: true}, Unknown: true,
-	Empty: "the answer has no text, no reasoning and no call", Cut: "the stream ended without its last line (\"done\": true)",
+	Empty: "the answer has no text, no reasoning and no call",
+	Cut:   "the stream ended without its last line (\"done\": true)",
 }
 
 // The members that a load test looks at in a line of an answer, and in its message. The code takes their values by
