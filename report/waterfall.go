@@ -257,7 +257,8 @@ func requestFacts(r *record.Record) (facts []string) {
 			name string
 			ms   *float64
 		}{
-			{"model load", t.LoadMS}, {"queue", t.QueueMS}, {"prefill", t.TTFTMS}, {"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS},
+			{"model load", t.LoadMS}, {"queue", t.QueueMS}, {"prefill", t.TTFTMS},
+			{"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS},
 		} {
 			if m.ms != nil {
 				told = append(told, fmt.Sprintf("%s %s ms", m.name, decimal(*m.ms)))

@@ -53,22 +53,22 @@ var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "mult
 
 func (g *multiTurnFlags) resolve(f *argv.Flags) error {
 	w, m := &g.Workload, &g.Workload.Settings.MultiTurn
-	random := w.Dataset == "random" && m.On
+	random := m.On && kinds.Find(w.Dataset).Has(kinds.MakesIDs)
 	for _, name := range ofMultiTurn {
 		if f.Changed(name) && !m.On {
 			return fmt.Errorf("argument --%s: it needs --multi-turn", name)
 		}
 	}
 	switch {
-	case m.On && w.Dataset != "random" && w.Dataset != "sharegpt":
+	case m.On && !kinds.Find(w.Dataset).Both():
 		return fmt.Errorf("argument --multi-turn: it makes conversations of random and sharegpt, and %s is what its file "+
 			"says", w.Dataset)
 	case m.On && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: conversations are sent as text, since their prompts have earlier " +
 			"answers")
-	case f.Changed("multi-turn-max-turns") && !m.On && w.Dataset != "conversations":
+	case f.Changed("multi-turn-max-turns") && !m.On && !w.Has(kinds.BoundsTurns):
 		return errors.New("argument --multi-turn-max-turns: it needs --multi-turn, or --dataset-name conversations")
-	case f.Changed("max-model-len") && (m.MaxModelLen < 1 || !m.On && w.Dataset != "sessions"):
+	case f.Changed("max-model-len") && (m.MaxModelLen < 1 || !m.On && !w.Has(kinds.OwnAnswers)):
 		return fmt.Errorf("argument --max-model-len: %d: it must be greater than 0, and needs --multi-turn, or "+
 			"--dataset-name sessions", m.MaxModelLen)
 	case m.Min < 0 || m.Max < 0 || m.Max > 0 && m.Max < m.Min:
@@ -113,19 +113,8 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 			given = flag.Name
 		}
 	})
-	if given != "" && g.Workload.Dataset != "sessions" {
+	if given != "" && kinds.Find(g.Workload.Dataset).Heading != kinds.Synthetic {
 		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
-	}
-	switch s := &g.Workload.Settings.Synthetic; {
-	case !(s.AgentShare >= 0 && s.AgentShare <= 1):
-		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", metrics.FormatFloat(s.AgentShare))
-	case !(s.Growth >= 0 && s.Growth <= 100):
-		return fmt.Errorf("argument --session-growth: %s: it must be from 0 to 100", metrics.FormatFloat(s.Growth))
-	case !(s.SystemBias >= 0 && s.SystemBias < 100):
-		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100",
-			metrics.FormatFloat(s.SystemBias))
-	case s.Systems < 0:
-		return fmt.Errorf("argument --session-systems: %d: it must not be negative", s.Systems)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -107,50 +108,6 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	case !w.Has(kinds.Fileless) && w.Path == "":
 		return fmt.Errorf("argument --dataset-name: %s needs --dataset-path", w.Dataset)
 	}
-	switch w.Dataset {
-	case "sharegpt":
-		return g.resolveShareGPT()
-	case "custom":
-		return g.resolveCustom()
-	case "random", "random-mm", "random-rerank":
-		return g.resolveRandom()
-	}
-	return nil
-}
-
-func (g *workloadFlags) resolveRandom() error {
-	w := &g.Workload
-	r, several := &w.Random, w.Settings.BatchSize > 1 && w.Dataset == "random" || w.Dataset == "random-rerank"
-	api, flag := g.Server.API(), "random-batch-size"
-	if w.Dataset == "random-rerank" {
-		flag = "dataset-name: random-rerank"
-	}
-	switch {
-	case w.Settings.BatchSize < 1:
-		return fmt.Errorf("argument --random-batch-size: %d: it must be greater than 0", w.Settings.BatchSize)
-	case w.Dataset == "random-rerank" && w.Settings.NoReranker && min(w.Settings.BatchSize, w.NumPrompts) < 2:
-		return errors.New("argument --random-batch-size: with --no-reranker the query is one of the prompts: it and " +
-			"--num-prompts must be at least 2")
-	case several && api.Messages && !api.Pooling:
-		return fmt.Errorf("argument --%s: --backend %s takes one prompt in a request: --backend list shows the others", flag,
-			api.Name)
-	case several && w.TokenIDs:
-		return errors.New("argument --prompt-token-ids: requests with several prompts are sent as text")
-	case several && g.Server.SkipTokenizer:
-		return errors.New("argument --skip-tokenizer-init: requests with several prompts need a tokenizer")
-	case r.InputLen < 0:
-		return fmt.Errorf("argument --random-input-len: %d: it must not be negative", r.InputLen)
-	case r.OutputLen < 0:
-		return fmt.Errorf("argument --random-output-len: %d: it must not be negative", r.OutputLen)
-	case r.PrefixLen < 0:
-		return fmt.Errorf("argument --random-prefix-len: %d: it must not be negative", r.PrefixLen)
-	case g.Server.SkipTokenizer && !g.Workload.TokenIDs && g.Workload.Dataset == "random":
-		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
-	}
-	var err error
-	if r.Ratio, err = parseRatio(w.Settings.RangeRatio); err != nil {
-		return fmt.Errorf("argument --random-range-ratio: %w", err)
-	}
 	return nil
 }
 
@@ -185,27 +142,25 @@ func number(v any) (float64, error) {
 	return argv.ParseFloat(string(pyjson.Append(nil, v)))
 }
 
-func (g *workloadFlags) resolveShareGPT() error {
-	if g.Server.SkipTokenizer {
-		return errors.New("argument --skip-tokenizer-init: the sharegpt dataset needs a tokenizer to measure its prompts")
+// check has the kind of the dataset check its settings, and what else was asked for.
+func (g *workloadFlags) check() error {
+	w, to := &g.Workload, g.Server.API()
+	settings := w.Settings
+	ratio, err := parseRatio(settings.RangeRatio)
+	w.Random.Ratio = ratio
+	settings.Random = w.Random
+	w.Settings.Random, w.Settings.RangeRatio = dataset.Random{}, "" // w.Random counts
+	k := kinds.Find(w.Dataset)
+	if k.Check == nil {
+		return nil
 	}
-	if n := g.Workload.Settings.ShareGPTLen; n != nil && *n < 1 {
-		return fmt.Errorf("argument --sharegpt-output-len: %d: it must be greater than 0", *n)
-	}
-	return nil
-}
-
-func (g *workloadFlags) resolveCustom() error {
-	w := &g.Workload
-	switch {
-	case !strings.HasSuffix(w.Path, ".jsonl"):
-		return fmt.Errorf("argument --dataset-path: %s: a custom dataset's name must end with .jsonl", pyjson.Quote(w.Path))
-	case w.Settings.Custom.OutputLen < 1 && w.Settings.Custom.OutputLen != -1:
-		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Settings.Custom.OutputLen)
-	case w.TokenIDs && g.Server.SkipTokenizer:
-		return errors.New("argument --prompt-token-ids: the custom dataset needs a tokenizer for it")
-	}
-	return nil
+	return k.Check(&settings, &kinds.Asked{
+		Name: w.Dataset, Path: w.Path, NumPrompts: w.NumPrompts, TokenIDs: w.TokenIDs,
+		SkipTokenizer: g.Server.SkipTokenizer, InChat: w.MultimodalChat, RangeRatio: err,
+		Backend: to.Name, Text: to.Messages, Pooling: to.Pooling, Files: to.Forms(), Parts: to.Media == api.Parts,
+		Mute: to.Media == api.NoMedia, Tools: to.Tools, Templated: to.Templated,
+		Warn: func(text string) { g.Warnings = append(g.Warnings, text) },
+	})
 }
 
 // datasetFlags are for single datasets, apart from random, sharegpt and custom.
@@ -238,8 +193,9 @@ func (g *datasetFlags) resolveTimes() error {
 	if g.selfTimed == nil {
 		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil ||
 			!math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
-			if w.SelfTimed = w.Dataset == "timed_trace"; w.SelfTimed {
-				g.Warnings = append(g.Warnings, "--request-rate and ramp-up have no effect on timed_trace without --no-self-timed")
+			if w.SelfTimed = w.Has(kinds.KeepsTimes); w.SelfTimed {
+				g.Warnings = append(g.Warnings, "--request-rate and ramp-up have no effect on "+w.Dataset+
+					" without --no-self-timed")
 			}
 		}
 		return nil
@@ -256,17 +212,8 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 	if err := g.resolveTimes(); err != nil {
 		return err
 	}
-	w := &g.Workload
-	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && g.Server.API().Messages
-	switch {
-	case measured && g.Server.SkipTokenizer:
-		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)
-	case w.Dataset != "random" && w.Has(kinds.ExactOutput) && w.TokenIDs:
+	if w := &g.Workload; w.Has(kinds.OwnIDs) && w.TokenIDs {
 		return fmt.Errorf("argument --prompt-token-ids: %s sends ids where the endpoint takes them, of itself", w.Dataset)
-	case w.Dataset == "file" && w.TokenIDs:
-		return errors.New("argument --prompt-token-ids: what a file holds is sent as it is")
-	case w.Dataset == "burstgpt" && !strings.HasSuffix(w.Path, ".csv"):
-		return fmt.Errorf("argument --dataset-path: %s: a burstgpt dataset's name must end with .csv", pyjson.Quote(w.Path))
 	}
 	return nil
 }

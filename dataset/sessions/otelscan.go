@@ -155,7 +155,8 @@ func (s *otelScan) chat(span *otlp.Span, session unique.Handle[otelName], at otl
 	for _, flag := range []struct {
 		is    bool
 		count *int
-	}{{r.cut, &s.count.cut}, {r.texts.odd, &s.count.odd}, {r.texts.unsaid, &s.count.unsaid}, {r.out == 0, &s.count.silent}, {r.added, &s.count.added}} {
+	}{{r.cut, &s.count.cut}, {r.texts.odd, &s.count.odd},
+		{r.texts.unsaid, &s.count.unsaid}, {r.out == 0, &s.count.silent}, {r.added, &s.count.added}} {
 		if flag.is {
 			*flag.count++
 		}
