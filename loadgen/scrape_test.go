@@ -13,10 +13,10 @@ import (
 
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -30,12 +30,14 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, MaxNumSeqs: 4, MaxModelLen: 1024, NumGPUBlocks: 256},
 			watch: func(d dialer, epoch time.Time) func() {
 				transport := wire.Connections{Dial: d}.Transport()
-				w := host.StartWatch(epoch, openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
+				var w watch.Set
+				w.Add("--server-metrics", openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
+				w.Start(epoch)
 				return func() {
 					w.Stop()
 					transport.CloseIdleConnections()
-					if samples = w.Drain(); w.Trouble() != "" {
-						t.Error(w.Trouble())
+					if samples = w.Drain(); w.Troubles() != nil {
+						t.Error(w.Troubles())
 					}
 				}
 			},
@@ -79,10 +81,12 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		go web.Serve(listener)
 		transport := wire.Connections{Dial: listener.Dial}.Transport()
 		server := &openai.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
-		w := host.StartWatch(time.Now(), openai.SampleServer(server, "", time.Second))
+		var w watch.Set
+		w.Add("--server-metrics", openai.SampleServer(server, "", time.Second))
+		w.Start(time.Now())
 		time.Sleep(lasts)
 		w.Stop()
-		samples, trouble = w.Drain(), w.Trouble()
+		samples, trouble = w.Drain(), strings.TrimPrefix(strings.Join(w.Troubles(), "\n"), "--server-metrics: ")
 		if more := w.Drain(); more != nil {
 			t.Errorf("%d samples are drained twice", len(more))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/gpu"
@@ -37,19 +38,12 @@ type target struct {
 	live      *engine.Live
 	collector *metrics.Collector
 	witness   witness
-	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
-	watches   []*host.Watch  // of the samplers
-	pool      *host.Watch    // of the poolSampler
-	unsilence func()         // ends the watch of a server that sends nothing
-
-	poolSampler host.Sampler // nil if the pool is not sampled
+	watches   watch.Set // of the server or each replica, its pool, and GPUs that are its alone
+	unsilence func()    // ends the watch of a server that sends nothing
 
 	warmUp warmUp
 	mps    []gpu.MPS     // what MPS said before the load; nil for a server without MPS
 	woke   *metrics.Wake // by SleepFirst
-
-	gpuSampler host.Sampler // of the target's own GPUs; nil if it has none
-	gpus       *host.Watch  // of the sampler
 
 	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // their results

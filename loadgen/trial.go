@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -26,9 +27,8 @@ type trial struct {
 	group   string    // id that several targets share; empty for a single one
 	series  string    // id that the repeats share; empty for a single repeat
 
-	aborter    aborter
-	gpuSampler host.Sampler // nil if GPUs are not sampled
-	gpus       *host.Watch  // of the sampler
+	aborter aborter
+	watches watch.Set // of GPUs that the targets share
 
 	smi   *host.NvidiaSMI // that samples GPUs; nil if it does not
 	apps  *host.AppWatch  // by that program

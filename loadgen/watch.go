@@ -12,11 +12,19 @@ import (
 
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
+)
+
+// The settings that ask for samples.
+const (
+	serverSetting = "--server-metrics"
+	poolSetting   = "--kvcached-metrics"
+	gpuSetting    = "--gpu-metrics"
 )
 
 // gpuEvery is the interval between samples of GPUs.
@@ -45,26 +53,26 @@ func (w *Watch) nvidiaSMI() (string, error) {
 
 // openGPUs checks that GPUs can be sampled, if the plan asks for it: once for all targets, but
 // apart for those that have their own.
-func (tr *trial) openGPUs(ctx context.Context) (err error) {
+func (tr *trial) openGPUs(ctx context.Context) error {
 	for _, t := range tr.targets {
-		switch {
-		case t.Watch.OwnGPU:
-			t.gpuSampler, err = tr.openGPUsOf(ctx, t)
-		case tr.gpuSampler == nil:
-			tr.gpuSampler, err = tr.openGPUsOf(ctx, t)
+		of := &t.watches
+		if !t.Watch.OwnGPU {
+			of = &tr.watches
 		}
+		if t.Watch.GPU == "" || of.Has(gpuSetting) {
+			continue
+		}
+		sample, err := tr.openGPUsOf(ctx, t)
 		if err != nil {
 			return err
 		}
+		of.Add(gpuSetting, sample)
 	}
 	return nil
 }
 
-// openGPUsOf is the sampler of the GPUs that the target's plan names; nil without any.
-func (tr *trial) openGPUsOf(ctx context.Context, t *target) (sampler host.Sampler, err error) {
-	if t.Watch.GPU == "" {
-		return nil, nil
-	}
+// openGPUsOf is the sampler of the GPUs that the target's plan names.
+func (tr *trial) openGPUsOf(ctx context.Context, t *target) (sampler watch.Sampler, err error) {
 	limited, cancel := context.WithTimeout(ctx, t.Limits.Call)
 	defer cancel()
 	if t.Watch.GPU != NvidiaSMI {
@@ -92,13 +100,13 @@ func (tr *trial) openGPUsOf(ctx context.Context, t *target) (sampler host.Sample
 		tr.smi = &smi
 	}
 	if err != nil {
-		return nil, &FailedError{fmt.Errorf("--gpu-metrics: %w", err)}
+		return nil, &FailedError{fmt.Errorf(gpuSetting+": %w", err)}
 	}
 	return sampler, nil
 }
 
 // exporter is the sampler of a DCGM exporter, which must answer.
-func (t *target) exporter(ctx context.Context) (host.Sampler, error) {
+func (t *target) exporter(ctx context.Context) (watch.Sampler, error) {
 	connections := wire.Connections{Timeout: t.Limits.Connect}
 	if t.Watch.GPU == t.Server.BaseURL { // the server has these metrics, too, as the simulated one
 		connections.Dial = t.Server.Dial
@@ -127,13 +135,13 @@ func (t *target) openSamplers(ctx context.Context) error {
 			t.say("WARNING: --server-metrics: %s: it is asked again during the run", t.Server.Secrets.Mask(err.Error()))
 		}
 		if err != nil && !unknown && r.name != "" {
-			return &FailedError{fmt.Errorf("--server-metrics: %w", err)}
+			return &FailedError{fmt.Errorf(serverSetting+": %w", err)}
 		}
 		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
 			t.say("WARNING: --server-metrics: %s: it is not asked again", t.Server.Secrets.Mask(err.Error()))
 			return nil
 		}
-		t.samplers = append(t.samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, t.Watch.Every)))
+		t.watches.Add(serverSetting, closing(r.transport, openai.SampleServer(r.Server, r.name, t.Watch.Every)))
 	}
 	return nil
 }
@@ -146,9 +154,9 @@ func (t *target) openPool(ctx context.Context) error {
 	}
 	pool := host.NewKVCached(strings.ReplaceAll(t.Watch.Pool, TargetMark, t.Target))
 	if err := pool.Check(ctx); err != nil {
-		return &FailedError{fmt.Errorf("--kvcached-metrics: %w", err)}
+		return &FailedError{fmt.Errorf(poolSetting+": %w", err)}
 	}
-	t.poolSampler = pool.Sample(poolEvery)
+	t.watches.Add(poolSetting, pool.Sample(poolEvery))
 	return nil
 }
 
@@ -178,7 +186,7 @@ func (t *target) replicas() (all []replica) {
 
 // closing is a sampler that uses a new connection for each sample: over the same connection, a load
 // balancer may always choose the same replica.
-func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
+func closing(tr *wire.Transport, sample watch.Sampler) watch.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		sample(ctx, epoch, func(s *samples.Sample) {
 			tr.CloseIdleConnections()
@@ -189,21 +197,12 @@ func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
 
 // watch begins to sample.
 func (tr *trial) watch(epoch time.Time) {
-	if tr.gpuSampler != nil {
-		tr.gpus = host.StartWatch(epoch, tr.gpuSampler)
-	}
+	tr.watches.Start(epoch)
 	tr.watchApps(epoch)
 	for _, t := range tr.targets {
 		t.unsilence = t.watchSilence(muteLoad(t.live))
-		if t.gpuSampler != nil {
-			t.gpus = host.StartWatch(epoch, t.gpuSampler)
-		}
-		for _, sampler := range t.samplers {
-			t.watches = append(t.watches, host.StartWatch(epoch, sampler))
-		}
-		if t.poolSampler != nil {
-			t.pool = host.StartWatch(epoch, t.poolSampler)
-		}
+		t.watches.Mask = t.Server.Secrets.Mask
+		t.watches.Start(epoch)
 	}
 }
 
@@ -213,7 +212,7 @@ func (tr *trial) drain(do func(func())) {
 		t.recorder.sample(s)
 		do(func() { t.collector.AddSample(s) })
 	}
-	for _, s := range tr.gpus.Drain() {
+	for _, s := range tr.watches.Drain() {
 		for _, t := range tr.targets {
 			if !t.Watch.OwnGPU {
 				keep(t, s)
@@ -221,16 +220,7 @@ func (tr *trial) drain(do func(func())) {
 		}
 	}
 	for _, t := range tr.targets {
-		for _, s := range t.gpus.Drain() {
-			keep(t, s)
-		}
-		for _, w := range t.watches {
-			for _, s := range w.Drain() {
-				s.Error = t.Server.Secrets.Mask(s.Error)
-				keep(t, s)
-			}
-		}
-		for _, s := range t.pool.Drain() {
+		for _, s := range t.watches.Drain() {
 			keep(t, s)
 		}
 	}
@@ -238,37 +228,22 @@ func (tr *trial) drain(do func(func())) {
 
 // unwatch ends the sampling.
 func (tr *trial) unwatch() {
-	tr.gpus.Stop()
+	tr.watches.Stop()
 	if tr.apps != nil {
 		tr.state.Processes, tr.state.Notes = tr.apps.Stop(tr.state.Notes)
 	}
 	for _, t := range tr.targets {
 		t.unsilence()
-		t.gpus.Stop()
-		for _, w := range t.watches {
-			w.Stop()
-		}
-		t.pool.Stop()
+		t.watches.Stop()
 	}
 	tr.drain(func(collect func()) { collect() })
 }
 
 // troubles say what was wrong with the samples of t.
-func (tr *trial) troubles(t *target) (said []string) {
-	for _, w := range t.watches {
-		if text := w.Trouble(); text != "" {
-			said = append(said, "--server-metrics: "+t.Server.Secrets.Mask(text))
-		}
-	}
-	if text := t.pool.Trouble(); text != "" {
-		said = append(said, "--kvcached-metrics: "+text)
-	}
-	gpus := tr.gpus
-	if t.Watch.OwnGPU {
-		gpus = t.gpus
-	}
-	if text := gpus.Trouble(); text != "" {
-		said = append(said, "--gpu-metrics: "+text)
+func (tr *trial) troubles(t *target) []string {
+	said := t.watches.Troubles()
+	if !t.Watch.OwnGPU {
+		said = append(said, tr.watches.Troubles()...)
 	}
 	return said
 }

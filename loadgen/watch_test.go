@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/redact"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
@@ -38,8 +38,8 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		if asks {
 			want = "WARNING: --server-metrics: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
 		}
-		if said := strings.Contains(talk.String(), want); n != 1 || (b.samplers != nil) != asks || !said || err != nil {
-			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.samplers != nil, talk.String(), err)
+		if said := strings.Contains(talk.String(), want); n != 1 || b.watches.Has(serverSetting) != asks || !said || err != nil {
+			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.watches.Has(serverSetting), talk.String(), err)
 		}
 	}
 }
@@ -56,9 +56,9 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 	p := &Plan{Watch: Watch{Server: true, URLs: []string{web.URL, web.URL + "/engine_metrics"}, Every: time.Second}}
 	b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
 	err := b.openSamplers(t.Context())
-	if err != nil || len(b.samplers) != 2 || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
+	if err != nil || !b.watches.Has(serverSetting) || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
 		strings.Count(talk.String(), "nothing in it is known") != 2 {
-		t.Errorf("asked %q, %d samplers, said %q, %v", asked, len(b.samplers), talk.String(), err)
+		t.Errorf("asked %q, said %q, %v", asked, talk.String(), err)
 	}
 }
 
@@ -86,14 +86,21 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	if err := tr.openGPUs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if !tr.watches.Has(gpuSetting) {
+		t.Fatal("the GPUs are not sampled")
+	}
 	taken := make(chan bool, 1)
-	sample := tr.gpuSampler
-	tr.gpuSampler = func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
+	sample, err := tr.openGPUsOf(t.Context(), tr.targets[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.watches = watch.Set{}
+	tr.watches.Add(gpuSetting, func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		sample(ctx, epoch, func(s *samples.Sample) {
 			take(s)
 			taken <- true
 		})
-	}
+	})
 	tr.watch(time.Now())
 	<-taken
 	tr.unwatch()
@@ -110,10 +117,10 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: keys("token-1")}}
 	b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
 	b.collector.KeepTrace = true
-	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
+	b.watches.Add(serverSetting, func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
 		take(&samples.Sample{Server: &samples.Server{}})
 		take(&samples.Sample{Error: "no access for token-1"})
-	}}
+	})
 	tr := &trial{targets: []*target{b}}
 	tr.watch(time.Now())
 	tr.unwatch()

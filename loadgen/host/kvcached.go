@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -130,8 +131,8 @@ func (k KVCached) Check(ctx context.Context) error {
 	}
 }
 
-// Sample is a Sampler of the pool.
-func (k KVCached) Sample(every time.Duration) Sampler {
+// Sample is a watch.Sampler of the pool.
+func (k KVCached) Sample(every time.Duration) watch.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		again := time.NewTicker(every)
 		defer again.Stop()

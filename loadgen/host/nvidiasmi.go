@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics/samples"
 )
 
@@ -50,9 +51,9 @@ func (n NvidiaSMI) GPUs(ctx context.Context) ([]samples.GPU, error) {
 	return gpus, err
 }
 
-// Sample is a Sampler of that number of GPUs, which GPUs returned. One process of nvidia-smi
+// Sample is a watch.Sampler of that number of GPUs, which GPUs returned. One process of nvidia-smi
 // reports at the interval until ctx ends.
-func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
+func (n NvidiaSMI) Sample(gpus int, every time.Duration) watch.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		r := smiRound{gpus: gpus, epoch: epoch, take: take}
 		lines := &smiLines{found: r.add}

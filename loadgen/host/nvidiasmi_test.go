@@ -111,12 +111,10 @@ func TestEndOfNvidiaSMIIsAFailedSample(t *testing.T) {
 		"echo 0, 1, 2, 3, 4; echo Unable to determine the device handle; exit 15": "nvidia-smi: exit status 15: Unable to determine the device handle",
 		"echo 0, 1, 2, 3, 4": "nvidia-smi ended",
 	} {
-		w := StartWatch(time.Now(), playSMI(t, script).Sample(1, time.Second))
-		<-w.done
-		w.Stop()
-		samples := w.Drain()
-		if len(samples) != 2 || len(samples[0].GPUs) != 1 || samples[1].Error != want || w.Trouble() != "1 of 2 samples failed: "+want {
-			t.Errorf("%d samples, trouble %q, want %q", len(samples), w.Trouble(), want)
+		var got []*samples.Sample
+		playSMI(t, script).Sample(1, time.Second)(t.Context(), time.Now(), func(s *samples.Sample) { got = append(got, s) })
+		if len(got) != 2 || len(got[0].GPUs) != 1 || got[1].Error != want {
+			t.Errorf("%d samples, want the last to be %q: %+v", len(got), want, got)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
@@ -40,7 +40,7 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 // SampleServer samples a server at the epoch and at whole multiples of an interval after it. It
 // skips times at which the previous answer is still missing. If a server has several replicas, from
 // is the URL of this one.
-func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
+func SampleServer(s *Server, from string, every time.Duration) watch.Sampler {
 	return periodically(every, func(ctx context.Context, to *samples.Sample) (err error) {
 		to.From = from
 		to.Server, err = s.ServerSample(ctx)
@@ -53,7 +53,7 @@ const lastWithin = 2 * time.Second
 
 // SampleDCGM is like SampleServer, for the GPUs of a DCGM exporter. It takes a last sample after the
 // end of ctx, so that counters are known at the end of a run.
-func SampleDCGM(s *Server, every time.Duration) host.Sampler {
+func SampleDCGM(s *Server, every time.Duration) watch.Sampler {
 	ask := func(ctx context.Context, to *samples.Sample) (err error) {
 		to.GPUs, err = s.GPUs(ctx)
 		return err
@@ -68,7 +68,7 @@ func SampleDCGM(s *Server, every time.Duration) host.Sampler {
 	}
 }
 
-func periodically(every time.Duration, ask func(context.Context, *samples.Sample) error) host.Sampler {
+func periodically(every time.Duration, ask func(context.Context, *samples.Sample) error) watch.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		for n := time.Duration(0); ; n = max(n+1, (time.Since(epoch)+every-1)/every) {
 			if engine.Sleep(ctx, epoch.Add(n*every)) != nil {

@@ -1,4 +1,8 @@
-package host
+// Package watch samples what happens during a run, in one form: what servers, GPUs and pools of memory report.
+//
+// A Sampler asks, on the run's clock. A Set has the samplers of a target, each under the name of the setting that asks
+// for it, and says which of them failed.
+package watch
 
 import (
 	"context"
@@ -14,9 +18,9 @@ import (
 // goroutine, but only one call at a time, and not after it has returned.
 type Sampler func(ctx context.Context, epoch time.Time, take func(*samples.Sample))
 
-// A Watch keeps the samples of a Sampler during a run, until someone drains them. Its methods are
+// A watch keeps the samples of a Sampler during a run, until someone drains them. Its methods are
 // safe for concurrent use.
-type Watch struct {
+type watch struct {
 	stop context.CancelFunc
 	done chan struct{}
 
@@ -27,10 +31,10 @@ type Watch struct {
 	trouble       string // the last failure
 }
 
-// StartWatch begins to sample. Call Stop.
-func StartWatch(epoch time.Time, sample Sampler) *Watch {
+// start begins to sample. Call end.
+func start(epoch time.Time, sample Sampler) *watch {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &Watch{stop: stop, done: make(chan struct{})}
+	w := &watch{stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		sample(ctx, epoch, w.take)
@@ -39,7 +43,7 @@ func StartWatch(epoch time.Time, sample Sampler) *Watch {
 }
 
 // take keeps a sample. Of consecutive failures it keeps the first.
-func (w *Watch) take(s *samples.Sample) {
+func (w *watch) take(s *samples.Sample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
@@ -53,11 +57,8 @@ func (w *Watch) take(s *samples.Sample) {
 	}
 }
 
-// Drain returns the samples since the last call. The caller owns them. A nil *Watch has none.
-func (w *Watch) Drain() []*samples.Sample {
-	if w == nil {
-		return nil
-	}
+// drain returns the samples since the last call. The caller owns them.
+func (w *watch) drain() []*samples.Sample {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	drained := w.samples
@@ -65,20 +66,14 @@ func (w *Watch) Drain() []*samples.Sample {
 	return drained
 }
 
-// Stop ends the sampling and waits for its end. Drain then still returns the last samples. Stop may
-// be called again, and on a nil *Watch.
-func (w *Watch) Stop() {
-	if w != nil {
-		w.stop()
-		<-w.done
-	}
+// end ends the sampling and waits for its end. It may be called again.
+func (w *watch) end() {
+	w.stop()
+	<-w.done
 }
 
-// Trouble says how many of the samples failed, and why the last of them failed; "" if none failed.
-func (w *Watch) Trouble() string {
-	if w == nil {
-		return ""
-	}
+// said says how many of the samples failed, and why the last of them failed; "" if none failed.
+func (w *watch) said() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed == 0 {

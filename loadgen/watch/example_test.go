@@ -1,0 +1,25 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/metrics/samples"
+)
+
+func Example() {
+	taken := make(chan bool)
+	var set watch.Set
+	set.Add("--server-metrics", func(ctx context.Context, _ time.Time, take func(*samples.Sample)) {
+		take(&samples.Sample{Error: "connection refused"})
+		close(taken)
+		<-ctx.Done()
+	})
+	set.Start(time.Now())
+	<-taken
+	set.Stop()
+	fmt.Println(len(set.Drain()), set.Troubles())
+	// Output: 1 [--server-metrics: 1 of 1 samples failed: connection refused]
+}
