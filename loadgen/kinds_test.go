@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 func TestEachKindOfDatasetCanBeOpened(t *testing.T) {
@@ -56,6 +57,23 @@ func TestHowToGetShorterPrompts(t *testing.T) {
 	} {
 		if got := test.w.shorter(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestAnswersGoOnOnlyWhereTheAPICanAskForIt(t *testing.T) {
+	for backend, want := range map[string]bool{"openai": true, "anthropic": true, "ollama": false, "openai-embeddings": false} {
+		if got := new(Sampling).IgnoresEOS(&Workload{Dataset: "random"}, &Server{Backend: backend}); got != want {
+			t.Errorf("%s: %t, want %t", backend, got, want)
+		}
+	}
+	for body, want := range map[string]bool{`{"options": {"num_predict": 3}}`: true, `{"num_predict": 3}`: true, `{"options": {"num_ctx": 9}}`: false, `{"options": null}`: false} {
+		v, err := pyjson.Parse(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Sampling{ExtraBody: v.(pyjson.Object)}).ownLength(); got != want {
+			t.Errorf("%s bounds the answer: %t", body, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ var answers = map[string][]string{
 	"vllm-pooling":              {"sim-embeddings!"},
 	"vllm-rerank":               {"sim-embeddings!"},
 	"anthropic":                 {"messages/vllm-think", "messages/vllm-tool", "messages/llamacpp-cached", "messages/aimock-tools", "messages/aimock-err", "messages/llamacpp-nostream!"},
-	"ollama":                    {"ollama/065-chat-cold", "ollama/065-chat", "ollama/065-generate", "ollama/065-chat-whole!", "ollama/065-generate-whole!", "ollama/065-nomodel", "ollama/065-badjson", "ollama/065-tools-unsupported", "ollama/017-chat", "ollama/017-generate", "ollama/017-think", "ollama/017-nomodel"},
+	"ollama":                    {"ollama/065-chat-cold", "ollama/065-chat", "ollama/065-generate", "ollama/065-chat-whole!", "ollama/065-generate-whole!", "ollama/065-nomodel", "ollama/065-badjson", "ollama/065-tools-unsupported", "ollama/017-chat", "ollama/017-generate", "ollama/017-think", "ollama/017-nomodel", "ollama-calls"},
 }
 
 // turns are what each API has to send, or to refuse.

@@ -100,28 +100,12 @@ func answer(message pyjson.Object, content any) any {
 		name, _ := function.Get("name")
 		arguments, _ := function.Get("arguments")
 		calls = append(calls, pyjson.Object{{Key: "type", Value: "tool_use"}, {Key: "id", Value: id},
-			{Key: "name", Value: name}, {Key: "input", Value: input(arguments)}})
+			{Key: "name", Value: name}, {Key: "input", Value: request.Arguments(arguments)}})
 	}
 	if thought == nil && calls == nil {
 		return content
 	}
 	return append(append(thought, asBlocks(content)...), calls...)
-}
-
-// input is the input of a call, an object, from its arguments. Arguments that are no object, such as
-// cut ones, become a member, so that the prompt has their tokens.
-func input(arguments any) pyjson.Object {
-	text, isText := arguments.(string)
-	if isText {
-		arguments, _ = pyjson.Parse(text) // nil if it is no JSON
-	}
-	switch object, ok := arguments.(pyjson.Object); {
-	case ok:
-		return object
-	case text == "":
-		return pyjson.Object{}
-	}
-	return pyjson.Object{{Key: "arguments", Value: text}}
 }
 
 // blocks is the content of a chat's message as this API has it: images have another form, and what has

@@ -143,24 +143,8 @@ func (c *calledTools) callsIn(message pyjson.Object) (calls []any) {
 		text, _ := id.(string)
 		c.names, c.ids = append(c.names, name), append(c.ids, text)
 		calls = append(calls, pyjson.Object{{Key: "function", Value: pyjson.Object{
-			{Key: "name", Value: name}, {Key: "arguments", Value: input(arguments)},
+			{Key: "name", Value: name}, {Key: "arguments", Value: request.Arguments(arguments)},
 		}}})
 	}
 	return calls
-}
-
-// input are the arguments of a call as an object. Arguments that are none, such as cut ones, become a member, so that
-// the prompt has their tokens.
-func input(arguments any) pyjson.Object {
-	text, isText := arguments.(string)
-	if isText {
-		arguments, _ = pyjson.Parse(text) // nil if it is no JSON
-	}
-	switch object, ok := arguments.(pyjson.Object); {
-	case ok:
-		return object
-	case text == "":
-		return pyjson.Object{}
-	}
-	return pyjson.Object{{Key: "arguments", Value: text}}
 }

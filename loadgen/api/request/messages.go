@@ -126,3 +126,19 @@ func ImageIn(part json.RawMessage) (kind, data []byte, ok bool) {
 	}
 	return kind, data, true
 }
+
+// Arguments are the arguments of a call as an object, where an API has them so. Arguments that are no object, such as
+// cut ones, become a member, so that the prompt has their tokens.
+func Arguments(arguments any) pyjson.Object {
+	text, isText := arguments.(string)
+	if isText {
+		arguments, _ = pyjson.Parse(text) // nil if it is no JSON
+	}
+	switch object, ok := arguments.(pyjson.Object); {
+	case ok:
+		return object
+	case text == "":
+		return pyjson.Object{}
+	}
+	return pyjson.Object{{Key: "arguments", Value: text}}
+}
