@@ -1,3 +1,8 @@
+// Package exchange sends a request and reads its answer, for all APIs, and knows none of them.
+//
+// An Endpoint is an engine.Sender. What is special about an API is its Protocol, whose Decoder reads an event into a
+// Piece. The rest is the same everywhere: connections, stamps, refusals, cookies, what a record has of an answer,
+// how it failed, and where vLLM's client would see it differently.
 package exchange
 
 import (
