@@ -1,6 +1,10 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
+)
 
 // A batch counts what one step works on.
 type batch struct {
@@ -44,7 +48,7 @@ type scheduler struct {
 
 	prefillFirst bool // a step with prompt tokens has nothing else
 
-	kv        *kvCache
+	kv        *kvcache.Cache
 	preempted int // sequences that lost their blocks in the last step
 }
 
@@ -88,7 +92,7 @@ func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 		}
 	}
 	n := 0
-	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 && s.preempted == 0 && s.kv.admit(s.waiting[n], left) {
+	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 && s.preempted == 0 && s.admit(s.waiting[n], left) {
 		add(s.waiting[n])
 		s.running = append(s.running, s.waiting[n])
 		n++
@@ -97,14 +101,29 @@ func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 	return s.running[len(s.running)-n:]
 }
 
+// admit gives a waiting sequence the blocks for a chunk of at most that many tokens, and takes the known
+// tokens from what it has to prefill. It reports whether there was room.
+func (s *scheduler) admit(seq *sequence, chunk int) bool {
+	found, room := s.kv.Admit(&seq.kv, seq.unfilled, chunk)
+	if !room {
+		return false
+	}
+	seq.unfilled -= found
+	if seq.at.admitted.IsZero() {
+		seq.found = found
+		s.kv.Count(seq.prompt, found)
+	}
+	return true
+}
+
 // room gets a running sequence the blocks for that many tokens, if needed from those admitted last,
 // and reports whether the sequence is still running.
 func (s *scheduler) room(seq *sequence, tokens int) bool {
-	for !s.kv.grow(seq, tokens) {
+	for !s.kv.Grow(&seq.kv, tokens) {
 		last := len(s.running) - 1
 		victim := s.running[last]
 		s.running = s.running[:last]
-		s.kv.free(victim)
+		s.kv.Free(&victim.kv)
 		victim.restart()
 		s.waiting = slices.Insert(s.waiting, 0, victim)
 		s.preempted++
@@ -123,7 +142,7 @@ func (s *scheduler) drop(gone []*sequence) (waited int) {
 	}
 	isGone := func(seq *sequence) bool {
 		if set[seq] {
-			s.kv.free(seq)
+			s.kv.Free(&seq.kv)
 		}
 		return set[seq]
 	}

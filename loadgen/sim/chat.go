@@ -48,14 +48,14 @@ type message struct {
 
 // readChat makes the prompt of a chat from its tools and messages, and decides which tool it may
 // call.
-func (s *Server) readChat(q *query, b *body) *problem {
+func (rd *reader) readChat(q *query, b *body) *problem {
 	if len(b.Messages) == 0 {
 		return badRequest("messages", "`messages` must not be empty")
 	}
 	add := func(role int, media []int, texts ...string) {
 		q.prompt = append(append(q.prompt, markStart, role), media...)
 		for _, text := range texts {
-			q.prompt = append(q.prompt, s.cfg.Tokenizer.Encode(text, false)...)
+			q.prompt = append(q.prompt, rd.cfg.Tokenizer.Encode(text, false)...)
 		}
 		q.prompt = append(q.prompt, markEnd, markLine)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 // Bounds say how a dry run sends. The zero value is one server and no limits.
@@ -118,12 +119,14 @@ func Enough(cfg Config, source dataset.Source, b Bounds, f *Forecast) error {
 
 // A dry is a dry run.
 type dry struct {
-	Server // without its engine
-	Bounds
-	replicas []*replica
-	forecast *Forecast
-	yield    func(SimulatedRequest) bool
-	load     int
+	cfg        Config
+	reader     *reader
+	vocabulary *vocabulary
+	bounds     Bounds
+	replicas   []*replica
+	forecast   *Forecast
+	yield      func(SimulatedRequest) bool
+	load       int
 
 	*clock
 	waiting [2][]*pending // for one of the requests in flight: later turns, then first turns
@@ -188,8 +191,9 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	}
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
-	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, clock: new(clock),
-		forecast: f, flights: map[*sequence]*pending{}}
+	d := &dry{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer), bounds: b, clock: new(clock), forecast: f,
+		flights: map[*sequence]*pending{}}
+	d.reader = &reader{&d.cfg}
 	for range b.Servers {
 		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
 		r.over = d.landed
@@ -263,26 +267,26 @@ func (d *dry) fetch() {
 // if it is due and the bounds let it.
 func (d *dry) room() {
 	for rank := range d.waiting {
-		for len(d.waiting[rank]) > 0 && len(d.flights) < d.Concurrency {
+		for len(d.waiting[rank]) > 0 && len(d.flights) < d.bounds.Concurrency {
 			f := d.waiting[rank][0]
 			d.waiting[rank] = d.waiting[rank][1:]
 			d.depart(f)
 		}
 	}
 	c := d.next
-	if c == nil || d.Sessions > 0 && d.open >= d.Sessions || c.Due != nil && dataset.Seconds(*c.Due) > d.now {
+	if c == nil || !d.mayBegin(c) {
 		return
 	}
 	s := &drySession{Conversation: c, number: d.begun, due: d.now, turns: make([]dryTurn, len(c.Turns))}
 	if c.Due != nil {
 		s.due = dataset.Seconds(*c.Due)
 	}
-	if d.Live && c.Remembers() {
+	if d.bounds.Live && c.Remembers() {
 		s.said = make([]json.RawMessage, len(c.Turns))
 	}
 	d.begun++
 	d.open++
-	d.forecast.offer(s, d.Absolute)
+	d.forecast.offer(s, d.bounds.Absolute)
 	for i := range s.turns {
 		s.turns[i] = dryTurn{len(c.WaitsOf(i)), s.due}
 	}
@@ -294,15 +298,20 @@ func (d *dry) room() {
 	d.fetch()
 }
 
+// mayBegin reports whether a session is due and the bounds let it begin.
+func (d *dry) mayBegin(c *dataset.Conversation) bool {
+	return (d.bounds.Sessions <= 0 || d.open < d.bounds.Sessions) && (c.Due == nil || dataset.Seconds(*c.Due) <= d.now)
+}
+
 // plan lets a turn whose waits have ended be sent when it is due.
 func (d *dry) plan(s *drySession, turn int) {
 	if s.ended {
 		return
 	}
-	due := s.dueOf(turn, s.turns[turn].ready, d.Absolute)
+	due := s.dueOf(turn, s.turns[turn].ready, d.bounds.Absolute)
 	s.going++
 	f := &pending{SimulatedRequest: SimulatedRequest{Session: s.number, Turn: turn, Load: d.load,
-		Server: s.number % d.Servers, Due: due}, session: s}
+		Server: s.number % d.bounds.Servers, Due: due}, session: s}
 	d.plans(agendaEvent{at: max(due, d.now), request: f})
 }
 
@@ -317,7 +326,7 @@ func (s *drySession) dueOf(turn int, ready time.Duration, absolute bool) time.Du
 
 // depart sends a request that is due, or lets it wait.
 func (d *dry) depart(f *pending) {
-	if d.Concurrency > 0 && len(d.flights) >= d.Concurrency {
+	if d.bounds.Concurrency > 0 && len(d.flights) >= d.bounds.Concurrency {
 		rank := 0
 		if f.Turn == 0 {
 			rank = 1
@@ -344,7 +353,8 @@ func (d *dry) depart(f *pending) {
 func (d *dry) sequence(f *pending) (*sequence, error) {
 	s := f.session
 	t := &s.Turns[f.Turn]
-	q := &query{number: int64(d.forecast.Requests + len(d.flights)), ignoreEOS: t.OutputLen > 0 && !d.Early, chat: true}
+	q := &query{number: int64(d.forecast.Requests + len(d.flights)), chat: true}
+	q.ignoreEOS = t.OutputLen > 0 && !d.bounds.Early
 	ofBlocks := t.Blocks != nil || t.Tail.Tokens > 0
 	if ofBlocks {
 		for b := range t.AllBlocks() {
@@ -367,8 +377,8 @@ func (d *dry) sequence(f *pending) (*sequence, error) {
 		id: strconv.FormatInt(q.number, 10), session: s.ID, number: q.number,
 		prompt: f.Prompt, want: text.left, finish: text.finish,
 	}
-	if d.Chunks {
-		seq.wake = make(chan struct{}, 1) // so that it keeps its outputs
+	if d.bounds.Chunks {
+		seq.outlet = newOutlet() // so that it keeps its outputs
 	}
 	if d.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
@@ -376,9 +386,9 @@ func (d *dry) sequence(f *pending) (*sequence, error) {
 	switch {
 	case !d.cfg.PrefixCaching:
 	case ofBlocks:
-		seq.blocks = dryHashes(t, chain(0).add(uint64(f.Session)).add(uint64(f.Turn)), f.Prompt, f.Out)
+		seq.kv.Blocks = dryHashes(t, kvcache.Chain(0).Add(uint64(f.Session)).Add(uint64(f.Turn)), f.Prompt, f.Out)
 	default:
-		seq.blocks = blockHashes(q.prompt, text.ids())
+		seq.kv.Blocks = kvcache.Hashes(q.prompt, text.ids())
 	}
 	if s.said != nil {
 		f.text = text
@@ -398,7 +408,7 @@ func (d *dry) prompt(q *query, s *drySession, i int) error {
 		if err := json.Unmarshal(t.Messages, &b.Messages); err != nil {
 			return fmt.Errorf("its messages: %w", err)
 		}
-		if p := d.readChat(q, &b); p != nil {
+		if p := d.reader.readChat(q, &b); p != nil {
 			return errors.New(p.Message)
 		}
 		return nil
@@ -414,16 +424,16 @@ func (d *dry) prompt(q *query, s *drySession, i int) error {
 }
 
 // dryHashes names the blocks of a prompt of blocks and of an output that is in no other request.
-func dryHashes(t *dataset.Turn, output chain, prompt, out int) []uint64 {
-	hashes := make([]uint64, 0, (prompt+out)/blockSize)
-	h, filled := chain(0), 0
+func dryHashes(t *dataset.Turn, output kvcache.Chain, prompt, out int) []uint64 {
+	hashes := make([]uint64, 0, (prompt+out)/kvcache.BlockSize)
+	h, filled := kvcache.Chain(0), 0
 	add := func(id uint64, tokens int) {
-		whole := uint64(chain(id).add(uint64(tokens)))
+		whole := uint64(kvcache.Chain(id).Add(uint64(tokens)))
 		for done := 0; done < tokens; {
-			part := min(blockSize-filled, tokens-done)
-			h = h.add(whole + uint64(done*blockSize+part))
+			part := min(kvcache.BlockSize-filled, tokens-done)
+			h = h.Add(whole + uint64(done*kvcache.BlockSize+part))
 			done += part
-			if filled += part; filled == blockSize {
+			if filled += part; filled == kvcache.BlockSize {
 				hashes = append(hashes, uint64(h))
 				filled = 0
 			}
@@ -440,9 +450,9 @@ func dryHashes(t *dataset.Turn, output chain, prompt, out int) []uint64 {
 func (d *dry) landed(seq *sequence) {
 	f := d.flights[seq]
 	delete(d.flights, seq)
-	f.Found, f.First, f.End = seq.found, seq.first.Sub(epoch), seq.last.Sub(epoch)
-	if d.Chunks {
-		for _, o := range append(seq.ready, output{seq.held, seq.last}) {
+	f.Found, f.First, f.End = seq.found, seq.at.first.Sub(epoch), seq.at.last.Sub(epoch)
+	if d.bounds.Chunks {
+		for _, o := range append(seq.outlet.ready, output{seq.held, seq.at.last}) {
 			f.Chunks = append(f.Chunks, Chunk{o.tokens, o.at.Sub(epoch)})
 		}
 	}
@@ -476,7 +486,7 @@ func (d *dry) leave(f *pending) {
 	if s.going--; s.going == 0 {
 		d.open--
 	}
-	if s.going == 0 || d.Concurrency > 0 {
+	if s.going == 0 || d.bounds.Concurrency > 0 {
 		d.plans(agendaEvent{at: d.now}) // after the turns that are due now
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 // source is a dataset of these sessions.
@@ -204,7 +205,7 @@ func TestADryRunFindsWhatTheFormulaSays(t *testing.T) {
 			continue
 		}
 		sessions = append(sessions, c)
-		want = append(want, min(512*k, (n-1)/blockSize*blockSize))
+		want = append(want, min(512*k, (n-1)/kvcache.BlockSize*kvcache.BlockSize))
 	}
 	got, _ := dried(t, Config{PrefixCaching: true}, Bounds{}, sessions...)
 	for i, want := range want {

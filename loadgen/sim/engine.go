@@ -1,44 +1,35 @@
 package sim
 
 import (
+	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/elastic"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 )
 
 // An engine is the goroutine that runs the steps.
 type engine struct {
-	scheduler
-	watch stopwatch
-	hold  int // hold back one token in so many; 0 for none
-	stats *stats
-	board *gpupower.Board // nil for none
-	nap   *sleep.Mode
-	trace func(Trace)
-	over  func(*sequence) // called in a dry run when a sequence has left the engine
-	timer *time.Timer
-	quit  chan struct{} // closed to stop it
-	done  chan struct{} // closed when it has stopped
-
-	wake     chan struct{} // holds one signal: something arrived
-	mu       sync.Mutex
-	closed   bool
-	arriving []*sequence // submitted, not yet in waiting
-	leaving  []departure // cancelled, perhaps still in the batch
-}
-
-type departure struct {
-	seq *sequence
-	at  time.Time
+	scheduler scheduler
+	inbox     *inbox
+	watch     stopwatch
+	hold      int // hold back one token in so many; 0 for none
+	stats     *stats
+	board     *gpupower.Board // nil for none
+	nap       *sleep.Mode
+	trace     func(Trace)
+	over      func(*sequence) // called in a dry run when a sequence has left the engine
+	timer     *time.Timer
+	quit      chan struct{} // closed to stop it
+	done      chan struct{} // closed when it has stopped
 }
 
 func startEngine(cfg *Config, st *stats, pool *elastic.Pool) *engine {
 	e := newEngine(cfg, st)
-	e.kv.pool = pool
+	e.scheduler.kv.Pool = pool
 	e.timer = time.NewTimer(0)
 	go e.run()
 	return e
@@ -49,8 +40,9 @@ func newEngine(cfg *Config, st *stats) *engine {
 	return &engine{
 		scheduler: scheduler{
 			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
-			prefillFirst: cfg.Profile.PrefillFirst, kv: newKVCache(cfg.NumGPUBlocks, cfg.PrefixCaching),
+			prefillFirst: cfg.Profile.PrefillFirst, kv: kvcache.New(cfg.NumGPUBlocks, cfg.PrefixCaching),
 		},
+		inbox: newInbox(st),
 		watch: newStopwatch(cfg.Profile, cfg.GPU, cfg.Seed),
 		hold:  cfg.Profile.Hold,
 		stats: st,
@@ -59,50 +51,49 @@ func newEngine(cfg *Config, st *stats) *engine {
 		trace: cfg.Trace,
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
-		wake:  make(chan struct{}, 1),
 	}
 }
 
 // submit passes a sequence to the engine at an instant; false means that the engine is closed.
 func (e *engine) submit(seq *sequence, at time.Time) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return false
-	}
-	seq.arrived = at
+	seq.at.arrived = at
 	seq.unfilled = seq.prompt
-	e.stats.arrived()
-	e.arriving = append(e.arriving, seq)
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-	return true
+	return e.inbox.submit(seq)
 }
 
 // cancel removes a sequence at the next step. It does nothing if the sequence has finished.
 func (e *engine) cancel(seq *sequence) {
-	if seq.finished() {
-		return
+	if !seq.outlet.finished() {
+		e.inbox.cancel(seq)
 	}
-	e.mu.Lock()
-	e.leaving = append(e.leaving, departure{seq, time.Now()})
-	e.mu.Unlock()
 }
 
 func (e *engine) close() {
-	e.mu.Lock()
-	again := e.closed
-	if !again {
-		e.closed = true
+	first := e.inbox.close()
+	if first {
 		close(e.quit)
 	}
-	e.mu.Unlock()
 	<-e.done
-	if !again && e.kv.pool != nil {
-		e.kv.pool.Close() // what is wrong with its file has no reader any more
+	if first && e.scheduler.kv.Pool != nil {
+		e.scheduler.kv.Pool.Close() // what is wrong with its file has no reader any more
 	}
+}
+
+// wait lets a handler wait until an instant; false means that the context or the engine ended before it.
+func (e *engine) wait(ctx context.Context, until time.Time) bool {
+	left := time.Until(until)
+	if left <= 0 {
+		return true
+	}
+	ready := time.NewTimer(left)
+	defer ready.Stop()
+	select {
+	case <-ready.C:
+		return true
+	case <-ctx.Done():
+	case <-e.quit:
+	}
+	return false
 }
 
 // run steps until it is stopped. A step starts when the previous one was due to end, so late timers
@@ -125,13 +116,13 @@ func (e *engine) run() {
 		}
 		b := e.prepare(time.Now())
 		if b == (batch{}) {
-			if !e.empty() && !e.sleep(time.Now().Add(starved)) {
+			if !e.scheduler.empty() && !e.sleep(time.Now().Add(starved)) {
 				return
 			}
 			start = time.Now()
 			continue
 		}
-		took := e.watch.step(b, start) + e.kv.mapped()
+		took := e.watch.step(b, start) + e.scheduler.kv.Mapped()
 		if !e.sleep(start.Add(took)) {
 			return
 		}
@@ -170,7 +161,7 @@ func (e *engine) rest() bool {
 	e.pause()
 	defer e.work()
 	select {
-	case <-e.wake:
+	case <-e.inbox.wake:
 		return true
 	case <-e.quit:
 		return false
@@ -188,11 +179,7 @@ func (e *engine) pause() {
 	e.board.Rest()
 }
 
-func (e *engine) idle() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.empty() && len(e.arriving) == 0
-}
+func (e *engine) idle() bool { return e.scheduler.empty() && e.inbox.idle() }
 
 // sleep waits until an instant; false means that the engine must stop.
 func (e *engine) sleep(until time.Time) bool {
@@ -208,58 +195,36 @@ func (e *engine) sleep(until time.Time) bool {
 // prepare handles what came and went before now and composes the step. It leaves what happens at
 // this very instant to the next step, because not all of it may have happened yet.
 func (e *engine) prepare(now time.Time) batch {
-	e.mu.Lock()
-	select {
-	case <-e.wake:
-	default:
-	}
-	known := len(e.waiting)
-	e.arriving = slices.DeleteFunc(e.arriving, func(seq *sequence) bool {
-		took := seq.arrived.Before(now)
-		if took {
-			e.waiting = append(e.waiting, seq)
-		}
-		return took
-	})
-	var gone []*sequence
-	e.leaving = slices.DeleteFunc(e.leaving, func(d departure) bool {
-		took := d.at.Before(now)
-		if took && !d.seq.finished() {
-			gone = append(gone, d.seq)
-		}
-		return took
-	})
-	e.mu.Unlock()
-	slices.SortFunc(e.waiting[known:], (*sequence).before)
-
+	came, gone := e.inbox.take(now)
+	e.scheduler.waiting = append(e.scheduler.waiting, came...)
 	if len(gone) > 0 {
-		waited := e.drop(gone)
+		waited := e.scheduler.drop(gone)
 		e.stats.left(len(gone)-waited, waited)
 		e.abort(gone, now)
 	}
-	b, admitted := e.compose()
+	b, admitted := e.scheduler.compose()
 	for _, seq := range admitted {
-		if seq.admitted.IsZero() {
-			seq.admitted = now
+		if seq.at.admitted.IsZero() {
+			seq.at.admitted = now
 		}
 		e.stats.admitted()
 	}
-	e.stats.preempted(e.preempted)
+	e.stats.preempted(e.scheduler.preempted)
 	return b
 }
 
 // deliver ends the step: all its tokens appear now.
 func (e *engine) deliver(now time.Time) {
-	e.running = slices.DeleteFunc(e.running, func(seq *sequence) bool {
+	e.scheduler.running = slices.DeleteFunc(e.scheduler.running, func(seq *sequence) bool {
 		n := e.produce(seq)
 		if n == 0 {
 			return false
 		}
 		e.stats.produced(seq, n, now)
 		if seq.out == n {
-			seq.first = now
+			seq.at.first = now
 		}
-		seq.last = now
+		seq.at.last = now
 		if e.trace != nil {
 			for range n {
 				seq.tokens = append(seq.tokens, now)
@@ -268,15 +233,15 @@ func (e *engine) deliver(now time.Time) {
 		seq.held += n
 		if seq.out < seq.want {
 			if !e.holds(seq) {
-				seq.push(seq.held, now, "")
+				seq.outlet.push(seq.held, now, "")
 				seq.held = 0
 			}
 			return false
 		}
-		e.kv.free(seq)
+		e.scheduler.kv.Free(&seq.kv)
 		e.stats.finished(seq)
 		e.report(seq, now, seq.finish)
-		seq.push(seq.held, now, seq.finish)
+		seq.outlet.push(seq.held, now, seq.finish)
 		return true
 	})
 }
@@ -303,7 +268,7 @@ func (e *engine) produce(seq *sequence) int {
 	}
 	n = min(n, seq.want-seq.out)
 	seq.out += n
-	e.kv.keep(seq)
+	e.scheduler.kv.Keep(&seq.kv, seq.computed())
 	return n
 }
 
@@ -319,17 +284,15 @@ func (e *engine) report(seq *sequence, now time.Time, reason string) {
 func (e *engine) abort(seqs []*sequence, now time.Time) {
 	for _, seq := range seqs {
 		e.report(seq, now, finishAbort)
-		seq.push(0, now, finishAbort)
+		seq.outlet.push(0, now, finishAbort)
 	}
 }
 
 // abandon aborts everything when the engine stops.
 func (e *engine) abandon() {
-	e.mu.Lock()
-	left := slices.Concat(e.running, e.waiting, e.arriving)
-	e.arriving, e.leaving = nil, nil
-	e.mu.Unlock()
-	e.stats.left(len(e.running), len(left)-len(e.running))
-	e.running, e.waiting = nil, nil
+	s := &e.scheduler
+	left := slices.Concat(s.running, s.waiting, e.inbox.drain())
+	e.stats.left(len(s.running), len(left)-len(s.running))
+	s.running, s.waiting = nil, nil
 	e.abort(left, time.Now())
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // FaultHeader is the request header that selects faults for that request, in the syntax of
@@ -176,18 +177,25 @@ func (m misdeeds) has(kind string) bool {
 	return chosen
 }
 
+// A chooser chooses the faults of requests by their numbers.
+type chooser struct {
+	faults *Faults
+	seed   uint64
+	seen   atomic.Int64 // requests numbered so far
+}
+
 // number is the number at the end of a request's x-request-id, so that what depends on it does not
 // depend on the order in which requests arrive. Requests without an id are counted.
-func (s *Server) number(r *http.Request) int64 {
+func (c *chooser) number(r *http.Request) int64 {
 	_, n := splitID(r.Header.Get("X-Request-Id"))
 	if n < 0 {
-		n = s.seen.Add(1) - 1
+		n = c.seen.Add(1) - 1
 	}
 	return n
 }
 
 // choose returns the faults for a request, by its number.
-func (s *Server) choose(r *http.Request, number int64) (misdeeds, *problem) {
+func (c *chooser) choose(r *http.Request, number int64) (misdeeds, *problem) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		list, err := ParseFaults(asked)
 		if err != nil {
@@ -195,14 +203,14 @@ func (s *Server) choose(r *http.Request, number int64) (misdeeds, *problem) {
 		}
 		return list, nil
 	}
-	f := &s.cfg.Faults
+	f := c.faults
 	if len(f.List) == 0 {
 		return nil, nil
 	}
 	if f.Probability == 0 && f.Every == 0 {
 		return f.List, nil
 	}
-	chance := rand.New(rand.NewPCG(s.cfg.Seed, uint64(number)))
+	chance := rand.New(rand.NewPCG(c.seed, uint64(number)))
 	if f.Every > 0 && (number+1)%int64(f.Every) == 0 || chance.Float64() < f.Probability {
 		return f.List, nil
 	}

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 // A Forecast is what a dry run comes to.
@@ -93,7 +95,7 @@ func (f *Forecast) finish(d *dry) {
 		f.Preempted += r.stats.preemptions
 	}
 	if f.Length = f.end - f.first; f.Length > 0 {
-		f.Busy = f.busy.Seconds() / f.Length.Seconds() / float64(d.Servers)
+		f.Busy = f.busy.Seconds() / f.Length.Seconds() / float64(d.bounds.Servers)
 	}
 	if f.Offered > 0 {
 		f.Needs = f.least(&d.cfg, &d.replicas[0].watch) / float64(f.Offered)
@@ -103,7 +105,7 @@ func (f *Forecast) finish(d *dry) {
 // least is the time in nanoseconds that one server needs for all steps at the best batch.
 func (f *Forecast) least(cfg *Config, w *stopwatch) float64 {
 	most := cfg.MaxNumSeqs
-	if tokens := cfg.NumGPUBlocks * blockSize; tokens > 0 && f.total.context > 0 {
+	if tokens := cfg.NumGPUBlocks * kvcache.BlockSize; tokens > 0 && f.total.context > 0 {
 		most = max(1, min(most, int(float64(tokens)*f.total.decoding/f.total.context)))
 	}
 	best := f.with(1, cfg, w)

@@ -23,7 +23,7 @@ func FuzzUnderstand(f *testing.F) {
 		f.Add(body, true)
 	}
 	f.Fuzz(func(t *testing.T, body string, chat bool) {
-		q, p := s.understand(httptest.NewRequest("POST", "/", strings.NewReader(body)), chat)
+		q, p := s.reader.understand(httptest.NewRequest("POST", "/", strings.NewReader(body)), chat)
 		if p != nil {
 			if p.Code < 400 || p.Message == "" {
 				t.Errorf("refused with %+v", p)

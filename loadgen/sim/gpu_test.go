@@ -15,7 +15,7 @@ func (h *harness) neighbour(profile *Profile, gpu *GPU, out int) {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(server.Close)
-	server.engine.submit(&sequence{prompt: 1, want: out, finish: finishLength, wake: make(chan struct{}, 1)}, time.Now())
+	server.engine.submit(&sequence{prompt: 1, want: out, finish: finishLength, outlet: newOutlet()}, time.Now())
 }
 
 func TestServersOfOneGPUSlowEachOther(t *testing.T) {

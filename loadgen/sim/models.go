@@ -53,7 +53,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 		Prompt           *string `json:"prompt"`
 		AddSpecialTokens *bool   `json:"add_special_tokens"`
 	}
-	if p := s.readJSON(r, &asked, &asked.Model); p != nil {
+	if p := s.reader.readJSON(r, &asked, &asked.Model); p != nil {
 		p.write(w)
 		return
 	}
@@ -76,11 +76,11 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) {
 		Model  string `json:"model"`
 		Tokens []int  `json:"tokens"`
 	}
-	if p := s.readJSON(r, &asked, &asked.Model); p != nil {
+	if p := s.reader.readJSON(r, &asked, &asked.Model); p != nil {
 		p.write(w)
 		return
 	}
-	if p := s.checkIDs("tokens", asked.Tokens); p != nil {
+	if p := s.reader.checkIDs("tokens", asked.Tokens); p != nil {
 		p.write(w)
 		return
 	}
@@ -90,9 +90,12 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) {
 }
 
 // readJSON decodes a body into v and then checks its model.
-func (s *Server) readJSON(r *http.Request, v any, model *string) *problem {
+func (rd *reader) readJSON(r *http.Request, v any, model *string) *problem {
 	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
 		return badRequest("", "the body does not fit: %v", err)
 	}
-	return s.checkModel(*model)
+	return rd.checkModel(*model)
 }
+
+// resetPrefixCache answers POST /reset_prefix_cache.
+func (s *Server) resetPrefixCache(http.ResponseWriter, *http.Request) { s.engine.scheduler.kv.Forget() }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 func TestBuiltInProfilesAreWhole(t *testing.T) {
@@ -100,7 +102,7 @@ func TestStepTimeIsItsFormula(t *testing.T) {
 }
 
 func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
-	s := scheduler{seqs: 4, budget: 100, decode: 1, kv: newKVCache(0, false), running: []*sequence{
+	s := scheduler{seqs: 4, budget: 100, decode: 1, kv: kvcache.New(0, false), running: []*sequence{
 		{prompt: 9000, out: 7},
 		{prompt: 300, unfilled: 200},
 	}}

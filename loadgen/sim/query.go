@@ -17,7 +17,7 @@ const defaultMaxTokens = 16
 
 // A query is a parsed request.
 type query struct {
-	number      int64     // see Server.number
+	number      int64     // see chooser.number
 	received    time.Time // when its last byte had been read
 	model       string    // as asked for
 	chat        bool
@@ -79,8 +79,13 @@ var unsimulated = []struct {
 	{"guided_grammar", nil},
 }
 
+// A reader makes queries of requests, or says what is wrong with them.
+type reader struct {
+	cfg *Config
+}
+
 // understand reads the body of a generation request.
-func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
+func (rd *reader) understand(r *http.Request, chat bool) (*query, *problem) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, badRequest("", "reading the body: %v", err)
@@ -103,30 +108,30 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 			return nil, badRequest(u.field, "`%s` is not simulated", u.field)
 		}
 	}
-	if p := s.checkModel(b.Model); p != nil {
+	if p := rd.checkModel(b.Model); p != nil {
 		return nil, p
 	}
 	q := &query{
 		received: received,
-		model:    orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS,
+		model:    orElse(b.Model, rd.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS,
 		minTokens: b.MinTokens,
 		usage:     b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
 	}
 	var p *problem
 	if chat {
-		p = s.readChat(q, &b)
+		p = rd.readChat(q, &b)
 	} else {
-		p = s.readPrompt(q, b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
+		p = rd.readPrompt(q, b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
 	}
 	if p != nil {
 		return nil, p
 	}
-	return q, s.limit(q, &b)
+	return q, rd.limit(q, &b)
 }
 
 // checkModel refuses an unknown model. Like vLLM, it takes a missing model for the served one.
-func (s *Server) checkModel(name string) *problem {
-	if name == "" || name == s.cfg.ServedModelName || slices.Contains(s.cfg.Adapters, name) {
+func (rd *reader) checkModel(name string) *problem {
+	if name == "" || name == rd.cfg.ServedModelName || slices.Contains(rd.cfg.Adapters, name) {
 		return nil
 	}
 	p := newProblem(http.StatusNotFound, "The model `"+name+"` does not exist.")
@@ -136,7 +141,7 @@ func (s *Server) checkModel(name string) *problem {
 }
 
 // readPrompt reads a text, a list of token ids, or a list of one of these.
-func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *problem {
+func (rd *reader) readPrompt(q *query, raw json.RawMessage, special bool) *problem {
 	ids := len(raw) > 0 && raw[0] == '[' && isNumber(bytes.TrimLeft(raw[1:], " \t\r\n"))
 	var list []json.RawMessage
 	if !ids && json.Unmarshal(raw, &list) == nil && len(list) > 0 {
@@ -148,9 +153,9 @@ func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *proble
 	var text string
 	switch {
 	case !ids && json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"':
-		q.prompt = s.cfg.Tokenizer.Encode(text, special)
+		q.prompt = rd.cfg.Tokenizer.Encode(text, special)
 	case json.Unmarshal(raw, &q.prompt) == nil:
-		if p := s.checkIDs("prompt", q.prompt); p != nil {
+		if p := rd.checkIDs("prompt", q.prompt); p != nil {
 			return p
 		}
 	default:
@@ -159,10 +164,10 @@ func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *proble
 	return nil
 }
 
-func (s *Server) checkIDs(field string, ids []int) *problem {
-	special := s.cfg.Tokenizer.SpecialIDs()
+func (rd *reader) checkIDs(field string, ids []int) *problem {
+	special := rd.cfg.Tokenizer.SpecialIDs()
 	for _, id := range ids {
-		if (id < 0 || id >= s.cfg.Tokenizer.VocabSize()) && !slices.Contains(special, id) {
+		if (id < 0 || id >= rd.cfg.Tokenizer.VocabSize()) && !slices.Contains(special, id) {
 			return badRequest(field, "Token id %d is out of vocabulary", id)
 		}
 	}
@@ -174,8 +179,8 @@ func isNumber(raw json.RawMessage) bool {
 }
 
 // limit sets how many tokens the answer may have, within the model's length.
-func (s *Server) limit(q *query, b *body) *problem {
-	room := s.cfg.MaxModelLen - len(q.prompt)
+func (rd *reader) limit(q *query, b *body) *problem {
+	room := rd.cfg.MaxModelLen - len(q.prompt)
 	if len(q.prompt) == 0 {
 		return badRequest("prompt", "the prompt must hold a token")
 	}
@@ -188,7 +193,7 @@ func (s *Server) limit(q *query, b *body) *problem {
 		if asked != nil {
 			out = *asked
 		}
-		return s.tooLong(max(out, 0))
+		return rd.tooLong(max(out, 0))
 	}
 	switch {
 	case asked != nil:
@@ -202,7 +207,7 @@ func (s *Server) limit(q *query, b *body) *problem {
 		return badRequest(field, "`%s` must be at least 1, got %d.", field, q.maxTokens)
 	}
 	if q.maxTokens > room {
-		return s.tooLong(q.maxTokens)
+		return rd.tooLong(q.maxTokens)
 	}
 	if q.minTokens < 0 || q.minTokens > q.maxTokens {
 		return badRequest("min_tokens", "`min_tokens` must be from 0 to %d, got %d.", q.maxTokens, q.minTokens)
@@ -212,8 +217,8 @@ func (s *Server) limit(q *query, b *body) *problem {
 
 // tooLong refuses a prompt that leaves no room for that many output tokens, in vLLM's words. Like
 // vLLM, it counts the prompt no further than needed.
-func (s *Server) tooLong(out int) *problem {
-	limit := s.cfg.MaxModelLen
+func (rd *reader) tooLong(out int) *problem {
+	limit := rd.cfg.MaxModelLen
 	in := limit - min(out, limit) + 1
 	return badRequest("input_tokens", "This model's maximum context length is %d tokens. However, you requested %d "+
 		"output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please "+

@@ -2,14 +2,13 @@ package sim
 
 import (
 	"cmp"
-	"context"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
@@ -20,8 +19,8 @@ const (
 	finishAbort  = "abort"
 )
 
-// A sequence is a request inside the engine. Its handler reads it with next. After submit,
-// everything outside the mutex belongs to the engine.
+// A sequence is a request inside the engine. Its handler reads its outlet. After submit, everything
+// else belongs to the engine.
 type sequence struct {
 	id      string
 	session string // x-session-id
@@ -30,12 +29,12 @@ type sequence struct {
 	want    int        // output tokens it will have, unless aborted
 	finish  string     // its finish reason then
 	drafts  *rand.Rand // decides which draft tokens are accepted; nil without speculation
-	blocks  []uint64   // of the prompt and the output; nil without prefix caching
-	kv      holding    // of the KV cache
+	kv      kvcache.Holding
 	added   spans.Added
 	found   int // prompt tokens that were in the cache when it was first admitted
 
-	arrived, admitted, first, last time.Time
+	at     instants
+	outlet outlet
 
 	unfilled int  // tokens to prefill: of the prompt and, after a preemption, of the output
 	chunk    int  // of these, prefilled in the current step
@@ -43,17 +42,12 @@ type sequence struct {
 	out      int  // output tokens so far
 	held     int  // of these, not pushed yet
 	tokens   []time.Time
-
-	wake  chan struct{} // holds one signal: next has something to read; nil if nobody reads
-	mu    sync.Mutex
-	ready []output // of steps that next has not returned
-	ended string
 }
 
-// An output is what one step made for a sequence.
-type output struct {
-	tokens int
-	at     time.Time
+// instants are when a sequence arrived at the engine, was taken into the batch, and had its first and its
+// newest token; zero before that.
+type instants struct {
+	arrived, admitted, first, last time.Time
 }
 
 func newSequence(cfg *Config, a *reply, r *http.Request) *sequence {
@@ -65,7 +59,7 @@ func newSequence(cfg *Config, a *reply, r *http.Request) *sequence {
 		prompt:  len(a.query.prompt),
 		want:    a.text.left,
 		finish:  a.text.finish,
-		wake:    make(chan struct{}, 1),
+		outlet:  newOutlet(),
 	}
 }
 
@@ -89,7 +83,7 @@ func (s *sequence) restart() {
 // before orders arrivals: by instant, then by request id (a number at its end counts as a number),
 // then by size, so that requests without ids are ordered as far as they differ.
 func (s *sequence) before(o *sequence) int {
-	if c := s.arrived.Compare(o.arrived); c != 0 {
+	if c := s.at.arrived.Compare(o.at.arrived); c != 0 {
 		return c
 	}
 	name, number := splitID(s.id)
@@ -119,52 +113,16 @@ func splitID(id string) (string, int64) {
 	return name, n
 }
 
-// push passes n tokens of a step that ended now to the handler. A non-empty reason ends the sequence
-// with them.
-func (s *sequence) push(n int, now time.Time, reason string) {
-	s.mu.Lock()
-	if n > 0 && s.wake != nil {
-		s.ready = append(s.ready, output{n, now})
-	}
-	s.ended = reason
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next waits for tokens and returns what each step made since the last call, in buf's memory, and
-// why the sequence has ended, empty if it has not.
-func (s *sequence) next(ctx context.Context, buf []output) (steps []output, ended string, err error) {
-	select {
-	case <-s.wake:
-	case <-ctx.Done():
-		return nil, "", ctx.Err()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	steps, s.ready = s.ready, buf[:0]
-	return steps, s.ended, nil
-}
-
-// finished reports whether the engine is done with the sequence.
-func (s *sequence) finished() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ended != ""
-}
-
 // scheduled, firstToken and lastToken are when that happened, as the server tells it: with the time
 // added. They are valid once it has happened.
-func (s *sequence) scheduled() time.Time  { return s.admitted.Add(s.added.Queue) }
-func (s *sequence) firstToken() time.Time { return s.first.Add(s.added.Token(0, s.want)) }
-func (s *sequence) lastToken() time.Time  { return s.last.Add(s.added.Token(s.want-1, s.want)) }
+func (s *sequence) scheduled() time.Time  { return s.at.admitted.Add(s.added.Queue) }
+func (s *sequence) firstToken() time.Time { return s.at.first.Add(s.added.Token(0, s.want)) }
+func (s *sequence) lastToken() time.Time  { return s.at.last.Add(s.added.Token(s.want-1, s.want)) }
 
 func (s *sequence) trace(at time.Time, reason string) Trace {
 	return Trace{
 		ID: s.id, Session: s.session, PromptTokens: s.prompt, Found: s.found,
-		Arrived: s.arrived, Admitted: s.admitted,
+		Arrived: s.at.arrived, Admitted: s.at.admitted,
 		Tokens: s.tokens, Finished: at, Finish: reason,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 )
 
@@ -41,7 +42,7 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 		return nil, errors.New("files of pools take a pool: add --kv-pool")
 	case files > 0 && files != n:
 		return nil, fmt.Errorf("files of pools must be as many as servers, %d, and not %d", n, files)
-	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+blockSize-1)/blockSize:
+	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+kvcache.BlockSize-1)/kvcache.BlockSize:
 		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a "+
 			"request of max-model-len (%d)", cfg.MaxModelLen)
 	}

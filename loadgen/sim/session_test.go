@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 // said is the answer to a request that is not streamed.
@@ -47,20 +48,20 @@ type lru struct {
 // serve runs a request with that prompt and output through the cache.
 func (c *lru) serve(prompt, output []int) {
 	all := slices.Concat(prompt, output)
-	name := func(i int) string { return fmt.Sprint(all[:(i+1)*blockSize]) }
+	name := func(i int) string { return fmt.Sprint(all[:(i+1)*kvcache.BlockSize]) }
 	var mine []string
 	use := func(block string) {
 		mine = append(mine, block)
 		c.idle = slices.DeleteFunc(c.idle, func(s string) bool { return s == block })
 	}
-	for len(mine)*blockSize+blockSize < len(prompt) && slices.Contains(c.idle, name(len(mine))) {
+	for len(mine)*kvcache.BlockSize+kvcache.BlockSize < len(prompt) && slices.Contains(c.idle, name(len(mine))) {
 		use(name(len(mine)))
 	}
-	c.found = len(mine) * blockSize
+	c.found = len(mine) * kvcache.BlockSize
 	for computed := len(prompt); computed < len(all); computed++ {
-		used := (computed + blockSize - 1) / blockSize
+		used := (computed + kvcache.BlockSize - 1) / kvcache.BlockSize
 		c.idle = c.idle[:min(len(c.idle), c.size-used)]
-		for (len(mine)+1)*blockSize <= computed {
+		for (len(mine)+1)*kvcache.BlockSize <= computed {
 			use(name(len(mine)))
 		}
 	}
@@ -70,7 +71,7 @@ func (c *lru) serve(prompt, output []int) {
 
 func TestCacheHitsOfSessionsAreAnLRUs(t *testing.T) {
 	const size = 40
-	cfg := Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true, NumGPUBlocks: size, MaxModelLen: size * blockSize}
+	cfg := Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true, NumGPUBlocks: size, MaxModelLen: size * kvcache.BlockSize}
 	bubble(t, cfg, func(h *harness) {
 		random := rand.New(rand.NewPCG(1, 2))
 		model := lru{size: size}
@@ -124,9 +125,9 @@ func TestAChatGoesOnWhereItsAnswerEnded(t *testing.T) {
 			for turn := range 4 {
 				limit["messages"] = messages
 				a := h.ask("/v1/chat/completions", limit)
-				want := max(0, (before+out-1)/blockSize*blockSize)
+				want := max(0, (before+out-1)/kvcache.BlockSize*kvcache.BlockSize)
 				if name == "with reasoning" {
-					want = before / blockSize * blockSize // the template drops it
+					want = before / kvcache.BlockSize * kvcache.BlockSize // the template drops it
 				}
 				if got := a.Usage.Details.CachedTokens; got != want {
 					t.Errorf("%s: turn %d found %d tokens of %d, want %d", name, turn, got, a.Usage.PromptTokens, want)
@@ -167,7 +168,7 @@ func TestMooncakeBlocksAreFoundAsTheFormulaSays(t *testing.T) {
 				seen[path] = true
 			}
 			a := h.ask("/v1/completions", map[string]any{"prompt": prompt, "max_tokens": 1, "ignore_eos": true})
-			if got, want := a.Usage.Details.CachedTokens, min(512*k, (row.length-1)/blockSize*blockSize); got != want {
+			if got, want := a.Usage.Details.CachedTokens, min(512*k, (row.length-1)/kvcache.BlockSize*kvcache.BlockSize); got != want {
 				t.Errorf("%d tokens of %v: %d found, want %d", row.length, row.ids, got, want)
 			}
 		}
@@ -191,7 +192,7 @@ func TestTextEncodesToTheTokensThatItWasMadeOf(t *testing.T) {
 			`{"messages":[{"role":"user","content":"tok5"}],"max_tokens":3000}`,
 		} {
 			r := httptest.NewRequest("POST", "/", strings.NewReader(body))
-			q, p := s.understand(r, true)
+			q, p := s.reader.understand(r, true)
 			if p != nil {
 				t.Fatal(p.Message)
 			}

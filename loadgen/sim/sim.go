@@ -21,13 +21,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
 	"github.com/servebench/servebench/loadgen/sim/embeddings"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/ollama"
 	"github.com/servebench/servebench/loadgen/sim/responses"
@@ -138,12 +138,13 @@ type Lead struct {
 // a net/http server: some faults end a connection by panicking with http.ErrAbortHandler.
 type Server struct {
 	cfg        Config
+	reader     *reader
 	vocabulary *vocabulary
 	created    int64 // Unix time shown by /v1/models
 	mux        *http.ServeMux
 	engine     *engine
 	stats      *stats
-	seen       atomic.Int64 // requests numbered so far, for faults
+	chooser    *chooser
 }
 
 // New starts a server. Close ends it.
@@ -161,6 +162,8 @@ func New(cfg Config) (*Server, error) {
 	st.started = began
 	s := &Server{
 		cfg:        cfg,
+		reader:     &reader{&cfg},
+		chooser:    &chooser{faults: &cfg.Faults, seed: cfg.Seed},
 		vocabulary: newVocabulary(cfg.Tokenizer),
 		created:    began.Unix(),
 		mux:        http.NewServeMux(),
@@ -241,9 +244,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d "+
 			"tokens each",
 			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
-	case c.NumGPUBlocks < 0 || c.NumGPUBlocks > 0 && c.NumGPUBlocks*blockSize < c.MaxModelLen+c.Speculative.Tokens:
+	case c.NumGPUBlocks < 0 || c.NumGPUBlocks > 0 && c.NumGPUBlocks*kvcache.BlockSize < c.MaxModelLen+c.Speculative.Tokens:
 		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)",
-			c.NumGPUBlocks, blockSize, c.MaxModelLen)
+			c.NumGPUBlocks, kvcache.BlockSize, c.MaxModelLen)
 	case c.Memory != nil && c.PrefixCaching:
 		return fmt.Errorf("a pool of memory is not simulated together with prefix caching")
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:

@@ -7,12 +7,13 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 // stats is the content of /metrics: what the engine really did.
 type stats struct {
 	labels  string
-	spec    Speculative
 	started time.Time // of the server
 
 	mu                 sync.Mutex
@@ -20,36 +21,20 @@ type stats struct {
 	prompt, generation int
 	preemptions        int
 	finishes           map[string]int
-	drafts, accepted   int
-	acceptedAt         []int // by position in the draft
+	drafts             drafts
 
-	ttft, itl, tpot                          *histogram
-	e2e, queue, inference, prefill, decoding *histogram
-	promptSize, outputSize                   *histogram
+	latencies              latencies
+	promptSize, outputSize *histogram
 }
 
 func newStats(cfg *Config) *stats {
 	sizes := sizeBounds(cfg.MaxModelLen)
-	request := func(name, of string) *histogram {
-		return newHistogram("vllm:"+name+"_seconds", "Histogram of "+of+" in seconds.", requestBounds)
-	}
 	return &stats{
-		labels:     fmt.Sprintf("engine=\"0\",model_name=%q", cfg.ServedModelName),
-		spec:       cfg.Speculative,
-		acceptedAt: make([]int, cfg.Speculative.Tokens),
-		finishes:   map[string]int{finishStop: 0, finishLength: 0, finishAbort: 0},
+		labels:   fmt.Sprintf("engine=\"0\",model_name=%q", cfg.ServedModelName),
+		drafts:   newDrafts(cfg.Speculative),
+		finishes: map[string]int{finishStop: 0, finishLength: 0, finishAbort: 0},
 
-		ttft: newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
-			ttftBounds),
-		itl: newHistogram("vllm:inter_token_latency_seconds",
-			"Histogram of time between a request's steps in seconds.", tokenBounds),
-		tpot: newHistogram("vllm:request_time_per_output_token_seconds",
-			"Histogram of time per output token of a request in seconds.", tokenBounds),
-		e2e:        request("e2e_request_latency", "end to end request latency"),
-		queue:      request("request_queue_time", "time from arrival to admission"),
-		inference:  request("request_inference_time", "time from admission to the last token"),
-		prefill:    request("request_prefill_time", "time from admission to the first token"),
-		decoding:   request("request_decode_time", "time from the first to the last token"),
+		latencies:  newLatencies(),
 		promptSize: newHistogram("vllm:request_prompt_tokens", "Number of prompt tokens of a request.", sizes),
 		outputSize: newHistogram("vllm:request_generation_tokens", "Number of output tokens of a request.", sizes),
 	}
@@ -91,32 +76,20 @@ func (s *stats) left(running, waiting int) {
 
 // draft lets a sequence draft tokens and returns how many were accepted.
 func (s *stats) draft(chance *rand.Rand) (accepted int) {
-	for accepted < s.spec.Tokens && chance.Float64() < s.spec.Acceptance {
-		accepted++
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drafts++
-	s.accepted += accepted
-	for i := range accepted {
-		s.acceptedAt[i]++
-	}
-	return accepted
+	return s.drafts.draw(chance)
 }
 
-// produced counts n tokens of a sequence. It is called before the sequence's first and last are
+// produced counts n tokens of a sequence. It is called before the sequence's instants are
 // updated.
 func (s *stats) produced(seq *sequence, n int, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation += n
-	if added := &seq.added; seq.out > n {
-		later := added.Token(seq.out-1, seq.want) - added.Token(seq.out-n-1, seq.want)
-		s.itl.observe((now.Sub(seq.last) + later).Seconds())
-		return
+	if s.latencies.produced(seq, n, now); seq.out == n {
+		s.prompt += seq.prompt
 	}
-	s.prompt += seq.prompt
-	s.ttft.observe((now.Sub(seq.arrived) + seq.added.Token(0, seq.want)).Seconds())
 }
 
 func (s *stats) finished(seq *sequence) {
@@ -124,22 +97,14 @@ func (s *stats) finished(seq *sequence) {
 	defer s.mu.Unlock()
 	s.running--
 	s.finishes[seq.finish]++
-	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
-	s.e2e.observe(last.Sub(seq.arrived).Seconds())
-	s.queue.observe(scheduled.Sub(seq.arrived).Seconds())
-	s.inference.observe(last.Sub(scheduled).Seconds())
-	s.prefill.observe(first.Sub(scheduled).Seconds())
-	s.decoding.observe(last.Sub(first).Seconds())
-	if seq.out > 1 {
-		s.tpot.observe(last.Sub(first).Seconds() / float64(seq.out-1))
-	}
+	s.latencies.finished(seq)
 	s.promptSize.observe(float64(seq.prompt))
 	s.outputSize.observe(float64(seq.out))
 }
 
 // text is the exposition.
-func (s *stats) text(kv *kvCache) string {
-	queries, hits, usage := kv.counts()
+func (s *stats) text(kv *kvcache.Cache) string {
+	queries, hits, usage := kv.Counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := &exposition{labels: s.labels}
@@ -151,17 +116,14 @@ func (s *stats) text(kv *kvCache) string {
 	for _, reason := range []string{finishStop, finishLength, finishAbort} {
 		x.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.finishes[reason]))
 	}
-	for _, h := range []*histogram{s.ttft, s.itl, s.tpot, s.e2e, s.queue, s.inference, s.prefill, s.decoding,
-		s.promptSize, s.outputSize} {
+	for _, h := range append(s.latencies.all(), s.promptSize, s.outputSize) {
 		x.histogram(h)
 	}
-	if s.spec.Tokens > 0 {
-		s.speculation(x)
-	}
-	if kv.size > 0 { // a cache without a size has no share in use
+	s.drafts.write(x)
+	if kv.Size() > 0 { // a cache without a size has no share in use
 		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
 		x.head("vllm:cache_config_info", "Information of the cache.", "gauge")
-		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, blockSize, kv.size), 1)
+		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, kvcache.BlockSize, kv.Size()), 1)
 	}
 	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter",
 		float64(s.preemptions))
@@ -173,19 +135,8 @@ func (s *stats) text(kv *kvCache) string {
 	return x.String()
 }
 
-func (s *stats) speculation(x *exposition) {
-	const name = "vllm:spec_decode_num_"
-	x.metric(name+"drafts_total", "Number of drafts.", "counter", float64(s.drafts))
-	x.metric(name+"draft_tokens_total", "Number of draft tokens.", "counter", float64(s.drafts*s.spec.Tokens))
-	x.metric(name+"accepted_tokens_total", "Number of accepted draft tokens.", "counter", float64(s.accepted))
-	x.head(name+"accepted_tokens_per_pos_total", "Number of accepted draft tokens by position.", "counter")
-	for i, n := range s.acceptedAt {
-		x.sample(name+"accepted_tokens_per_pos_total", fmt.Sprintf("position=%q", fmt.Sprint(i)), float64(n))
-	}
-}
-
 // metrics answers GET /metrics.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text(s.engine.kv)+s.cfg.Board.Exposition())
+	io.WriteString(w, s.stats.text(s.engine.scheduler.kv)+s.cfg.Board.Exposition())
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
 var testCost = Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
@@ -166,11 +168,11 @@ func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
 
 func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
 	now := time.Now()
-	seq := &sequence{prompt: 7, unfilled: 7, arrived: now}
+	seq := &sequence{prompt: 7, unfilled: 7, at: instants{arrived: now}}
 	e := &engine{
-		scheduler: scheduler{seqs: 1, budget: 10, decode: 1, kv: newKVCache(0, false)},
+		scheduler: scheduler{seqs: 1, budget: 10, decode: 1, kv: kvcache.New(0, false)},
 		stats:     newStats(&Config{}),
-		arriving:  []*sequence{seq},
+		inbox:     &inbox{arriving: []*sequence{seq}},
 	}
 	if b := e.prepare(now); b != (batch{}) {
 		t.Errorf("planned %+v with what was only just arriving", b)

@@ -66,7 +66,7 @@ func newTimings(seq *sequence) *timings {
 	t := &timings{
 		TTFT:       spans.Milliseconds(first.Sub(scheduled)),
 		Generation: spans.Milliseconds(last.Sub(first)),
-		Queue:      spans.Milliseconds(scheduled.Sub(seq.arrived)),
+		Queue:      spans.Milliseconds(scheduled.Sub(seq.at.arrived)),
 		Rate:       float64(seq.out) / last.Sub(scheduled).Seconds(),
 	}
 	if seq.out > 1 {

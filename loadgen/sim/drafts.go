@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// drafts counts what speculative decoding did.
+type drafts struct {
+	spec           Speculative
+	made, accepted int   // drafts, and tokens of them
+	acceptedAt     []int // by position in the draft
+}
+
+func newDrafts(s Speculative) drafts { return drafts{spec: s, acceptedAt: make([]int, s.Tokens)} }
+
+// draw makes a draft and returns how many of its tokens were accepted.
+func (d *drafts) draw(chance *rand.Rand) (accepted int) {
+	for accepted < d.spec.Tokens && chance.Float64() < d.spec.Acceptance {
+		accepted++
+	}
+	d.made++
+	d.accepted += accepted
+	for i := range accepted {
+		d.acceptedAt[i]++
+	}
+	return accepted
+}
+
+// write adds the counts to an exposition, unless nothing is speculated.
+func (d *drafts) write(x *exposition) {
+	if d.spec.Tokens == 0 {
+		return
+	}
+	const name = "vllm:spec_decode_num_"
+	x.metric(name+"drafts_total", "Number of drafts.", "counter", float64(d.made))
+	x.metric(name+"draft_tokens_total", "Number of draft tokens.", "counter", float64(d.made*d.spec.Tokens))
+	x.metric(name+"accepted_tokens_total", "Number of accepted draft tokens.", "counter", float64(d.accepted))
+	x.head(name+"accepted_tokens_per_pos_total", "Number of accepted draft tokens by position.", "counter")
+	for i, n := range d.acceptedAt {
+		x.sample(name+"accepted_tokens_per_pos_total", fmt.Sprintf("position=%q", fmt.Sprint(i)), float64(n))
+	}
+}
