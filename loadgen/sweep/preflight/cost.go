@@ -12,13 +12,13 @@ import (
 // repeats checks that servebench compare can give a verdict. Repeats of simulated servers cost no GPU,
 // so too few of them are only noted.
 func repeats(l *look) []Finding {
-	few := l.TooFew()
+	few := l.plan.TooFew()
 	switch {
-	case few == "" && len(l.Arms) > 1 && l.Search == nil && l.Sequential == nil:
-		return []Finding{fine("repeats", "%d", l.Repeats)}
+	case few == "" && len(l.plan.Arms) > 1 && l.plan.Search == nil && l.plan.Sequential == nil:
+		return []Finding{fine("repeats", "%d", l.plan.Repeats)}
 	case few == "":
 		return nil
-	case l.Simulated():
+	case l.plan.Simulated():
 		return []Finding{note("repeats", "%s", few)}
 	}
 	return []Finding{missing("repeats", "raise repeats in the file", "%s", few)}
@@ -29,8 +29,8 @@ const spare = 2
 
 // disk checks that the records have room.
 func disk(l *look) []Finding {
-	cost, err := l.Cost(l.dir)
-	free, known := l.Disk(l.dir)
+	cost, err := l.plan.Cost(l.dir)
+	free, known := l.machine.Disk(l.dir)
 	switch {
 	case err != nil:
 		return []Finding{missing("folder", "choose another one with -o", "%v", err)}
@@ -53,12 +53,12 @@ func size(bytes int64) string {
 
 // duration forecasts the time of the runs that are left.
 func duration(l *look) []Finding {
-	cost, err := l.Cost(l.dir)
+	cost, err := l.plan.Cost(l.dir)
 	if err != nil || cost.Runs == 0 {
 		return nil
 	}
 	unknown := ""
-	if !l.Simulated() && !strings.Contains(cost.Assuming, "finished") {
+	if !l.plan.Simulated() && !strings.Contains(cost.Assuming, "finished") {
 		unknown = "; how fast these servers are is not known before the first run"
 	}
 	return []Finding{note("time", "about %s for %s, assuming %s%s", sweep.Roughly(cost.Time),

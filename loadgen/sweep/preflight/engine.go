@@ -21,7 +21,7 @@ func (l *look) readEngines() {
 		if s.vllm == "" {
 			continue
 		}
-		path, err := l.Find(s.Server, s.vllm)
+		path, err := l.machine.Find(s.Server, s.vllm)
 		if err != nil {
 			path = "" // it is missing as a program
 		}
@@ -37,7 +37,7 @@ func (l *look) newEngine(program, path string) engine {
 	if path == "" {
 		return e
 	}
-	out, err := l.Run(l.ctx, Command{Words: []string{path, "--version"}})
+	out, err := l.machine.Run(l.ctx, Command{Words: []string{path, "--version"}})
 	if words := strings.Fields(out); len(words) > 0 {
 		e.version = words[len(words)-1] // after what its imports print
 	}

@@ -37,12 +37,12 @@ func (l *look) readGPUs() {
 	if !l.wantsGPU() {
 		return
 	}
-	path, err := l.Find(&sweep.Server{}, nvidiaSMI)
+	path, err := l.machine.Find(&sweep.Server{}, nvidiaSMI)
 	if err != nil {
 		l.noGPU = nvidiaSMI + " is " + reason(err)
 		return
 	}
-	out, err := l.Run(l.ctx, Command{Words: []string{path, "--format=csv,noheader,nounits",
+	out, err := l.machine.Run(l.ctx, Command{Words: []string{path, "--format=csv,noheader,nounits",
 		"--query-gpu=index,uuid,name,memory.total,memory.free,driver_version,mig.mode.current,compute_mode"}})
 	if err != nil {
 		l.noGPU = nvidiaSMI + ": " + err.Error()
@@ -195,7 +195,7 @@ func gpuModes(l *look) (all []Finding) {
 
 // severalPlain names an arm with several servers on a GPU without MPS.
 func (l *look) severalPlain(g gpu) string {
-	for _, a := range l.Arms {
+	for _, a := range l.plan.Arms {
 		n := 0
 		for _, s := range l.servers {
 			if s.arm == a.Name && !s.underMPS() && slices.Contains(l.of(s), g) {

@@ -15,7 +15,7 @@ func (s *server) underMPS() bool { return s.Env[pipeVariable] != "" }
 // daemons checks that no MPS daemon has the pipes of the arms yet: it might have other shares, and it
 // would outlive the servers.
 func daemons(l *look) (all []Finding) {
-	path, err := l.Find(&sweep.Server{}, mpsControl)
+	path, err := l.machine.Find(&sweep.Server{}, mpsControl)
 	if err != nil {
 		return nil // which is missing as a program, if it is needed
 	}
@@ -24,11 +24,11 @@ func daemons(l *look) (all []Finding) {
 		pipes = append(pipes, s.Env[pipeVariable])
 	}
 	for _, pipe := range unique(pipes) {
-		if _, err := l.Stat(pipe); err != nil {
+		if _, err := l.machine.Stat(pipe); err != nil {
 			all = append(all, fine("MPS", "there is no daemon at %s", pipe))
 			continue
 		}
-		out, err := l.Run(l.ctx, Command{Words: []string{path}, Env: []string{pipeVariable + "=" + pipe},
+		out, err := l.machine.Run(l.ctx, Command{Words: []string{path}, Env: []string{pipeVariable + "=" + pipe},
 			Input: "get_server_list\n"})
 		switch {
 		case err == nil && !strings.Contains(strings.ToLower(out), "cannot find"):

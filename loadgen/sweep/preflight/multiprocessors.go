@@ -15,7 +15,7 @@ func multiprocessors(l *look) (all []Finding) {
 	if len(l.gpus) == 0 || !slices.ContainsFunc(l.needs(), func(n need) bool { return n.GPU.SMs > 0 }) {
 		return nil
 	}
-	out, err := l.Run(l.ctx, Command{Words: []string{l.python(), "-c", countSMs}})
+	out, err := l.machine.Run(l.ctx, Command{Words: []string{l.python(), "-c", countSMs}})
 	have, wrong := strconv.Atoi(strings.TrimSpace(out))
 	if err != nil || wrong != nil {
 		return []Finding{note("GPU", "its SMs could not be counted: %v", err)}

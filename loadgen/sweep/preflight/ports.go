@@ -45,7 +45,7 @@ func addressOf(u *url.URL) string {
 // ports checks that the servers' ports are free, and that no two servers of an arm have the same.
 func ports(l *look) (all []Finding) {
 	var free, seen []string
-	for _, a := range l.Arms {
+	for _, a := range l.plan.Arms {
 		taken := map[string]bool{}
 		for _, s := range l.servers {
 			if s.arm != a.Name {
@@ -62,7 +62,7 @@ func ports(l *look) (all []Finding) {
 		}
 	}
 	for _, address := range unique(seen) {
-		if l.Listens(address) {
+		if l.machine.Listens(address) {
 			_, port, _ := net.SplitHostPort(address)
 			all = append(all, missing("port", "end what listens there: ss -ltnp 'sport = :"+port+"'", "%s is in use", address))
 		} else {
@@ -77,18 +77,18 @@ func ports(l *look) (all []Finding) {
 
 // running checks that a server listens where an arm that starts none sends its load.
 func running(l *look) (all []Finding) {
-	for i, a := range l.Arms {
+	for i, a := range l.plan.Arms {
 		if a.Servers != nil {
 			continue
 		}
 		var seen []string
-		for _, load := range l.LoadsOf(i) {
+		for _, load := range l.plan.LoadsOf(i) {
 			if u, err := url.Parse(load.Server.BaseURL); err == nil && u.Host != "" && load.Server.Socket == "" {
 				seen = append(seen, addressOf(u))
 			}
 		}
 		for _, address := range unique(seen) {
-			if l.Listens(address) {
+			if l.machine.Listens(address) {
 				all = append(all, fine("server", "arm %s: something listens at %s", a.Name, address))
 			} else {
 				all = append(all, missing("server", "start it, or give the arm a command", "arm %s: nothing listens at %s", a.Name,

@@ -78,8 +78,8 @@ func (r Report) Write(w io.Writer) error {
 
 // A look is the plan, the machine, and what several checks need to know of both.
 type look struct {
-	*sweep.Plan
-	*Machine
+	plan    *sweep.Plan
+	machine *Machine
 	ctx     context.Context
 	dir     string // of the results
 	servers []*server
@@ -94,7 +94,7 @@ type check func(*look) []Finding
 // Run makes all checks. The paths of the plan are relative to the working directory; dir is the folder
 // of the sweep's results.
 func Run(ctx context.Context, p *sweep.Plan, dir string, m *Machine) Report {
-	l := &look{Plan: p, Machine: m, ctx: ctx, dir: dir}
+	l := &look{plan: p, machine: m, ctx: ctx, dir: dir}
 	l.readServers()
 	l.readEngines()
 	l.readGPUs()
@@ -117,8 +117,8 @@ type need struct {
 }
 
 func (l *look) needs() []need {
-	all := []need{{Needs: l.Plan.Needs}}
-	for _, a := range l.Arms {
+	all := []need{{Needs: l.plan.Needs}}
+	for _, a := range l.plan.Arms {
 		all = append(all, need{a.Needs, " (arm " + a.Name + ")"})
 	}
 	return all

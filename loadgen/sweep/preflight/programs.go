@@ -26,7 +26,7 @@ func programs(l *look) (all []Finding) {
 				continue
 			}
 			seen = append(seen, place)
-			if _, err := l.Find(s, name); err != nil {
+			if _, err := l.machine.Find(s, name); err != nil {
 				all = append(all, missing("program", l.get(name, err), "%s is not there (%s)", name, reason(err)))
 			} else {
 				there = append(there, name)
@@ -42,7 +42,7 @@ func programs(l *look) (all []Finding) {
 			look(&sweep.Server{}, mpsControl)
 		}
 	}
-	for _, call := range calls(l.Between.Command, l.Getenv) {
+	for _, call := range calls(l.plan.Between.Command, l.machine.Getenv) {
 		look(&sweep.Server{}, programsOf(call)...)
 	}
 	for _, n := range l.needs() {
@@ -51,7 +51,7 @@ func programs(l *look) (all []Finding) {
 			look(&sweep.Server{}, l.python())
 		}
 	}
-	if l.Any(func(p *loadgen.Plan) bool { return p.Watch.GPU == nvidiaSMI }) && !l.wantsGPU() {
+	if l.plan.Any(func(p *loadgen.Plan) bool { return p.Watch.GPU == nvidiaSMI }) && !l.wantsGPU() {
 		look(&sweep.Server{}, nvidiaSMI)
 	}
 	if len(there) > 0 {

@@ -27,10 +27,10 @@ type server struct {
 type getenv func(name string) string
 
 func (l *look) readServers() {
-	for i := range l.Arms {
-		a := &l.Arms[i]
+	for i := range l.plan.Arms {
+		a := &l.plan.Arms[i]
 		for j := range a.Servers {
-			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.Getenv))
+			l.servers = append(l.servers, newServer(a.Name, &a.Servers[j], l.machine.Getenv))
 		}
 	}
 }

@@ -59,12 +59,12 @@ func shares(l *look) (all []Finding) {
 			}
 		}
 	}
-	for i := range l.Arms {
+	for i := range l.plan.Arms {
 		for _, place := range places {
-			if sum, n := l.asked(&l.Arms[i], place); l.wantsGPU() && tooMuch(sum, n) {
+			if sum, n := l.asked(&l.plan.Arms[i], place); l.wantsGPU() && tooMuch(sum, n) {
 				all = append(all, missing("GPU", fmt.Sprintf("lower --gpu-memory-utilization to %.2f each",
 					math.Floor(mostShare/float64(n)*100)/100),
-					"the servers of arm %s ask for %.2f of its memory, at most %.2f fit", l.Arms[i].Name, sum, mostShare))
+					"the servers of arm %s ask for %.2f of its memory, at most %.2f fit", l.plan.Arms[i].Name, sum, mostShare))
 			}
 		}
 	}
@@ -75,9 +75,9 @@ func shares(l *look) (all []Finding) {
 func freeMemory(l *look) (all []Finding) {
 	for _, g := range l.used() {
 		arm, most := "", 0.0
-		for i := range l.Arms {
-			if sum, n := l.asked(&l.Arms[i], g.index); sum > most && !tooMuch(sum, n) {
-				arm, most = l.Arms[i].Name, sum
+		for i := range l.plan.Arms {
+			if sum, n := l.asked(&l.plan.Arms[i], g.index); sum > most && !tooMuch(sum, n) {
+				arm, most = l.plan.Arms[i].Name, sum
 			}
 		}
 		if most > 0 && (g.total == 0 || !g.freeKnown) {

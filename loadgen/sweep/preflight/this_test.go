@@ -20,7 +20,7 @@ func TestModulesAreFoundWithoutAnImport(t *testing.T) {
 	}
 	t.Setenv("PYTHON", "python3")
 	t.Setenv("PYTHONPATH", dir)
-	l := &look{ctx: t.Context(), Machine: This(), Plan: plan(t, "needs: {python: [slow_module, no_such_module]}")}
+	l := &look{ctx: t.Context(), machine: This(), plan: plan(t, "needs: {python: [slow_module, no_such_module]}")}
 	want := []Finding{fine("python", "slow_module"),
 		missing("python", "install it, or name another Python by PYTHON", "no_such_module is not there for python3 (no such module)")}
 	if got := modules(l); !slices.Equal(got, want) {
