@@ -39,7 +39,7 @@ type File struct {
 func To(w io.Writer) *File {
 	file, _ := w.(*os.File)
 	f := &File{file: file, spool: newSpool(w), begun: true}
-	f.gathers = f.Regular()
+	f.backlog.gathers = f.Regular()
 	return f
 }
 
@@ -56,13 +56,13 @@ func Open(name string, mode os.FileMode) (*File, error) {
 		return nil, err
 	}
 	f := &File{file: file, ours: true, spool: newSpool(file)}
-	f.gathers = f.Regular()
+	f.backlog.gathers = f.Regular()
 	return f, nil
 }
 
 // Compress lets f write zstd, before its first line. Lines gather for 40 ms, and whatever ends the
 // program, what was written until then can be read.
-func (f *File) Compress() { f.to, f.gathers = newPacker(f.to), true }
+func (f *File) Compress() { f.to, f.backlog.gathers = newPacker(f.to), true }
 
 // Regular reports whether it is a plain file.
 func (f *File) Regular() bool {

@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -9,16 +8,11 @@ import (
 )
 
 const (
-	// memoryBytes is how much waits in memory. The rest waits in a temporary file.
-	memoryBytes = 64 << 20
-
 	// lateAfter is how long a line may wait before writing counts as blocked.
 	lateAfter = 100 * time.Millisecond
 
-	// gatherFor is how long lines gather between two calls of Write, and gatherBytes how much one
-	// call takes, unless a line is longer.
-	gatherFor   = 40 * time.Millisecond
-	gatherBytes = 64 << 10
+	// gatherFor is how long lines gather between two calls of Write.
+	gatherFor = 40 * time.Millisecond
 )
 
 // A spool writes lines to their destination, each in one call of Write or many together, and in
@@ -26,18 +20,12 @@ const (
 // destination it takes no more lines. One goroutine may call Write; the goroutine that writes
 // starts with the first line and ends after finish.
 type spool struct {
-	to      io.Writer
-	gathers bool // a call of Write takes many lines
-	limit   int  // of the bytes in memory; 0 means memoryBytes
+	to io.Writer
 
-	mu     sync.Mutex
-	lines  []spooled // in memory, the oldest of all
-	writes bool      // the first of them is being written
-	size   int       // of lines, in bytes
-	more   overflow  // what follows them, in a file
-	tail   []spooled // what follows that, in memory because the file failed
-	err    error     // of the writer
-	closed bool      // no line follows
+	mu      sync.Mutex
+	backlog backlog
+	err     error // of the writer
+	closed  bool  // no line follows
 
 	taken   int           // spooled that were written
 	last    time.Time     // when the last of them was written
@@ -45,13 +33,6 @@ type spool struct {
 	wake    chan struct{} // holds one signal: a line came, or none will follow
 	over    chan struct{} // closed once no line follows
 	done    chan struct{} // closed once everything is written, or after an error
-}
-
-// A spooled is a line, or several that gathered, and when the first was added; the zero time if that
-// was long ago.
-type spooled struct {
-	text []byte
-	at   time.Time
 }
 
 func newSpool(to io.Writer) *spool {
@@ -69,7 +50,7 @@ func (s *spool) Write(line []byte) (int, error) {
 		s.done = make(chan struct{})
 		go s.run()
 	}
-	s.keep(line)
+	s.backlog.keep(line)
 	s.signal()
 	return len(line), nil
 }
@@ -81,43 +62,10 @@ func (s *spool) signal() {
 	}
 }
 
-// keep puts a line after all others.
-func (s *spool) keep(line []byte) {
-	limit := s.limit
-	if limit == 0 {
-		limit = memoryBytes
-	}
-	alone := s.more.empty() && s.tail == nil // no line is after those in memory
-	switch {
-	case alone && (s.size+len(line) <= limit || s.more.err != nil):
-		s.add(line)
-		s.size += len(line)
-	case s.tail == nil && s.more.put(line) == nil:
-	default:
-		s.tail = append(s.tail, spooled{bytes.Clone(line), time.Now()})
-	}
-}
-
-// add puts a line after those in memory.
-func (s *spool) add(line []byte) {
-	if !s.gathers {
-		s.lines = append(s.lines, spooled{bytes.Clone(line), time.Now()})
-		return
-	}
-	if n := len(s.lines); n > 1 || n == 1 && !s.writes {
-		if last := &s.lines[n-1]; len(last.text)+len(line) <= cap(last.text) {
-			last.text = append(last.text, line...)
-			return
-		}
-	}
-	text := make([]byte, 0, max(gatherBytes, len(line)))
-	s.lines = append(s.lines, spooled{append(text, line...), time.Now()})
-}
-
 // run writes until everything is written and no line follows, or until an error.
 func (s *spool) run() {
 	defer close(s.done)
-	defer s.more.close()
+	defer s.backlog.file.close()
 	for {
 		text, err := s.next()
 		if text == nil && err == nil {
@@ -136,7 +84,7 @@ func (s *spool) run() {
 
 // gather lets lines come together before the next is written.
 func (s *spool) gather() {
-	if !s.gathers {
+	if !s.backlog.gathers {
 		return
 	}
 	enough := time.NewTimer(gatherFor)
@@ -163,17 +111,8 @@ func (s *spool) end() {
 func (s *spool) next() ([]byte, error) {
 	for {
 		s.mu.Lock()
-		var first []byte
-		if len(s.lines) == 0 && s.more.empty() {
-			for _, line := range s.tail {
-				s.size += len(line.text)
-			}
-			s.lines, s.tail = s.tail, nil
-		}
-		if len(s.lines) > 0 {
-			first, s.writes = s.lines[0].text, true
-		}
-		over, from, to := s.closed, s.more.read, s.more.wrote
+		first := s.backlog.take()
+		over, from, to := s.closed, s.backlog.file.read, s.backlog.file.wrote
 		s.mu.Unlock()
 		switch {
 		case first != nil:
@@ -192,21 +131,13 @@ func (s *spool) next() ([]byte, error) {
 
 // refill reads lines from that part of the file, which no longer changes.
 func (s *spool) refill(from, to int64) error {
-	text, err := s.more.lines(from, to)
+	text, err := s.backlog.file.lines(from, to)
 	if err != nil {
 		return fmt.Errorf("reading the temporary file: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.more.taken(len(text))
-	s.size = len(text)
-	if s.gathers {
-		s.lines = append(s.lines, spooled{text: text})
-		return nil
-	}
-	for line := range bytes.Lines(text) {
-		s.lines = append(s.lines, spooled{text: line})
-	}
+	s.backlog.refill(text)
 	return nil
 }
 
@@ -214,7 +145,7 @@ func (s *spool) refill(from, to int64) error {
 func (s *spool) wrote(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.writes = false
+	s.backlog.taken = false
 	if err != nil {
 		s.err = err
 		return
@@ -223,14 +154,12 @@ func (s *spool) wrote(err error) {
 	s.blocked += s.late(now)
 	s.last = now
 	s.taken++
-	s.size -= len(s.lines[0].text)
-	s.lines[0] = spooled{}
-	s.lines = s.lines[1:]
+	s.backlog.drop()
 }
 
 // late is how long the oldest line has been late, not counting time in which an earlier line was.
 func (s *spool) late(now time.Time) time.Duration {
-	from := s.lines[0].at.Add(lateAfter)
+	from := s.backlog.lines[0].at.Add(lateAfter)
 	if from.Before(s.last) {
 		from = s.last
 	}
@@ -241,7 +170,7 @@ func (s *spool) late(now time.Time) time.Duration {
 func (s *spool) behind() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.lines) == 0 || s.err != nil {
+	if len(s.backlog.lines) == 0 || s.err != nil {
 		return s.blocked
 	}
 	return s.blocked + s.late(time.Now())
@@ -267,11 +196,7 @@ func (s *spool) finish() <-chan struct{} {
 func (s *spool) left() size {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := int64(s.size) + s.more.wrote - s.more.read
-	for _, line := range s.tail {
-		n += int64(len(line.text))
-	}
-	return size(n)
+	return s.backlog.left()
 }
 
 // A size is in bytes.
@@ -302,5 +227,5 @@ func (s *spool) failed() error {
 func (s *spool) trouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.more.err
+	return s.backlog.file.err
 }

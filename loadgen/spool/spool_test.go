@@ -58,12 +58,12 @@ func TestLinesWaitInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{may: make(chan struct{})}
 		s := newSpool(r)
-		s.limit = 200
+		s.backlog.limit = 200
 		lines := numbered(600)
 		give(t, s, lines[:300])
 		synctest.Wait()
-		if s.more.empty() || s.size > s.limit {
-			t.Errorf("%d bytes in memory, %d in the file", s.size, s.more.wrote)
+		if s.backlog.file.empty() || s.backlog.size > s.backlog.limit {
+			t.Errorf("%d bytes in memory, %d in the file", s.backlog.size, s.backlog.file.wrote)
 		}
 		for range 30 { // past those in memory, so that some of the file are there
 			r.may <- struct{}{}
@@ -71,8 +71,8 @@ func TestLinesWaitInOrder(t *testing.T) {
 		give(t, s, lines[300:500])
 		close(r.may)
 		synctest.Wait()
-		if got := s.left(); got != 0 || !s.more.empty() {
-			t.Errorf("%v are left, and %+v", got, &s.more)
+		if got := s.left(); got != 0 || !s.backlog.file.empty() {
+			t.Errorf("%v are left, and %+v", got, &s.backlog.file)
 		}
 		give(t, s, lines[500:])
 		<-s.finish()
@@ -88,11 +88,11 @@ func TestLinesWaitInMemoryWithoutAFile(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &reader{may: make(chan struct{})}
 			s := newSpool(r)
-			s.limit = 10
+			s.backlog.limit = 10
 			lines := numbered(300)
 			give(t, s, lines[:after])
 			full := errors.New("no space left on device")
-			s.more.err = full
+			s.backlog.file.err = full
 			give(t, s, lines[after:200])
 			if s.trouble() != full {
 				t.Error(s.trouble())
@@ -113,7 +113,7 @@ func TestLongLineWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{may: make(chan struct{})}
 		s := newSpool(r)
-		s.limit = 1
+		s.backlog.limit = 1
 		long := strings.Repeat("y", 3*overflowBatch) + "\n"
 		lines := append(numbered(3), long, "last\n")
 		give(t, s, lines)
@@ -153,7 +153,7 @@ func TestBlockedTimeIsThatOfLateLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{may: make(chan struct{})}
 		s := newSpool(r)
-		s.limit = 8
+		s.backlog.limit = 8
 		give(t, s, []string{"one\n"})
 		time.Sleep(100 * time.Millisecond)
 		r.may <- struct{}{} // just in time
@@ -272,7 +272,7 @@ func TestLinesGather(t *testing.T) {
 		r := &reader{may: make(chan struct{})}
 		close(r.may)
 		s := newSpool(r)
-		s.gathers = true
+		s.backlog.gathers = true
 		lines := numbered(8)
 		give(t, s, lines[:1])
 		synctest.Wait()
@@ -305,7 +305,7 @@ func TestGatheredLinesWaitInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{may: make(chan struct{})}
 		s := newSpool(r)
-		s.gathers, s.limit = true, 500
+		s.backlog.gathers, s.backlog.limit = true, 500
 		lines := append(numbered(3000), strings.Repeat("y", 3*gatherBytes)+"\n")
 		give(t, s, lines[:2000])
 		close(r.may)
