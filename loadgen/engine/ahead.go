@@ -35,16 +35,23 @@ func (q *queue) announce(ctx context.Context, p prepared) bool {
 	}
 }
 
-// lookAhead calls the load's Ahead, if it is set, until stop is called.
-func (d *dispatcher) lookAhead(ctx context.Context) (stop func()) {
-	if d.load.Ahead == nil {
+// A scout calls a load's Ahead before conversations are due.
+type scout struct {
+	ahead  func(ctx context.Context, waiting int) // may be nil
+	queues []*queue                               // one for each part
+	epoch  time.Time
+}
+
+// start calls Ahead until stop is called.
+func (s *scout) start(ctx context.Context) (stop func()) {
+	if s.ahead == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		for _, q := range d.queues {
-			d.callAhead(ctx, q, &group)
+		for _, q := range s.queues {
+			s.part(ctx, q, &group)
 		}
 	})
 	return func() {
@@ -53,9 +60,9 @@ func (d *dispatcher) lookAhead(ctx context.Context) (stop func()) {
 	}
 }
 
-// callAhead calls the load's Ahead for the conversations of one part. Conversations that are due
+// part calls Ahead for the conversations of one part. Conversations that are due
 // soon after the start count, but need no call: Ready knew of them.
-func (d *dispatcher) callAhead(ctx context.Context, q *queue, group *sync.WaitGroup) {
+func (s *scout) part(ctx context.Context, q *queue, group *sync.WaitGroup) {
 	for announced := int64(1); ; announced++ {
 		var due time.Duration
 		var more bool
@@ -69,10 +76,10 @@ func (d *dispatcher) callAhead(ctx context.Context, q *queue, group *sync.WaitGr
 		if due <= aheadBy {
 			continue
 		}
-		if Sleep(ctx, d.epoch.Add(due-aheadBy)) != nil {
+		if Sleep(ctx, s.epoch.Add(due-aheadBy)) != nil {
 			return
 		}
 		waiting := int(announced - q.started.Load())
-		group.Go(func() { d.load.Ahead(ctx, waiting) })
+		group.Go(func() { s.ahead(ctx, waiting) })
 	}
 }

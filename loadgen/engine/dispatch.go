@@ -15,30 +15,33 @@ import (
 // takes a slot and starts it. Only the dispatcher waits for slots, so there are no more goroutines
 // than requests were in flight at once.
 type dispatcher struct {
-	load         *Load
-	queues       []*queue // one for each part
-	wait         Waiter   // nil for a separate pacer
-	live         *Live
-	slots        *slots // of requests; nil without a limit
-	sessionSlots *slots // of sessions; nil without a limit
-	later        *followUps
-	ahead        *semaphore.Weighted // bytes of later turns, encoded before they wait for nothing
-	epoch        time.Time
-	inFlight     context.Context         // ends when requests are cut
-	cut          context.CancelCauseFunc // ends it
-	records      chan<- *record.Record
-	crew         *crew // runs the conversations
+	load     *Load
+	queues   []*queue // one for each part
+	wait     Waiter   // nil for a separate pacer
+	live     *Live
+	slots    *slots // of requests; nil without a limit
+	later    *followUps
+	ahead    *semaphore.Weighted // bytes of later turns, encoded before they wait for nothing
+	epoch    time.Time
+	inFlight context.Context         // ends when requests are cut
+	cut      context.CancelCauseFunc // ends it
+	records  chan<- *record.Record
+	crew     *crew // runs the conversations
 
-	freed        [2]time.Duration // when a slot that was not free was last taken, by rank
-	sessionFreed time.Duration    // the same for session slots
+	sessions   gate // of session slots
+	firstTurns gate // of slots
+	laterTurns gate
 }
 
-func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
-	d := &dispatcher{load: load, queues: queues, wait: r.Wait, live: load.Live}
+func (r *Run) dispatcher(load *Load, queues []*queue, epoch time.Time) *dispatcher {
+	d := &dispatcher{load: load, queues: queues, wait: r.Wait, live: load.Live, epoch: epoch}
 	if d.live == nil {
 		d.live = new(Live)
 	}
-	d.slots, d.sessionSlots = newSlots(load.Concurrency, load.Breadth), newSlots(load.Sessions, false)
+	d.slots = newSlots(load.Concurrency, load.Breadth)
+	d.sessions = gate{slots: newSlots(load.Sessions, false), rank: firstTurn, epoch: epoch}
+	d.firstTurns = gate{slots: d.slots, rank: firstTurn, epoch: epoch}
+	d.laterTurns = gate{slots: d.slots, rank: laterTurn, epoch: epoch}
 	d.later, d.ahead = newFollowUps(), semaphore.NewWeighted(aheadBytes)
 	return d
 }
@@ -51,7 +54,7 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	defer d.lookAhead(ctx)()
+	defer (&scout{d.load.Ahead, d.queues, d.epoch}).start(ctx)()
 	over := make(chan struct{})
 	defer func() { <-over }()
 	going, stop := context.WithCancel(ctx)
@@ -155,42 +158,15 @@ func (d *dispatcher) now() time.Duration { return time.Since(d.epoch) }
 // place waits for a session slot, and then for a slot for its first request. It is not ok if
 // ctx or the part ends before.
 func (d *dispatcher) place(ctx context.Context, p prepared, of *stage, over <-chan time.Time) (at start, ok bool) {
-	if !d.take(ctx, d.sessionSlots, firstTurn, of, over, &d.sessionFreed) {
+	if !d.sessions.take(ctx, of, over) {
 		return at, false
 	}
-	if !d.take(ctx, d.slots, firstTurn, of, over, &d.freed[firstTurn]) {
-		d.sessionSlots.release(d.now())
+	if !d.firstTurns.take(ctx, of, over) {
+		d.sessions.slots.release(d.now())
 		return at, false
 	}
-	sessionSlot := max(p.due, d.sessionFreed)
-	return start{of, sessionSlot, max(sessionSlot, d.freed[firstTurn])}, true
-}
-
-// take takes one of the slots, and reports whether it got one before ctx or the part ended. Waiting
-// for a slot is a delay by the server: freed becomes the time when the slot was freed. If a slot is
-// free and we are late, the delay is lag.
-func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *stage, over <-chan time.Time,
-	freed *time.Duration) bool {
-	if ctx.Err() != nil || of.over(d.now()) {
-		return false
-	}
-	if from.take(r) {
-		return true
-	}
-	given := from.await(r)
-	select {
-	case at := <-given:
-		if of.over(d.now()) {
-			from.giveBack(r, at) // leave the slot to the next part
-			return false
-		}
-		*freed = max(*freed, at)
-		return true
-	case <-over:
-	case <-ctx.Done():
-	}
-	from.leave(r, given)
-	return false
+	sessionSlot := max(p.due, d.sessions.freed)
+	return start{of, sessionSlot, max(sessionSlot, d.firstTurns.freed)}, true
 }
 
 // A start says how a conversation started.
@@ -211,7 +187,7 @@ func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 	d.records <- rec
 	now := d.now()
 	d.slots.release(now)
-	d.sessionSlots.release(now)
+	d.sessions.slots.release(now)
 }
 
 // send sends a request and completes its record.

@@ -70,21 +70,20 @@ func TestNothingIsSentFromTheStopOn(t *testing.T) {
 // The timer that ends a part may be late, and a slot free before it fires.
 func TestSlotIsLeftToThePartThatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dispatcher{epoch: time.Now(), slots: newSlots(1, false)}
+		g := &gate{slots: newSlots(1, false), rank: firstTurn, epoch: time.Now()}
 		of := &stage{stop: 2 * time.Second}
-		var freed time.Duration
-		take := func() bool { return d.take(t.Context(), d.slots, firstTurn, of, nil, &freed) }
+		take := func() bool { return g.take(t.Context(), of, nil) }
 		if !take() {
 			t.Error("no slot before the stop")
 		}
 		go func() {
 			time.Sleep(2 * time.Second)
-			d.slots.release(d.now())
+			g.slots.release(time.Since(g.epoch))
 		}()
-		if take() || d.slots.free != 1 {
+		if take() || g.slots.free != 1 {
 			t.Error("a slot that was freed at the stop was taken")
 		}
-		if take() || d.slots.free != 1 {
+		if take() || g.slots.free != 1 {
 			t.Error("a slot that was free after the stop was taken")
 		}
 	})

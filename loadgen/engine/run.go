@@ -82,8 +82,8 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*record.Record, error] {
 		}
 		records := make(chan *record.Record, recordsAhead)
 		for i := range r.Loads {
-			d := r.dispatcher(&r.Loads[i], queues[i])
-			d.epoch, d.records, d.crew = epoch, records, newCrew(group)
+			d := r.dispatcher(&r.Loads[i], queues[i], epoch)
+			d.records, d.crew = records, newCrew(group)
 			d.inFlight, d.cut = context.WithCancelCause(inFlight)
 			group.Go(func() error { return d.dispatch(going) })
 		}

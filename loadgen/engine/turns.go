@@ -35,7 +35,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 			d.slots.claim()
 		}
 		last := &d.queues[len(d.queues)-1].stage
-		if !s.pass(0) || last.over(next.due) || !d.take(uncut, d.slots, laterTurn, last, nil, &d.freed[laterTurn]) {
+		if !s.pass(0) || last.over(next.due) || !d.laterTurns.take(uncut, last, nil) {
 			d.slots.unclaim()
 			d.leave(s, true)
 			continue
@@ -45,7 +45,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 			d.leave(s, true)
 			continue
 		}
-		slot := max(next.due, d.freed[laterTurn])
+		slot := max(next.due, d.laterTurns.freed)
 		d.crew.run(func() error { return d.turn(ctx, s, next.turn, next.due, slot) })
 	}
 }
@@ -129,7 +129,7 @@ func (d *dispatcher) leave(s *liveSession, last bool) {
 		d.ahead.Release(s.turns[i].ahead) // of turns that are never sent
 	}
 	d.live.over(s.stage.phase)
-	d.sessionSlots.release(d.now())
+	d.sessions.slots.release(d.now())
 	d.later.change(func() { d.later.open-- })
 }
 
