@@ -26,7 +26,7 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 		{"models", head + `{"data":[`, `{"id":"m"},`, func(s *Server) error { _, err := s.Models(t.Context()); return err }},
 		{"metrics", head, "vllm:num_requests_running{a=\"b\"} 1\n", func(s *Server) error { _, err := s.ServerSample(t.Context()); return err }},
 		{"tokenize", head + `{"tokens":[`, "1,", func(s *Server) error { _, err := s.Tokenize(t.Context(), "m", "a", false); return err }},
-		{"detokenize", head + `{"prompt":"`, "a", func(s *Server) error { _, err := s.detokenize(t.Context(), "m", nil); return err }},
+		{"detokenize", head + `{"prompt":"`, "a", func(s *Server) error { _, err := vocabulary{s, "m"}.text(t.Context(), nil); return err }},
 		{"reset", head, "a", func(s *Server) error { return s.ResetPrefixCache(t.Context()) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func FuzzAnyReplyToACallGivesAnAnswerOrAnError(f *testing.F) {
 			}
 		}
 		_, more := asked().Tokenize(t.Context(), "m", "a", true)
-		_, text := asked().detokenize(t.Context(), "m", nil)
+		_, text := vocabulary{asked(), "m"}.text(t.Context(), nil)
 		for _, err := range []error{err, more, text} {
 			if err != nil && (!utf8.ValidString(err.Error()) || len(err.Error()) > 2*longestFailure || strings.ContainsRune(err.Error(), 0x1b)) {
 				t.Errorf("error %q", err)

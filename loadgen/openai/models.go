@@ -45,7 +45,7 @@ func (l *modelList) UnmarshalJSON(raw []byte) error {
 // as a time in words.
 func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	var list modelList
-	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
+	if err := s.get("/v1/models").decode(ctx, &list); err != nil {
 		return nil, err
 	}
 	var models []Model

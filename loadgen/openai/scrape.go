@@ -32,7 +32,7 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 		return found, err
 	}
 	if found, err = parse(strings.NewReader(text)); err != nil {
-		return found, fmt.Errorf("%s%s: %w", s.URL, s.metricsPath(), err)
+		return found, fmt.Errorf("%s: %w", s.get(s.metricsPath()), err)
 	}
 	return found, nil
 }

@@ -94,7 +94,7 @@ func TestServerIsAsked(t *testing.T) {
 	if err != nil || !cmp.Equal([]int{5, 6}, ids) {
 		t.Errorf("ids %v, %v", ids, err)
 	}
-	if text, err := s.detokenize(t.Context(), "m", ids); text != "t5 t6" || err != nil {
+	if text, err := (vocabulary{s, "m"}).text(t.Context(), ids); text != "t5 t6" || err != nil {
 		t.Errorf("text %q, %v", text, err)
 	}
 }
@@ -282,7 +282,7 @@ func TestServerFailsByClass(t *testing.T) {
 	if !ok || f.Class != record.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
 		t.Errorf("without a key: %v", err)
 	}
-	if err := s.call(t.Context(), "/metrics", nil, &struct{}{}); err == nil || !strings.HasPrefix(err.Error(), "reading the reply of "+s.URL+"/metrics: ") {
+	if err := s.get("/metrics").decode(t.Context(), &struct{}{}); err == nil || !strings.HasPrefix(err.Error(), "reading the reply of "+s.URL+"/metrics: ") {
 		t.Errorf("no JSON: %v", err)
 	}
 

@@ -11,8 +11,7 @@ import (
 // return nothing, and Err says why. Check Err before you trust any result.
 type ServerTokenizer struct {
 	ctx     context.Context
-	server  *Server
-	model   string
+	asked   vocabulary
 	vocab   int
 	special int
 	around  affixes
@@ -25,7 +24,7 @@ type ServerTokenizer struct {
 // Tokenizer returns a tokenizer that uses the server's /tokenize and /detokenize until ctx ends.
 // The server does not report the size of its vocabulary: VocabSize returns vocab.
 func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*ServerTokenizer, error) {
-	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, 1)}
+	t := &ServerTokenizer{ctx: ctx, asked: vocabulary{s, model}, vocab: vocab, slots: make(chan struct{}, 1)}
 	ids := t.Encode(probe, false)
 	t.special = len(t.Encode(probe, true)) - len(ids)
 	if t.Err() == nil {
@@ -35,7 +34,7 @@ func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*Serve
 		}
 		t.around = affixesOf(text)
 	}
-	t.slots = make(chan struct{}, s.together())
+	t.slots = make(chan struct{}, t.asked.together())
 	return t, t.Err()
 }
 
@@ -48,7 +47,7 @@ func (t *ServerTokenizer) Err() error {
 
 // Encode asks /tokenize.
 func (t *ServerTokenizer) Encode(text string, special bool) []int {
-	return answered(t, func() ([]int, error) { return t.server.Tokenize(t.ctx, t.model, text, special) })
+	return answered(t, func() ([]int, error) { return t.asked.ids(t.ctx, text, special) })
 }
 
 // Count is the number of ids that Encode returns.
@@ -58,7 +57,7 @@ func (t *ServerTokenizer) Count(text string, special bool) int { return len(t.En
 // otherwise each text of ids would have more tokens than ids.
 func (t *ServerTokenizer) Decode(ids []int) string {
 	return answered(t, func() (string, error) {
-		text, err := t.server.detokenize(t.ctx, t.model, ids)
+		text, err := t.asked.text(t.ctx, ids)
 		return t.around.cut(text), err
 	})
 }

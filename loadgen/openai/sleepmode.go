@@ -23,7 +23,7 @@ func (s *Server) CanSleep(ctx context.Context) (known bool, err error) {
 	var reply struct {
 		Config json.RawMessage `json:"vllm_config"`
 	}
-	if s.call(ctx, "/server_info?config_format=json", nil, &reply) != nil {
+	if s.get("/server_info?config_format=json").decode(ctx, &reply) != nil {
 		return false, nil
 	}
 	var config struct {

@@ -16,7 +16,7 @@ func (s *Server) Version(ctx context.Context) string {
 			Version string `json:"version"`
 			Build   string `json:"build_info"`
 		}
-		err := s.call(ctx, path, nil, &said)
+		err := s.get(path).decode(ctx, &said)
 		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class != record.Status {
 			return ""
 		}

@@ -20,64 +20,76 @@ const (
 // It asks as vLLM expects. If that returns no id for a text, it asks as llama.cpp expects, which
 // calls the prompt content.
 func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
+	return vocabulary{s, model}.ids(ctx, prompt, special)
+}
+
+// A vocabulary is a model's tokens, as its server has them.
+type vocabulary struct {
+	server *Server
+	model  string
+}
+
+// ids is what Tokenize returns.
+func (v vocabulary) ids(ctx context.Context, prompt string, special bool) ([]int, error) {
 	content := func() ([]int, error) {
-		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt},
+		return v.tokenize(ctx, pyjson.Object{{Key: "model", Value: v.model}, {Key: "content", Value: prompt},
 			{Key: "add_special", Value: special}})
 	}
-	if s.wantsContent.Load() {
+	if v.server.wantsContent.Load() {
 		return content()
 	}
-	ids, err := s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt},
+	ids, err := v.tokenize(ctx, pyjson.Object{{Key: "model", Value: v.model}, {Key: "prompt", Value: prompt},
 		{Key: "add_special_tokens", Value: special}})
 	if err != nil || len(ids) > 0 || prompt == "" {
 		return ids, err
 	}
 	if named, err := content(); err == nil && len(named) > 0 {
-		s.wantsContent.Store(true)
+		v.server.wantsContent.Store(true)
 		return named, nil
 	}
 	return ids, nil
 }
 
-// together is how many calls may be in flight at once. llama.cpp's server has four threads more
-// than slots, and a call over a fifth connection would wait until another one has been idle for
-// five seconds.
-func (s *Server) together() int {
-	if s.wantsContent.Load() {
-		return fewTogether
-	}
-	return alignTogether
-}
-
-func (s *Server) tokenize(ctx context.Context, body pyjson.Object) ([]int, error) {
+func (v vocabulary) tokenize(ctx context.Context, body pyjson.Object) ([]int, error) {
 	var reply struct {
 		Tokens *[]int `json:"tokens"`
 	}
-	if err := s.call(ctx, "/tokenize", body, &reply); err != nil {
+	c := v.server.post("/tokenize", body)
+	if err := c.decode(ctx, &reply); err != nil {
 		return nil, err
 	}
 	if reply.Tokens == nil {
-		return nil, s.lacks("/tokenize", "tokens")
+		return nil, c.lacks("tokens")
 	}
 	return *reply.Tokens, nil
 }
 
-// detokenize returns the text of ids, from POST /detokenize: the prompt of vLLM's reply, or the
-// content of llama.cpp's.
-func (s *Server) detokenize(ctx context.Context, model string, ids []int) (string, error) {
+// text returns the text of ids, from POST /detokenize: the prompt of vLLM's reply, or the content of
+// llama.cpp's.
+func (v vocabulary) text(ctx context.Context, ids []int) (string, error) {
 	var reply struct {
 		Prompt  *string `json:"prompt"`
 		Content *string `json:"content"`
 	}
-	err := s.call(ctx, "/detokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "tokens", Value: ids}}, &reply)
-	if err != nil {
+	c := v.server.post("/detokenize", pyjson.Object{{Key: "model", Value: v.model}, {Key: "tokens", Value: ids}})
+	if err := c.decode(ctx, &reply); err != nil {
 		return "", err
 	}
 	text := cmp.Or(reply.Prompt, reply.Content)
 	if text == nil {
-		return "", s.lacks("/detokenize", "prompt")
+		return "", c.lacks("prompt")
 	}
 	return *text, nil
+}
+
+// together is how many calls may be in flight at once. llama.cpp's server has four threads more
+// than slots, and a call over a fifth connection would wait until another one has been idle for
+// five seconds.
+func (v vocabulary) together() int {
+	if v.server.wantsContent.Load() {
+		return fewTogether
+	}
+	return alignTogether
 }
 
 // probe is a text that shows what the server adds around a text.
@@ -103,15 +115,15 @@ func (a affixes) cut(text string) string {
 
 // affixes asks what the server adds around a text. It is empty if the server speaks as vLLM does, whose
 // client keeps every text as it is.
-func (s *Server) affixes(ctx context.Context, model string) (affixes, error) {
-	if !s.wantsContent.Load() {
+func (v vocabulary) affixes(ctx context.Context) (affixes, error) {
+	if !v.server.wantsContent.Load() {
 		return affixes{}, nil
 	}
-	ids, err := s.Tokenize(ctx, model, probe, false)
+	ids, err := v.ids(ctx, probe, false)
 	if err != nil {
 		return affixes{}, err
 	}
-	text, err := s.detokenize(ctx, model, ids)
+	text, err := v.text(ctx, ids)
 	return affixesOf(text), err
 }
 
@@ -119,19 +131,20 @@ func (s *Server) affixes(ctx context.Context, model string) (affixes, error) {
 // client does so if the server's tokenizer is not its own. After an error, some turns may be
 // aligned already.
 func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
-	around, err := s.affixes(ctx, model)
+	v := vocabulary{s, model}
+	around, err := v.affixes(ctx)
 	if err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(s.together())
+	group.SetLimit(v.together())
 	for _, turn := range turns {
 		group.Go(func() error {
-			ids, err := s.Tokenize(ctx, model, turn.Prompt, false)
+			ids, err := v.ids(ctx, turn.Prompt, false)
 			if err != nil || len(ids) <= turn.PromptLen {
 				return err
 			}
-			text, err := s.detokenize(ctx, model, ids[:turn.PromptLen])
+			text, err := v.text(ctx, ids[:turn.PromptLen])
 			if err == nil {
 				turn.Prompt = around.cut(text)
 			}
