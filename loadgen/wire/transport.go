@@ -25,7 +25,7 @@ type Transport struct {
 	pool        pool            // HTTP/1.1 connections without a request
 	names       bool            // its Names are its own
 	replies     atomic.Int64    // over HTTP/2
-	slots       chan struct{}   // one for each request in flight; nil without a limit
+	slots       slots           // of requests in flight
 	ahead       chan struct{}   // one for each connection that Ahead opens now
 }
 
@@ -50,7 +50,7 @@ func (c Connections) Transport() *Transport {
 	c.turn.Store(int64(c.Names.view()))
 	t := &Transport{connections: c, names: owned, ahead: make(chan struct{}, warmTogether)}
 	if c.Limit > 0 {
-		t.slots = make(chan struct{}, c.Limit)
+		t.slots = make(slots, c.Limit)
 	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(!c.HTTP2)
@@ -90,7 +90,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r)
 		return nil, err
 	}
-	leave, err := t.enter(r.Context())
+	leave, err := t.slots.enter(r.Context())
 	if err != nil {
 		closeBody(r)
 		return nil, err
@@ -109,14 +109,17 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
+// slots hold one token for each request in flight, as many as the limit; nil without a limit.
+type slots chan struct{}
+
 // enter waits for a slot.
-func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
-	if t.slots == nil {
+func (s slots) enter(ctx context.Context) (leave func(), err error) {
+	if s == nil {
 		return func() {}, nil
 	}
 	select {
-	case t.slots <- struct{}{}:
-		return func() { <-t.slots }, nil
+	case s <- struct{}{}:
+		return func() { <-s }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
