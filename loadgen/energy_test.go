@@ -20,7 +20,7 @@ import (
 // of its tokens, on a board of 100 W that takes 600 W under load. The server reports both.
 func powered(t *testing.T, b *gpupower.Board, name string, out int) *Plan {
 	t.Helper()
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 100 * time.Millisecond}, Board: b})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 100 * time.Millisecond}, Device: sim.Device{Board: b}})
 	if err != nil {
 		t.Fatal(err)
 	}

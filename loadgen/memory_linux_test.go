@@ -36,12 +36,12 @@ func newTenant(t *testing.T, m *elastic.Memory, name string, n int, delay time.D
 	e := new(tenant)
 	file, two := filepath.Join(t.TempDir(), name), 2
 	server, err := sim.New(sim.Config{
-		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, MaxModelLen: 128,
-		Memory: m, PoolFiles: []string{file}, PoolLog: func(s elastic.State) {
+		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Limits: sim.Limits{ModelLen: 128},
+		Pool: sim.Pool{Memory: m, Files: []string{file}, Log: func(s elastic.State) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.told = append(e.told, s)
-		},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestWakeTakesWhatTheModelSays(t *testing.T) {
 	for level, ready := range map[int]time.Duration{1: times.Weights + times.KVCache, 2: times.Weights + times.Reload + times.KVCache} {
 		synctest.Test(t, func(t *testing.T) {
 			plan := onHandler(t)
-			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, SleepMode: true, Sleep: times})
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, SleepMode: sim.SleepMode{On: true, Times: times}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestWakeTakesWhatTheModelSays(t *testing.T) {
 func TestAStoppedRunWakesTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := onHandler(t)
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, SleepMode: true, Sleep: sleep.Usual()})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, SleepMode: sim.SleepMode{On: true, Times: sleep.Usual()}})
 		if err != nil {
 			t.Fatal(err)
 		}

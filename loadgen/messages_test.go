@@ -55,7 +55,7 @@ func (c *blockChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Live calls come in pieces, and go back to the server as blocks with the recorded results.
 func TestSessionsOfMessagesAnswerTheCallsOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Lead: sim.Lead{Field: "tool_calls", Tokens: 4}})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}

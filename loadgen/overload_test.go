@@ -20,7 +20,7 @@ func busy(share, seconds, burstiness float64, seed int64) trial {
 	const does = 25
 	cost := sim.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
 	return trial{
-		server: sim.Config{Cost: cost, MaxNumSeqs: 4}, num: int(does * share * seconds), in: 64, out: 16,
+		server: sim.Config{Cost: cost, Limits: sim.Limits{NumSeqs: 4}}, num: int(does * share * seconds), in: 64, out: 16,
 		arrivals: arrivals.Process{Rate: does * share, Burstiness: burstiness, Seed: seed},
 	}
 }
@@ -78,7 +78,7 @@ func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
 // a run of 100 is no proof that the server does not keep up, and none that it does.
 func TestFewAnswersAtOnceAreNoProof(t *testing.T) {
 	tr := trial{
-		server: sim.Config{Cost: sim.Cost{Base: 5000 * 1000, PerSequence: 50 * 1000}, MaxNumSeqs: 8},
+		server: sim.Config{Cost: sim.Cost{Base: 5000 * 1000, PerSequence: 50 * 1000}, Limits: sim.Limits{NumSeqs: 8}},
 		num:    100, in: 64, out: 300, arrivals: poisson(10, 1),
 	}
 	synctest.Test(t, func(t *testing.T) {

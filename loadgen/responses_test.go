@@ -90,7 +90,7 @@ func (c *callChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestResultsOfToolsAnswerTheCallsOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Lead: sim.Lead{Field: "tool_calls", Tokens: 20}})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 20}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -175,8 +175,8 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: arrivals.Process{Rate: 30, Burstiness: 1, Seed: 7}}},
 		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: arrivals.Process{Rate: 80, Burstiness: 0.5}, limit: 3}},
 		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: arrivals.Process{Rate: 50, Burstiness: math.Inf(1)}}},
-		{"queueing at the server", trial{num: 20, in: 30, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 3}}},
-		{"prompts over the step's budget", trial{num: 6, in: 900, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 16, MaxNumBatchedTokens: 256}}},
+		{"queueing at the server", trial{num: 20, in: 30, out: 5, arrivals: atOnce, server: sim.Config{Limits: sim.Limits{NumSeqs: 3}}}},
+		{"prompts over the step's budget", trial{num: 6, in: 900, out: 5, arrivals: atOnce, server: sim.Config{Limits: sim.Limits{NumSeqs: 16, NumBatchedTokens: 256}}}},
 		{"one output token", trial{num: 6, in: 9, out: 1, arrivals: atOnce}},
 		{"jitter", trial{num: 30, in: 90, out: 20, arrivals: atOnce, server: sim.Config{Jitter: 0.3, Seed: 3}}},
 	} {

@@ -29,7 +29,7 @@ func (tr trial) logged(t *testing.T) (records []*record.Record, log map[string]s
 	t.Helper()
 	var mu sync.Mutex
 	log = map[string]simspans.Request{}
-	tr.server.PerRequestMetrics = true
+	tr.server.Answers.Timings = true
 	tr.server.Log = func(r simspans.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -61,7 +61,7 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 	for name, test := range map[string]trial{
 		"at a rate":              {num: 40, in: 100, out: 16, ratio: varied, arrivals: poisson(30, 7)},
 		"with a limit":           {num: 40, in: 100, out: 16, ratio: varied, arrivals: poisson(80, 1), limit: 3},
-		"queueing at the server": {num: 20, in: 300, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 3, MaxNumBatchedTokens: 256}},
+		"queueing at the server": {num: 20, in: 300, out: 5, arrivals: atOnce, server: sim.Config{Limits: sim.Limits{NumSeqs: 3, NumBatchedTokens: 256}}},
 		"chat":                   {num: 20, in: 30, out: 5, chat: true, arrivals: atOnce, limit: 4, server: sim.Config{Jitter: 0.3}},
 		"of one token":           {num: 20, in: 30, out: 1, arrivals: atOnce, limit: 4},
 		"speculative":            {num: 20, in: 30, out: 20, arrivals: atOnce, server: sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}},
@@ -157,7 +157,7 @@ func TestAddedTimeIsFoundInItsSpan(t *testing.T) {
 func TestMeansOfSpansEqualWhatTheServerDid(t *testing.T) {
 	var mu sync.Mutex
 	var log []simspans.Request
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, MaxNumSeqs: 2, Log: func(r simspans.Request) {
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Limits: sim.Limits{NumSeqs: 2}, Log: func(r simspans.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		log = append(log, r)

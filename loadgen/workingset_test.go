@@ -37,8 +37,9 @@ func (w workingSet) run(t *testing.T) (s *metrics.Summary, found int) {
 	var hits atomic.Int64
 	longest := w.first + (w.turns-1)*w.later + w.turns*w.out
 	server, err := sim.New(sim.Config{
-		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond, PerPromptToken: 50 * time.Microsecond}, PrefixCaching: true, PromptTokensDetails: true, MaxModelLen: longest,
-		NumGPUBlocks: w.cache * (longest/16 + 1), Trace: func(x sim.Trace) { hits.Add(int64(x.Found)) },
+		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond, PerPromptToken: 50 * time.Microsecond},
+		Trace: func(x sim.Trace) { hits.Add(int64(x.Found)) },
+		Cache: sim.Cache{Prefixes: true, Blocks: w.cache * (longest/16 + 1)}, Answers: sim.Answers{CachedTokens: true}, Limits: sim.Limits{ModelLen: longest},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -166,8 +167,9 @@ func TestMooncakeFindsItsPrefixes(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			var hits atomic.Int64
-			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond}, MaxModelLen: 200_000,
-				MaxNumBatchedTokens: 200_000, PrefixCaching: true, Trace: func(x sim.Trace) { hits.Add(int64(x.Found)) }})
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond},
+				Trace:  func(x sim.Trace) { hits.Add(int64(x.Found)) },
+				Limits: sim.Limits{ModelLen: 200_000, NumBatchedTokens: 200_000}, Cache: sim.Cache{Prefixes: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -109,7 +109,7 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 	if plan.AtOnce() && bounds.Sessions > 0 {
 		requests = dataset.Untimed(requests)
 	}
-	cfg := sim.Config{Profile: profile, PrefixCaching: true}
+	cfg := sim.Config{Profile: profile, Cache: sim.Cache{Prefixes: true}}
 	var f sim.Forecast
 	for _, err := range sim.Dry(cfg, requests, bounds, &f) {
 		if err != nil {

@@ -30,8 +30,8 @@ type carrier struct{}
 func newLedger(t *testing.T) *ledger {
 	t.Helper()
 	engine, err := sim.New(sim.Config{
-		Model: "stub-32000", Tokenizer: tokenizer.Stub{Size: 32000}, MaxModelLen: 4096, MaxNumSeqs: 1024, MaxNumBatchedTokens: 1 << 16,
-		Cost: sim.Cost{Base: 60 * time.Millisecond},
+		Model: "stub-32000", Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 60 * time.Millisecond},
+		Limits: sim.Limits{ModelLen: 4096, NumSeqs: 1024, NumBatchedTokens: 1 << 16},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ type simReplica struct {
 
 func startReplica(t *testing.T) simReplica {
 	t.Helper()
-	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 5 * time.Millisecond}, PrefixCaching: true, NumGPUBlocks: 4096})
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 5 * time.Millisecond}, Cache: sim.Cache{Prefixes: true, Blocks: 4096}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestMemoryOfSessions(t *testing.T) {
 	if os.Getenv("FULL") == "1" {
 		sessions, lasts = "100000", "1m"
 	}
-	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Microsecond}, MaxNumBatchedTokens: 1 << 20})
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Microsecond}, Limits: sim.Limits{NumBatchedTokens: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

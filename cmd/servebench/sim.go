@@ -129,11 +129,11 @@ func (o *simOptions) define(f *argv.Flags) {
 			"`NAME` names of LoRA adapters. They answer as the model does, and as fast")
 		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder "+
 			"(default --model)")
-		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
-		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
-		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048,
+		f.IntVar(&o.Limits.ModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
+		f.IntVar(&o.Limits.NumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
+		f.IntVar(&o.Limits.NumBatchedTokens, "max-num-batched-tokens", 2048,
 			"`TOKENS` most tokens in a step. Longer prompts are prefilled in chunks")
-		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128,
+		f.IntVar(&o.Answers.MeanLen, "mean-output-len", 128,
 			"`TOKENS` mean output length of requests without ignore_eos. max_tokens still limits it")
 		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
 	})
@@ -153,36 +153,36 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
 	f.Group("Power: what its GPU takes", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Board, "", gpupower.Parse), "gpu-power",
+		f.Var(argv.Parsed(&o.Device.Board, "", gpupower.Parse), "gpu-power",
 			"`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with "+
 				"some, as 90,650")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
-		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0,
+		f.IntVar(&o.Cache.Blocks, "num-gpu-blocks-override", 0,
 			"`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
-		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false,
+		f.BoolVar(&o.Cache.Prefixes, "enable-prefix-caching", false,
 			"prefill a common prefix once. POST /reset_prefix_cache empties the cache")
-		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false,
+		f.BoolVar(&o.Answers.CachedTokens, "enable-prompt-tokens-details", false,
 			"let usage say how many prompt tokens were found in the cache, if any were")
-		f.BoolVar(&o.PerRequestMetrics, "enable-per-request-metrics", false,
+		f.BoolVar(&o.Answers.Timings, "enable-per-request-metrics", false,
 			"let answers say how long the engine took, as vLLM does. A stream says it with its usage")
 		f.Var(argv.Parsed(&o.pool, "", elastic.Parse), "kv-pool",
 			"`LIST` share the memory of the KV cache between --servers, page by page, as kvcached does, by a model. The list "+
 				"has "+elastic.Help)
-		f.ListVar(&o.PoolFiles, "kv-pool-files", argv.Some,
+		f.ListVar(&o.Pool.Files, "kv-pool-files", argv.Some,
 			"`PATH` files in which the servers publish what they hold, as kvcached does in /dev/shm; one for each of --servers")
-		f.BoolVar(&o.SleepMode, "enable-sleep-mode", false,
+		f.BoolVar(&o.SleepMode.On, "enable-sleep-mode", false,
 			"have vLLM's /sleep, /wake_up and /is_sleeping, by a model. Requests wait until the server is awake")
-		f.Var(argv.Parsed(&o.Sleep, "", sleep.Parse), "sleep-times",
+		f.Var(argv.Parsed(&o.SleepMode.Times, "", sleep.Parse), "sleep-times",
 			"`LIST` times of the calls of --enable-sleep-mode (default sleep=2.2s,weights=100ms,kv-cache=20ms,reload=1s)")
 		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0,
 			"`N` tokens to draft in each decoding step; 0 means no speculation")
 		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7,
 			"`P` chance that a draft token is accepted, if those before it were")
-		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning "+
-			"or tool_calls")
-		f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
+		f.StringVar(&o.Answers.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, "+
+			"reasoning or tool_calls")
+		f.IntVar(&o.Answers.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
 	})
 	f.Group("Faults: how it misbehaves", func(f *argv.Flags) {
 		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault",
@@ -217,15 +217,15 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	cfg = o.Config
 	cfg.Tokenizer = words
 	if o.pool != (elastic.Model{}) {
-		cfg.Memory = elastic.NewMemory(o.pool)
+		cfg.Pool.Memory = elastic.NewMemory(o.pool)
 	}
 	switch {
 	case o.given("sleep-times") && !o.given("enable-sleep-mode"):
 		return cfg, errors.New("argument --sleep-times: it takes --enable-sleep-mode")
 	case !o.given("sleep-times"):
-		cfg.Sleep = sleep.Usual()
+		cfg.SleepMode.Times = sleep.Usual()
 	}
-	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
+	if l := cfg.Limits; l.ModelLen == 0 || l.NumSeqs == 0 || l.NumBatchedTokens == 0 || cfg.Answers.MeanLen == 0 {
 		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 " +
 			"or more")
 	}
@@ -264,8 +264,8 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	}
 	cfg.Cost, cfg.FrontEnd, cfg.Jitter = sim.Cost{}, 0, 0
 	for flag, size := range map[string]*int{
-		"max-num-seqs": &cfg.MaxNumSeqs, "max-num-batched-tokens": &cfg.MaxNumBatchedTokens,
-		"max-model-len": &cfg.MaxModelLen,
+		"max-num-seqs": &cfg.Limits.NumSeqs, "max-num-batched-tokens": &cfg.Limits.NumBatchedTokens,
+		"max-model-len": &cfg.Limits.ModelLen,
 	} {
 		if !o.given(flag) {
 			*size = 0

@@ -28,8 +28,8 @@ func simHandler(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	s, err := sim.New(sim.Config{
-		Model: "stub-32000", Tokenizer: words, MaxModelLen: 4096, MaxNumSeqs: 8, MaxNumBatchedTokens: 512, MeanOutputLen: 8,
-		Cost: sim.Cost{Base: time.Millisecond}, PrefixCaching: true,
+		Model: "stub-32000", Tokenizer: words, Cost: sim.Cost{Base: time.Millisecond},
+		Limits: sim.Limits{ModelLen: 4096, NumSeqs: 8, NumBatchedTokens: 512}, Answers: sim.Answers{MeanLen: 8}, Cache: sim.Cache{Prefixes: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -34,11 +34,11 @@ type Servers map[string]sim.Config
 func Of(cfg sim.Config, ports []int, sms []float64) Servers {
 	all := Servers{}
 	if len(ports) > 1 {
-		cfg.GPU = new(sim.GPU)
+		cfg.Device.GPU = new(sim.GPU)
 	}
 	for i, port := range ports {
 		if sms != nil {
-			cfg.SMs = sms[i]
+			cfg.Device.SMs = sms[i]
 		}
 		all[strconv.Itoa(port)] = cfg
 		cfg.Seed++

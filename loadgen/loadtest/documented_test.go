@@ -66,7 +66,7 @@ func TestDocumentedTestsPass(t *testing.T) {
 		}
 		for _, early := range []int{0, 32} { // mean lengths of answers; 0 for the usual one
 			synctest.Test(t, func(t *testing.T) {
-				server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, MeanOutputLen: early})
+				server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Answers: sim.Answers{MeanLen: early}})
 				if err != nil {
 					t.Fatal(err)
 				}

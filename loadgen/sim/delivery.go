@@ -119,7 +119,7 @@ func (d *delivery) end(ev *events) {
 
 // timings is what an answer says about the engine's times; nil for nothing.
 func (d *delivery) timings() *timings {
-	if !d.server.cfg.PerRequestMetrics {
+	if !d.server.cfg.Answers.Timings {
 		return nil
 	}
 	return newTimings(d.seq)

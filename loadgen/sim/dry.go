@@ -89,7 +89,7 @@ func Together(loads []DryLoad) iter.Seq2[SimulatedRequest, error] {
 func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[SimulatedRequest, error] {
 	return func(yield func(SimulatedRequest, error) bool) {
 		*f = Forecast{}
-		cfg.GPU = nil
+		cfg.Device.GPU = nil
 		d, err := newDry(cfg, b, f)
 		if err == nil {
 			err = d.run(source, func(r SimulatedRequest) bool { return yield(r, nil) })
@@ -366,7 +366,7 @@ func (d *dry) sequence(f *pending) (*sequence, error) {
 	} else {
 		f.Prompt = len(q.prompt)
 	}
-	room := d.cfg.MaxModelLen - f.Prompt
+	room := d.cfg.Limits.ModelLen - f.Prompt
 	if q.maxTokens = cmp.Or(t.OutputLen, room); room < 1 || q.maxTokens > room {
 		f.Refused = true
 		return nil, nil
@@ -384,7 +384,7 @@ func (d *dry) sequence(f *pending) (*sequence, error) {
 		seq.drafts = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
 	}
 	switch {
-	case !d.cfg.PrefixCaching:
+	case !d.cfg.Cache.Prefixes:
 	case ofBlocks:
 		seq.kv.Blocks = dryHashes(t, kvcache.Chain(0).Add(uint64(f.Session)).Add(uint64(f.Turn)), f.Prompt, f.Out)
 	default:

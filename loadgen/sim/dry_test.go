@@ -60,8 +60,8 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 	profile := &Profile{FrontEnd: 3 * time.Millisecond, Stalls: Stalls{Probability: .01, Mean: time.Second / 10}}
 	profile.Step = StepTime{Cost: testCost, Attention: 10, Context: 20, Jitter: .1, Overlap: .5}
 	cfg := Config{
-		Profile: profile, Seed: 3, PrefixCaching: true, MaxNumSeqs: 20, MaxNumBatchedTokens: 300,
-		MaxModelLen: 600, NumGPUBlocks: 120, Speculative: Speculative{Tokens: 2, Acceptance: .6},
+		Profile: profile, Seed: 3, Speculative: Speculative{Tokens: 2, Acceptance: .6},
+		Cache: Cache{Prefixes: true, Blocks: 120}, Limits: Limits{NumSeqs: 20, NumBatchedTokens: 300, ModelLen: 600},
 	}
 	got, f := dried(t, cfg, Bounds{}, sessions...)
 	bubble(t, cfg, func(h *harness) {
@@ -207,7 +207,7 @@ func TestADryRunFindsWhatTheFormulaSays(t *testing.T) {
 		sessions = append(sessions, c)
 		want = append(want, min(512*k, (n-1)/kvcache.BlockSize*kvcache.BlockSize))
 	}
-	got, _ := dried(t, Config{PrefixCaching: true}, Bounds{}, sessions...)
+	got, _ := dried(t, Config{Cache: Cache{Prefixes: true}}, Bounds{}, sessions...)
 	for i, want := range want {
 		if found := got[[2]int{i, 0}].Found; found != want {
 			t.Errorf("request %d found %d tokens, want %d", i, found, want)
@@ -235,7 +235,7 @@ func TestLiveAnswersAreFoundInADryRun(t *testing.T) {
 		{true, text, []int{50, 100}, []int{0, 80}},
 		{false, text, []int{50, 56}, []int{0, 48}},
 	} {
-		got, _ := dried(t, Config{PrefixCaching: true}, Bounds{Live: row.live}, row.c)
+		got, _ := dried(t, Config{Cache: Cache{Prefixes: true}}, Bounds{Live: row.live}, row.c)
 		for turn, want := range row.prompt {
 			if r := got[[2]int{0, turn}]; r.Prompt != want || r.Found != row.found[turn] {
 				t.Errorf("live %v, turn %d: %d tokens and %d found, want %d and %d", row.live, turn, r.Prompt, r.Found, want, row.found[turn])
@@ -246,7 +246,7 @@ func TestLiveAnswersAreFoundInADryRun(t *testing.T) {
 
 func TestADryRunRefusesWhatTheModelCannotHold(t *testing.T) {
 	c := &dataset.Conversation{Due: new(1.0), Turns: []dataset.Turn{plainTurn(1, 50, 10, 0), plainTurn(2, 91, 10, 1), plainTurn(3, 1, 1, 0)}}
-	got, f := dried(t, Config{Cost: testCost, MaxModelLen: 100}, Bounds{Concurrency: 1}, c, &dataset.Conversation{Due: new(5.0), Turns: []dataset.Turn{plainTurn(1, 90, 10, 0)}})
+	got, f := dried(t, Config{Cost: testCost, Limits: Limits{ModelLen: 100}}, Bounds{Concurrency: 1}, c, &dataset.Conversation{Due: new(5.0), Turns: []dataset.Turn{plainTurn(1, 90, 10, 0)}})
 	if r := got[[2]int{0, 1}]; !r.Refused || r.End != r.Due || f.Refused != 1 || f.Unsent != 1 || f.Requests != 3 || f.Sessions != 2 {
 		t.Errorf("%+v %+v", r, f)
 	}
@@ -309,8 +309,8 @@ func TestNeedsTellsWhatKeepsUp(t *testing.T) {
 	const requests = 1200
 	step := StepTime{Cost: DefaultCost(), Context: 2, Attention: 1, Overlap: .3, Jitter: .02}
 	for name, cfg := range map[string]Config{
-		"with a cache":  {Profile: &Profile{Step: step}, MaxNumSeqs: 32, MaxModelLen: 200000, PrefixCaching: true},
-		"prefill first": {Profile: &Profile{Step: step, PrefillFirst: true}, MaxNumSeqs: 16, MaxModelLen: 200000},
+		"with a cache":  {Profile: &Profile{Step: step}, Limits: Limits{NumSeqs: 32, ModelLen: 200000}, Cache: Cache{Prefixes: true}},
+		"prefill first": {Profile: &Profile{Step: step, PrefillFirst: true}, Limits: Limits{NumSeqs: 16, ModelLen: 200000}},
 	} {
 		run := func(speed float64) (f Forecast) {
 			for _, err := range Dry(cfg, traffic(requests, speed), Bounds{}, &f) {
@@ -331,7 +331,7 @@ func TestNeedsTellsWhatKeepsUp(t *testing.T) {
 }
 
 func TestEnoughServersKeepUp(t *testing.T) {
-	cfg := Config{MaxNumSeqs: 16, MaxModelLen: 200000, NumGPUBlocks: 30000, PrefixCaching: true}
+	cfg := Config{Limits: Limits{NumSeqs: 16, ModelLen: 200000}, Cache: Cache{Blocks: 30000, Prefixes: true}}
 	var one, f Forecast
 	for _, err := range Dry(cfg, traffic(600, 800), Bounds{}, &one) {
 		if err != nil {
@@ -353,7 +353,7 @@ func TestEnoughServersKeepUp(t *testing.T) {
 func BenchmarkDry(b *testing.B) {
 	profile := &Profile{Step: StepTime{Cost: DefaultCost()}, MaxNumSeqs: 256, MaxModelLen: 200000, MaxNumBatchedTokens: 8192}
 	var f Forecast
-	for _, err := range Dry(Config{Profile: profile, PrefixCaching: true}, traffic(b.N, 200000/float64(b.N)), Bounds{}, &f) {
+	for _, err := range Dry(Config{Profile: profile, Cache: Cache{Prefixes: true}}, traffic(b.N, 200000/float64(b.N)), Bounds{}, &f) {
 		if err != nil {
 			b.Fatal(err)
 		}

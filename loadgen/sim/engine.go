@@ -39,15 +39,15 @@ func startEngine(cfg *Config, st *stats, pool *elastic.Pool) *engine {
 func newEngine(cfg *Config, st *stats) *engine {
 	return &engine{
 		scheduler: scheduler{
-			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
-			prefillFirst: cfg.Profile.PrefillFirst, kv: kvcache.New(cfg.NumGPUBlocks, cfg.PrefixCaching),
+			seqs: cfg.Limits.NumSeqs, budget: cfg.Limits.NumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
+			prefillFirst: cfg.Profile.PrefillFirst, kv: kvcache.New(cfg.Cache.Blocks, cfg.Cache.Prefixes),
 		},
 		inbox: newInbox(st),
-		watch: newStopwatch(cfg.Profile, cfg.GPU, cfg.Seed),
+		watch: newStopwatch(cfg.Profile, cfg.Device.GPU, cfg.Seed),
 		hold:  cfg.Profile.Hold,
 		stats: st,
-		board: cfg.Board,
-		nap:   sleep.New(cfg.Sleep),
+		board: cfg.Device.Board,
+		nap:   sleep.New(cfg.SleepMode.Times),
 		trace: cfg.Trace,
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),

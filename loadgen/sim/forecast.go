@@ -30,8 +30,8 @@ type Forecast struct {
 	// The work is the time of the steps that all the requests of this run need in the best case. A
 	// step has B decoding requests, an equal part of the prompt tokens that were not found in the
 	// cache, and the mean contexts. There are as many steps as the output tokens need at B a step,
-	// or as all tokens need within MaxNumBatchedTokens if that is more. B is the number from 1 to
-	// MaxNumSeqs with which the work is least, of those whose mean contexts the KV cache holds. The
+	// or as all tokens need within Limits.NumBatchedTokens if that is more. B is the number from 1 to
+	// Limits.NumSeqs with which the work is least, of those whose mean contexts the KV cache holds. The
 	// time that the work comes in is Offered. Needs is 0 if that is 0, as without times in the
 	// source.
 	//
@@ -104,8 +104,8 @@ func (f *Forecast) finish(d *dry) {
 
 // least is the time in nanoseconds that one server needs for all steps at the best batch.
 func (f *Forecast) least(cfg *Config, w *stopwatch) float64 {
-	most := cfg.MaxNumSeqs
-	if tokens := cfg.NumGPUBlocks * kvcache.BlockSize; tokens > 0 && f.total.context > 0 {
+	most := cfg.Limits.NumSeqs
+	if tokens := cfg.Cache.Blocks * kvcache.BlockSize; tokens > 0 && f.total.context > 0 {
 		most = max(1, min(most, int(float64(tokens)*f.total.decoding/f.total.context)))
 	}
 	best := f.with(1, cfg, w)
@@ -117,7 +117,7 @@ func (f *Forecast) least(cfg *Config, w *stopwatch) float64 {
 
 // with is the time in nanoseconds of all steps if n requests decode in a step.
 func (f *Forecast) with(n int, cfg *Config, w *stopwatch) float64 {
-	t, budget := f.total, float64(cfg.MaxNumBatchedTokens)
+	t, budget := f.total, float64(cfg.Limits.NumBatchedTokens)
 	decoding := t.decoding / float64(n)
 	if cfg.Profile.PrefillFirst {
 		prompts := t.prompt / budget

@@ -9,7 +9,7 @@ import (
 )
 
 func FuzzUnderstand(f *testing.F) {
-	s, err := New(Config{Tokenizer: tokenizer.Stub{Size: 100, BOS: []int{100}, Special: []int{100}}, MaxModelLen: 50})
+	s, err := New(Config{Tokenizer: tokenizer.Stub{Size: 100, BOS: []int{100}, Special: []int{100}}, Limits: Limits{ModelLen: 50}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if s.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
 	}
-	if s.cfg.PrefixCaching {
+	if s.cfg.Cache.Prefixes {
 		seq.kv.Blocks = kvcache.Hashes(q.prompt, a.text.ids())
 	}
 	if !s.engine.submit(seq, time.Now()) {

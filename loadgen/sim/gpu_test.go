@@ -10,7 +10,7 @@ import (
 // many tokens.
 func (h *harness) neighbour(profile *Profile, gpu *GPU, out int) {
 	h.t.Helper()
-	server, err := New(Config{Tokenizer: stub, Profile: profile, GPU: gpu})
+	server, err := New(Config{Tokenizer: stub, Profile: profile, Device: Device{GPU: gpu}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 	slow := Cost{Base: testCost.Base * 3 / 2, PerSequence: testCost.PerSequence * 3 / 2, PerPromptToken: testCost.PerPromptToken * 3}
 	slower := Cost{Base: testCost.Base * 2, PerSequence: testCost.PerSequence * 2, PerPromptToken: testCost.PerPromptToken * 5}
 	gpu := new(GPU)
-	bubble(t, Config{Profile: profile, GPU: gpu}, func(h *harness) {
+	bubble(t, Config{Profile: profile, Device: Device{GPU: gpu}}, func(h *harness) {
 		for name, row := range map[string]struct {
 			neighbours int
 			cost       Cost
@@ -45,7 +45,7 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 func TestServerIsSlowOnlyWhileItsNeighbourWorks(t *testing.T) {
 	gpu := new(GPU)
 	profile := &Profile{Step: StepTime{Cost: Cost{Base: 10 * time.Millisecond}}} // time slices: twice as long
-	bubble(t, Config{Profile: profile, GPU: gpu}, func(h *harness) {
+	bubble(t, Config{Profile: profile, Device: Device{GPU: gpu}}, func(h *harness) {
 		h.neighbour(profile, gpu, 2) // both steps beside ours, 20 ms each
 		got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(1, 4)))
 		var want []time.Duration
@@ -78,7 +78,7 @@ func TestServersShareTheSMs(t *testing.T) {
 		"75 %, two tenths, and half": {.75, []float64{.1, .1, .5}, 1.5, 2.5, 1.5},
 	} {
 		gpu := new(GPU)
-		bubble(t, Config{Profile: profile(row.share), GPU: gpu}, func(h *harness) {
+		bubble(t, Config{Profile: profile(row.share), Device: Device{GPU: gpu}}, func(h *harness) {
 			for _, share := range row.neighbours {
 				h.neighbour(profile(share), gpu, 1000)
 			}

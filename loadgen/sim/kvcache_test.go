@@ -11,7 +11,7 @@ import (
 
 func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
 	const labels = `{engine="0",model_name="stub-32000"}`
-	bubble(t, Config{Cost: testCost, PrefixCaching: true}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Cache: Cache{Prefixes: true}}, func(h *harness) {
 		queries, hits := 0, 0
 		for _, test := range []struct {
 			name          string
@@ -46,7 +46,7 @@ func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
 
 func TestFullCachePreemptsTheYoungest(t *testing.T) {
 	const labels = `{engine="0",model_name="stub-32000"}`
-	bubble(t, Config{Cost: testCost, NumGPUBlocks: 4, MaxModelLen: 64, MaxNumSeqs: 2}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Cache: Cache{Blocks: 4}, Limits: Limits{ModelLen: 64, NumSeqs: 2}}, func(h *harness) {
 		// Two blocks each last until 32 tokens. Then the second loses its, with 17
 		// tokens out, and begins again once the first is done; the third waits behind it.
 		start := time.Now()
@@ -90,7 +90,7 @@ func TestFullCachePreemptsTheYoungest(t *testing.T) {
 
 func TestCacheInUseIsShownAndGivenBack(t *testing.T) {
 	const usage = `vllm:kv_cache_usage_perc{engine="0",model_name="stub-32000"}`
-	bubble(t, Config{Cost: testCost, NumGPUBlocks: 100, MaxModelLen: 1600}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Cache: Cache{Blocks: 100}, Limits: Limits{ModelLen: 1600}}, func(h *harness) {
 		ctx, cancel := context.WithCancel(h.t.Context())
 		resp, err := h.client.Do(h.request(ctx, "/v1/completions", "gone", completion(160, 1000)))
 		if err != nil {
@@ -110,7 +110,7 @@ func TestCacheInUseIsShownAndGivenBack(t *testing.T) {
 }
 
 func TestCacheHoldsTheLongestRequest(t *testing.T) {
-	if _, err := New(Config{Tokenizer: stub, NumGPUBlocks: 4, MaxModelLen: 65}); err == nil || !strings.Contains(err.Error(), "max-model-len (65)") {
+	if _, err := New(Config{Tokenizer: stub, Cache: Cache{Blocks: 4}, Limits: Limits{ModelLen: 65}}); err == nil || !strings.Contains(err.Error(), "max-model-len (65)") {
 		t.Errorf("%v, want an error", err)
 	}
 }
@@ -121,8 +121,7 @@ func TestPreemptionLosesNothing(t *testing.T) {
 	for _, profile := range []*Profile{{}, {PrefillFirst: true}} {
 		for _, caching := range []bool{false, true} {
 			profile.Step.Cost = testCost
-			cfg := Config{Profile: profile, NumGPUBlocks: 12, MaxModelLen: 190, MaxNumSeqs: 8, MaxNumBatchedTokens: 40, PrefixCaching: caching,
-				Speculative: Speculative{Tokens: 2, Acceptance: .5}}
+			cfg := Config{Profile: profile, Speculative: Speculative{Tokens: 2, Acceptance: .5}, Cache: Cache{Blocks: 12, Prefixes: caching}, Limits: Limits{ModelLen: 190, NumSeqs: 8, NumBatchedTokens: 40}}
 			bubble(t, cfg, func(h *harness) {
 				bodies := map[string]string{}
 				for i := range 30 {

@@ -18,7 +18,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	}
 	base := model{
 		ID: s.cfg.ServedModelName, Object: "model", Created: s.created, OwnedBy: "vllm",
-		Root: s.cfg.Model, MaxModelLen: new(s.cfg.MaxModelLen),
+		Root: s.cfg.Model, MaxModelLen: new(s.cfg.Limits.ModelLen),
 	}
 	list := []model{base}
 	for _, name := range s.cfg.Adapters {
@@ -67,7 +67,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 		MaxModelLen int      `json:"max_model_len"`
 		Tokens      []int    `json:"tokens"`
 		TokenStrs   []string `json:"token_strs"`
-	}{Count: len(ids), MaxModelLen: s.cfg.MaxModelLen, Tokens: append([]int{}, ids...)}))
+	}{Count: len(ids), MaxModelLen: s.cfg.Limits.ModelLen, Tokens: append([]int{}, ids...)}))
 }
 
 // detokenize answers POST /detokenize.

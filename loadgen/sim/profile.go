@@ -42,7 +42,7 @@ type Profile struct {
 	Hold int `yaml:"hold"`
 
 	// OutputLen is the length of answers that nothing else ends before max_tokens; zero means
-	// Config.MeanOutputLen.
+	// Config.Answers.MeanLen.
 	OutputLen Lengths `yaml:"output-len"`
 }
 

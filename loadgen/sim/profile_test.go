@@ -114,7 +114,7 @@ func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
 }
 
 func TestPrefillFirstHasStepsOfItsOwn(t *testing.T) {
-	bubble(t, Config{Profile: &Profile{PrefillFirst: true, Step: StepTime{Cost: testCost}}, MaxNumSeqs: 4, MaxNumBatchedTokens: 100}, func(h *harness) {
+	bubble(t, Config{Profile: &Profile{PrefillFirst: true, Step: StepTime{Cost: testCost}}, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 100}}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(50, 3), "a-2": completion(200, 2)})
 		one, three := testCost.step(0, 100), 2*testCost.step(0, 100)+testCost.step(0, 50)
 		both := three + testCost.step(2, 0)

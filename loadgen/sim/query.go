@@ -180,7 +180,7 @@ func isNumber(raw json.RawMessage) bool {
 
 // limit sets how many tokens the answer may have, within the model's length.
 func (rd *reader) limit(q *query, b *body) *problem {
-	room := rd.cfg.MaxModelLen - len(q.prompt)
+	room := rd.cfg.Limits.ModelLen - len(q.prompt)
 	if len(q.prompt) == 0 {
 		return badRequest("prompt", "the prompt must hold a token")
 	}
@@ -218,7 +218,7 @@ func (rd *reader) limit(q *query, b *body) *problem {
 // tooLong refuses a prompt that leaves no room for that many output tokens, in vLLM's words. Like
 // vLLM, it counts the prompt no further than needed.
 func (rd *reader) tooLong(out int) *problem {
-	limit := rd.cfg.MaxModelLen
+	limit := rd.cfg.Limits.ModelLen
 	in := limit - min(out, limit) + 1
 	return badRequest("input_tokens", "This model's maximum context length is %d tokens. However, you requested %d "+
 		"output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please "+

@@ -34,7 +34,7 @@ type reply struct {
 func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds) *reply {
 	a := &reply{
 		query: q, text: newText(cfg, w, q), faults: m,
-		created: time.Now().Unix(), model: q.model, details: cfg.PromptTokensDetails,
+		created: time.Now().Unix(), model: q.model, details: cfg.Answers.CachedTokens,
 	}
 	kind := "text_completion"
 	if n, chosen := m.with("answer"); chosen {
@@ -44,8 +44,8 @@ func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds)
 	a.id, a.callID = "cmpl-"+id, "call_"+id
 	if q.chat {
 		kind, a.id = "chat.completion.chunk", "chat"+a.id
-		if cfg.Lead.Field != "tool_calls" || q.tool != "" {
-			a.lead = cfg.Lead
+		if cfg.Answers.Lead.Field != "tool_calls" || q.tool != "" {
+			a.lead = cfg.Answers.Lead
 		}
 	}
 	a.head = append(a.head, `{"id":`...)

@@ -42,7 +42,7 @@ func (h *harness) respond(id string, body map[string]any) (text string, last res
 // A session whose history the server keeps has the prompts and the cache hits of a chat that sends
 // all of its messages, and takes as long.
 func TestResponsesGoOnAsChatsDo(t *testing.T) {
-	cfg := Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true}
+	cfg := Config{Cost: testCost, Cache: Cache{Prefixes: true}, Answers: Answers{CachedTokens: true}}
 	type turn struct {
 		text            string
 		in, out, cached int

@@ -86,7 +86,7 @@ func TestTwoServersOfOneGPUGiveTheBlocksOfPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		gpu := new(sim.GPU)
-		pair := p.together(t, sim.Config{Profile: profile, GPU: gpu, Seed: 1}, sim.Config{Profile: profile, GPU: gpu, Seed: 2})
+		pair := p.together(t, sim.Config{Profile: profile, Seed: 1, Device: sim.Device{GPU: gpu}}, sim.Config{Profile: profile, Seed: 2, Device: sim.Device{GPU: gpu}})
 		for i, b := range p.blocks {
 			c := compare(&p, b.name, b.read(t), pair[i%2:i%2+1])
 			t.Log(c.row())

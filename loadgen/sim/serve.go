@@ -35,20 +35,20 @@ type Site struct {
 // share a GPU. Each may use the SMs listed for it; nil for what the Config says.
 func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 	if n > 1 {
-		cfg.GPU = new(GPU)
+		cfg.Device.GPU = new(GPU)
 	}
-	switch files := len(cfg.PoolFiles); {
-	case files > 0 && cfg.Memory == nil:
+	switch files := len(cfg.Pool.Files); {
+	case files > 0 && cfg.Pool.Memory == nil:
 		return nil, errors.New("files of pools take a pool: add --kv-pool")
 	case files > 0 && files != n:
 		return nil, fmt.Errorf("files of pools must be as many as servers, %d, and not %d", n, files)
-	case cfg.Memory != nil && cfg.Memory.Surely(n) < (cfg.MaxModelLen+kvcache.BlockSize-1)/kvcache.BlockSize:
+	case cfg.Pool.Memory != nil && cfg.Pool.Memory.Surely(n) < kvcache.BlocksOf(cfg.Limits.ModelLen):
 		return nil, fmt.Errorf("the pool is too small: apart from the spare pages of the other servers, it must hold a "+
-			"request of max-model-len (%d)", cfg.MaxModelLen)
+			"request of max-model-len (%d)", cfg.Limits.ModelLen)
 	}
 	for i := range n {
 		if sms != nil {
-			cfg.SMs = sms[i]
+			cfg.Device.SMs = sms[i]
 		}
 		s, err := New(cfg)
 		if err != nil {
@@ -57,8 +57,8 @@ func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 		}
 		all = append(all, s)
 		cfg.Seed++
-		if len(cfg.PoolFiles) > 0 {
-			cfg.PoolFiles = cfg.PoolFiles[1:]
+		if len(cfg.Pool.Files) > 0 {
+			cfg.Pool.Files = cfg.Pool.Files[1:]
 		}
 	}
 	return all, nil

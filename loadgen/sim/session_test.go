@@ -71,7 +71,7 @@ func (c *lru) serve(prompt, output []int) {
 
 func TestCacheHitsOfSessionsAreAnLRUs(t *testing.T) {
 	const size = 40
-	cfg := Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true, NumGPUBlocks: size, MaxModelLen: size * kvcache.BlockSize}
+	cfg := Config{Cost: testCost, Cache: Cache{Prefixes: true, Blocks: size}, Answers: Answers{CachedTokens: true}, Limits: Limits{ModelLen: size * kvcache.BlockSize}}
 	bubble(t, cfg, func(h *harness) {
 		random := rand.New(rand.NewPCG(1, 2))
 		model := lru{size: size}
@@ -112,12 +112,12 @@ func TestAChatGoesOnWhereItsAnswerEnded(t *testing.T) {
 		"with reasoning":   {"max_tokens": 45, "ignore_eos": true},
 		"with a tool call": {"max_tokens": 45, "ignore_eos": true, "tools": []any{map[string]any{"type": "function", "function": map[string]any{"name": "look"}}}},
 	} {
-		cfg := Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true, MeanOutputLen: 60}
+		cfg := Config{Cost: testCost, Cache: Cache{Prefixes: true}, Answers: Answers{CachedTokens: true, MeanLen: 60}}
 		switch name {
 		case "with reasoning":
-			cfg.Lead = Lead{"reasoning", 20}
+			cfg.Answers.Lead = Lead{"reasoning", 20}
 		case "with a tool call":
-			cfg.Lead = Lead{"tool_calls", 20}
+			cfg.Answers.Lead = Lead{"tool_calls", 20}
 		}
 		bubble(t, cfg, func(h *harness) {
 			messages := []any{map[string]any{"role": "system", "content": "tok1 tok2"}, map[string]any{"role": "user", "content": words(50)}}
@@ -140,7 +140,7 @@ func TestAChatGoesOnWhereItsAnswerEnded(t *testing.T) {
 }
 
 func TestMooncakeBlocksAreFoundAsTheFormulaSays(t *testing.T) {
-	bubble(t, Config{Cost: testCost, PrefixCaching: true, PromptTokensDetails: true}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Cache: Cache{Prefixes: true}, Answers: Answers{CachedTokens: true}}, func(h *harness) {
 		block := func(id, n int) (ids []int) {
 			r := rand.New(rand.NewPCG(uint64(id), 0))
 			for range n {
@@ -210,7 +210,7 @@ func TestTextEncodesToTheTokensThatItWasMadeOf(t *testing.T) {
 
 func TestUsageTellsCachedTokensOnlyIfAsked(t *testing.T) {
 	for _, asked := range []bool{false, true} {
-		bubble(t, Config{PrefixCaching: true, PromptTokensDetails: asked}, func(h *harness) {
+		bubble(t, Config{Cache: Cache{Prefixes: true}, Answers: Answers{CachedTokens: asked}}, func(h *harness) {
 			body := strings.Replace(completion(40, 1), "{", `{"stream_options":{"include_usage":true,"continuous_usage_stats":true},`, 1)
 			for turn, want := range []string{"}", `,"prompt_tokens_details":{"cached_tokens":32}}`} {
 				if !asked {
@@ -234,7 +234,7 @@ func TestAgentsGetToolCallsThatTheyCanSendBack(t *testing.T) {
 		ID       string
 		Function toolFunction
 	}
-	bubble(t, Config{Lead: Lead{"tool_calls", 3}}, func(h *harness) {
+	bubble(t, Config{Answers: Answers{Lead: Lead{"tool_calls", 3}}}, func(h *harness) {
 		ids := map[string]bool{}
 		for _, row := range []struct{ extra, name string }{
 			{``, toolName},
@@ -281,9 +281,9 @@ func TestAgentsGetToolCallsThatTheyCanSendBack(t *testing.T) {
 
 func TestStreamedArgumentsAreTheWholeOnes(t *testing.T) {
 	for _, cfg := range []Config{
-		{Lead: Lead{"tool_calls", 4}},
-		{Lead: Lead{"tool_calls", 40}},
-		{Lead: Lead{"tool_calls", 4}, Speculative: Speculative{Tokens: 2, Acceptance: 1}},
+		{Answers: Answers{Lead: Lead{"tool_calls", 4}}},
+		{Answers: Answers{Lead: Lead{"tool_calls", 40}}},
+		{Answers: Answers{Lead: Lead{"tool_calls", 4}}, Speculative: Speculative{Tokens: 2, Acceptance: 1}},
 	} {
 		bubble(t, cfg, func(h *harness) {
 			var args string
@@ -310,15 +310,15 @@ func TestStreamedArgumentsAreTheWholeOnes(t *testing.T) {
 			}{struct {
 				Arguments string `json:"arguments"`
 			}{args}})
-			if back := m.arguments()[0]; !json.Valid([]byte(args)) || stub.Count(back, false) < min(cfg.Lead.Tokens, 9) || strings.Contains(back, "{") {
-				t.Errorf("%+v: arguments %s", cfg.Lead, args)
+			if back := m.arguments()[0]; !json.Valid([]byte(args)) || stub.Count(back, false) < min(cfg.Answers.Lead.Tokens, 9) || strings.Contains(back, "{") {
+				t.Errorf("%+v: arguments %s", cfg.Answers.Lead, args)
 			}
 		})
 	}
 }
 
 func TestATraceNamesItsSession(t *testing.T) {
-	bubble(t, Config{PrefixCaching: true}, func(h *harness) {
+	bubble(t, Config{Cache: Cache{Prefixes: true}}, func(h *harness) {
 		for i := range 2 {
 			r := h.request(h.t.Context(), "/v1/completions", fmt.Sprint("r-", i), completion(40, 1))
 			r.Header.Set("X-Session-ID", "s")

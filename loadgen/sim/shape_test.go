@@ -61,7 +61,7 @@ func TestChatChunksAreVLLMs(t *testing.T) {
 			head + `{"index":0,"delta":{"tool_calls":[{"id":"call_r-1","type":"function","index":0,"function":{"name":"simulate","arguments":"{\"text\":\"W\"}"}}]},"logprobs":null,"finish_reason":null}]}` + "\n" +
 			head + `{"index":0,"delta":{"content":" W"},` + done + "}\n" + tail,
 	} {
-		bubble(t, Config{ServedModelName: "m", Lead: lead}, func(h *harness) {
+		bubble(t, Config{ServedModelName: "m", Answers: Answers{Lead: lead}}, func(h *harness) {
 			got := shape(h.stream("/v1/chat/completions", "r-1",
 				`{"model":"m","messages":[{"role":"user","content":"tok5"}],"max_completion_tokens":2,"ignore_eos":true,"stream":true,"temperature":0.0,"stream_options":{"include_usage":true}}`))
 			if got != want {
@@ -78,7 +78,7 @@ func TestWholeAnswersAreVLLMs(t *testing.T) {
 		"/v1/chat/completions": {`{"messages":[{"role":"system","content":"tok1"},{"role":"user","content":[{"type":"text","text":"tok1 tok2"}]}],"max_tokens":3,"ignore_eos":true}`,
 			`{"id":"chatcmpl-I","object":"chat.completion","created":946684800,"model":"stub-32000","choices":[{"index":0,"message":{"role":"assistant","content":" W","reasoning":"W W","tool_calls":[]},"logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":13,"total_tokens":16,"completion_tokens":3,"prompt_tokens_details":null},"kv_transfer_params":null}`},
 	} {
-		bubble(t, Config{Lead: Lead{"reasoning", 2}}, func(h *harness) {
+		bubble(t, Config{Answers: Answers{Lead: Lead{"reasoning", 2}}}, func(h *harness) {
 			status, got := h.send(path, row.body)
 			got = regexp.MustCompile(`cmpl-[0-9a-f]{16}`).ReplaceAllString(word.ReplaceAllString(got, "W"), "cmpl-I")
 			if status != http.StatusOK || got != row.want {
@@ -89,7 +89,7 @@ func TestWholeAnswersAreVLLMs(t *testing.T) {
 }
 
 func TestOtherEndpointsAreVLLMs(t *testing.T) {
-	bubble(t, Config{ServedModelName: "served", Model: "root/model", MaxModelLen: 4096}, func(h *harness) {
+	bubble(t, Config{ServedModelName: "served", Model: "root/model", Limits: Limits{ModelLen: 4096}}, func(h *harness) {
 		for path, want := range map[string]string{
 			"/v1/models": `{"object":"list","data":[{"id":"served","object":"model","created":946684800,"owned_by":"vllm","root":"root/model","parent":null,"max_model_len":4096}]}`,
 			"/health":    "",
@@ -114,7 +114,7 @@ func TestOtherEndpointsAreVLLMs(t *testing.T) {
 
 // vLLM lists an adapter with its base model as parent, and without a length.
 func TestAdaptersAreListedAndAnswer(t *testing.T) {
-	bubble(t, Config{ServedModelName: "m", Adapters: []string{"sql", "chat"}, MaxModelLen: 4096}, func(h *harness) {
+	bubble(t, Config{ServedModelName: "m", Adapters: []string{"sql", "chat"}, Limits: Limits{ModelLen: 4096}}, func(h *harness) {
 		list := h.get("/v1/models")
 		const adapter = `{"id":"sql","object":"model","created":946684800,"owned_by":"vllm","root":"sql","parent":"m","max_model_len":null}`
 		if !strings.Contains(list, adapter) || !strings.Contains(list, `"id":"chat"`) || !strings.Contains(list, `"id":"m"`) {
@@ -131,7 +131,7 @@ func TestAdaptersAreListedAndAnswer(t *testing.T) {
 
 func TestRefusedRequestsSayWhy(t *testing.T) {
 	const comp, chat = "/v1/completions", "/v1/chat/completions"
-	bubble(t, Config{MaxModelLen: 10}, func(h *harness) {
+	bubble(t, Config{Limits: Limits{ModelLen: 10}}, func(h *harness) {
 		for _, row := range []struct {
 			path, body  string
 			status      int
@@ -220,7 +220,7 @@ func TestTextIsThePromptsOwn(t *testing.T) {
 }
 
 func TestAnswersEndByThemselvesUnlessToldNotTo(t *testing.T) {
-	bubble(t, Config{MeanOutputLen: 20, Cost: Cost{Base: 1}}, func(h *harness) {
+	bubble(t, Config{Answers: Answers{MeanLen: 20}, Cost: Cost{Base: 1}}, func(h *harness) {
 		total, stopped, n := 0, 0, 400
 		for i := range n {
 			_, body := h.send("/v1/completions", fmt.Sprintf(`{"prompt":[%d],"max_tokens":1000,"min_tokens":2}`, i))
@@ -256,15 +256,15 @@ func TestConfigIsChecked(t *testing.T) {
 		good := h.cfg
 		for name, spoil := range map[string]func(*Config){
 			"no tokenizer": func(c *Config) { c.Tokenizer = nil },
-			"budget":       func(c *Config) { c.MaxNumBatchedTokens = 255 },
+			"budget":       func(c *Config) { c.Limits.NumBatchedTokens = 255 },
 			"draft budget": func(c *Config) { c.Speculative.Tokens = 8 },
 			"acceptance":   func(c *Config) { c.Speculative.Acceptance = 1.1 },
 			"jitter":       func(c *Config) { c.Jitter = -1 },
-			"lead":         func(c *Config) { c.Lead.Field = "role" },
+			"lead":         func(c *Config) { c.Answers.Lead.Field = "role" },
 			"fault":        func(c *Config) { c.Faults.List = []Fault{{"nonsense", 0}} },
 			"chance":       func(c *Config) { c.Faults.Probability = 2 },
 			"every":        func(c *Config) { c.Faults.Every = -1 },
-			"sequences":    func(c *Config) { c.MaxNumSeqs = -1 },
+			"sequences":    func(c *Config) { c.Limits.NumSeqs = -1 },
 		} {
 			bad := good
 			spoil(&bad)

@@ -28,7 +28,7 @@ type stats struct {
 }
 
 func newStats(cfg *Config) *stats {
-	sizes := sizeBounds(cfg.MaxModelLen)
+	sizes := sizeBounds(cfg.Limits.ModelLen)
 	return &stats{
 		labels:   fmt.Sprintf("engine=\"0\",model_name=%q", cfg.ServedModelName),
 		drafts:   newDrafts(cfg.Speculative),
@@ -123,7 +123,8 @@ func (s *stats) text(kv *kvcache.Cache) string {
 	if kv.Size() > 0 { // a cache without a size has no share in use
 		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
 		x.head("vllm:cache_config_info", "Information of the cache.", "gauge")
-		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, kvcache.BlockSize, kv.Size()), 1)
+		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, kvcache.BlockSize,
+			kv.Size()), 1)
 	}
 	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter",
 		float64(s.preemptions))
@@ -138,5 +139,5 @@ func (s *stats) text(kv *kvcache.Cache) string {
 // metrics answers GET /metrics.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text(s.engine.scheduler.kv)+s.cfg.Board.Exposition())
+	io.WriteString(w, s.stats.text(s.engine.scheduler.kv)+s.cfg.Device.Board.Exposition())
 }

@@ -26,7 +26,7 @@ func (h *harness) value(series string) float64 {
 
 func TestMetricsAreWhatHappened(t *testing.T) {
 	const labels = `{engine="0",model_name="small"}`
-	bubble(t, Config{Cost: testCost, ServedModelName: "small", MaxNumSeqs: 1}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, ServedModelName: "small", Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		began := time.Now() // a whole second
 		h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 5)})
 		one := testCost.step(0, 10) + 2*testCost.step(1, 0)
@@ -67,7 +67,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 }
 
 func TestGaugesCountRunningAndWaiting(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 2}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 2}}, func(h *harness) {
 		for i := range 5 {
 			go h.stream("/v1/completions", fmt.Sprintf("a-%d", i), completion(10, 100))
 		}

@@ -55,7 +55,7 @@ func loadOf(t *testing.T, tenants []tenant, seed int64, seconds, repeats int, pa
 				gpus[x.gpu] = new(sim.GPU)
 			}
 			profile := &sim.Profile{Step: sim.StepTime{Cost: sim.DefaultCost(), Jitter: .02}, SMs: sim.SMs{Share: x.share, Decode: .6}}
-			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Profile: profile, GPU: gpus[x.gpu], Seed: uint64(seed) + uint64(i)})
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Profile: profile, Seed: uint64(seed) + uint64(i), Device: sim.Device{GPU: gpus[x.gpu]}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +264,7 @@ func TestSharesOfSMsGiveTheBlocksOfPairs(t *testing.T) {
 			p.wide = tolerance{"mean": .20, "mean TPOT": .05, "median TPOT": .05, "mean ITL": .05}
 		}
 		gpu := new(sim.GPU)
-		pair := p.together(t, sim.Config{Profile: profile, GPU: gpu, SMs: share, Seed: 1}, sim.Config{Profile: profile, GPU: gpu, SMs: share, Seed: 2})
+		pair := p.together(t, sim.Config{Profile: profile, Seed: 1, Device: sim.Device{GPU: gpu, SMs: share}}, sim.Config{Profile: profile, Seed: 2, Device: sim.Device{GPU: gpu, SMs: share}})
 		for i, b := range p.blocks {
 			c := compare(&p, b.name, b.read(t), pair[i%2:i%2+1])
 			t.Log(c.row())

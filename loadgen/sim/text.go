@@ -55,7 +55,7 @@ func (t *text) length(cfg *Config, q *query) int {
 	if lengths := &cfg.Profile.OutputLen; !lengths.none() {
 		return lengths.at(q.number, outputStride)
 	}
-	return geometric(t.rand, cfg.MeanOutputLen)
+	return geometric(t.rand, cfg.Answers.MeanLen)
 }
 
 // geometric draws a number from 1 up, with that mean.

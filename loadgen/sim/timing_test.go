@@ -96,7 +96,7 @@ func TestBatchSharesSteps(t *testing.T) {
 }
 
 func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		times := h.together(map[string]string{"a-9": completion(10, 3), "a-10": completion(20, 2)})
 		free := testCost.step(0, 10) + span(2, testCost.step(1, 0))
 		want := []time.Duration{free + testCost.step(0, 20), free + testCost.step(0, 20) + testCost.step(1, 0)}
@@ -111,7 +111,7 @@ func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
 }
 
 func TestLongPromptIsPrefilledInChunks(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 256}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 256}}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "", completion(600, 1)))
 		want := 2*testCost.step(0, 256) + testCost.step(0, 88)
@@ -122,7 +122,7 @@ func TestLongPromptIsPrefilledInChunks(t *testing.T) {
 }
 
 func TestDecodingComesBeforePrefill(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 100}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 100}}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(50, 4), "a-2": completion(200, 1)})
 		one := testCost.step(0, 100) // 50 of a-1, 50 of a-2
 		two := one + testCost.step(1, 99)
@@ -138,7 +138,7 @@ func TestDecodingComesBeforePrefill(t *testing.T) {
 }
 
 func TestOneInstantIsOrderedByRequestNumber(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		bodies := make(map[string]string)
 		for i := range 20 {
 			bodies[fmt.Sprintf("bench-%d", i)] = completion(5, 1)
@@ -231,7 +231,7 @@ func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 }
 
 func TestCloseCutsWhatIsInFlight(t *testing.T) {
-	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		var wg sync.WaitGroup
 		for _, id := range []string{"running-1", "waiting-2"} {
 			wg.Go(func() {

@@ -88,7 +88,7 @@ func TestSlowAddsToEachSpanAlone(t *testing.T) {
 func TestSlowLeavesTheStepsAlone(t *testing.T) {
 	bodies := map[string]string{"a-1": completion(10, 4), "a-2": completion(2000, 3), "a-3": completion(500, 9)}
 	run := func(added spans.Added) (times map[string][]time.Duration) {
-		bubble(t, Config{Cost: testCost, Slow: added, MaxNumSeqs: 2}, func(h *harness) { times = h.together(bodies) })
+		bubble(t, Config{Cost: testCost, Slow: added, Limits: Limits{NumSeqs: 2}}, func(h *harness) { times = h.together(bodies) })
 		return times
 	}
 	plain, slowed := run(spans.Added{}), run(slow)
@@ -107,7 +107,7 @@ func TestAnswersSayTheEnginesTimes(t *testing.T) {
 		for _, chat := range []bool{true, false} {
 			t.Run(fmt.Sprintf("stream %v chat %v", stream, chat), func(t *testing.T) {
 				var log notebook
-				bubble(t, Config{Cost: testCost, Slow: slow, PerRequestMetrics: true, Log: log.add}, func(h *harness) {
+				bubble(t, Config{Cost: testCost, Slow: slow, Log: log.add, Answers: Answers{Timings: true}}, func(h *harness) {
 					path, prompt := "/v1/completions", `"prompt":"tok1"`
 					if chat {
 						path, prompt = "/v1/chat/completions", `"messages":[{"role":"user","content":"tok1"}]`
@@ -166,7 +166,7 @@ func TestAnswersSayNothingOfTimesUnlessAsked(t *testing.T) {
 		{false, `{"prompt":"tok1","max_tokens":5}`},
 		{true, `{"prompt":"tok1","max_tokens":5,"stream":true}`}, // like vLLM, only with usage
 	} {
-		bubble(t, Config{Cost: testCost, PerRequestMetrics: c.metrics}, func(h *harness) {
+		bubble(t, Config{Cost: testCost, Answers: Answers{Timings: c.metrics}}, func(h *harness) {
 			if got := h.last("/v1/completions", "a-1", c.body); strings.Contains(got, "metrics") {
 				t.Errorf("%s: the answer ends with %s", c.body, got)
 			}
@@ -175,7 +175,7 @@ func TestAnswersSayNothingOfTimesUnlessAsked(t *testing.T) {
 }
 
 func TestAnswersOfOneTokenHaveNoMeanITL(t *testing.T) {
-	bubble(t, Config{Cost: testCost, PerRequestMetrics: true}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Answers: Answers{Timings: true}}, func(h *harness) {
 		got := h.metrics("/v1/completions", `{"prompt":"tok1","max_tokens":1}`)
 		if _, there := got["mean_itl_ms"]; there || len(got) != 4 || got["generation_time_ms"] != 0 {
 			t.Errorf("the answer says %v", got)

@@ -20,7 +20,8 @@ func sent(t *testing.T) (records, log bytes.Buffer) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		truths := spans.NewLog(&log)
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, FrontEnd: 2 * time.Millisecond, PerRequestMetrics: true, MaxNumSeqs: 2, Log: truths.Add})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, FrontEnd: 2 * time.Millisecond, Log: truths.Add,
+			Answers: sim.Answers{Timings: true}, Limits: sim.Limits{NumSeqs: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,6 +70,9 @@ func New(size int, remembers bool) *Cache {
 	return c
 }
 
+// BlocksOf is how many blocks hold that many tokens.
+func BlocksOf(tokens int) int { return (tokens + BlockSize - 1) / BlockSize }
+
 // Hashes names the whole blocks of a text in parts. A block's hash covers what precedes it, so
 // equal hashes mean equal prefixes.
 func Hashes(parts ...[]int) []uint64 {
@@ -191,7 +194,7 @@ func (c *Cache) Grow(h *Holding, tokens int) bool {
 }
 
 func (c *Cache) extend(h *Holding, tokens int) bool {
-	more := (tokens+BlockSize-1)/BlockSize - h.known - h.own
+	more := BlocksOf(tokens) - h.known - h.own
 	if more <= 0 {
 		return true
 	}

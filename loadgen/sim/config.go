@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/gpupower"
+	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
+	"github.com/servebench/servebench/loadgen/sim/spans"
+)
+
+// A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
+// means the default in its comment.
+type Config struct {
+	Model           string              // the model's root; "stub-32000" when empty
+	ServedModelName string              // its name in the API; Model when empty
+	Adapters        []string            // names of LoRA adapters, which answer as the model does
+	Tokenizer       tokenizer.Tokenizer // counts the tokens of prompts and makes the text
+
+	Cost   Cost    // the time of a step; DefaultCost() when zero
+	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
+	Seed   uint64  // of jitter, stalls, spells, text, output lengths and faults
+
+	// FrontEnd is the time from a request's arrival until the engine gets it.
+	FrontEnd time.Duration
+
+	// Profile, if not nil, describes the server instead of Cost, Jitter and FrontEnd, which must be
+	// zero. It also sets sizes that are zero here. It must not change any more.
+	Profile *Profile
+
+	Device Device // the GPU
+	Limits Limits // of the batch and of requests
+	Cache  Cache  // of keys and values
+	Pool   Pool   // the memory of the cache, shared with other servers; none when zero
+
+	Speculative Speculative // decode several tokens a step; off when zero
+	Answers     Answers     // what they have in them
+	SleepMode   SleepMode   // calls that put the server to sleep; none when zero
+	Faults      Faults      // how to misbehave; not at all when zero
+	Slow        spans.Added // time added to each request; Dry adds none
+
+	// Log, if not nil, is called by a request's handler when its answer is complete. It must be safe for
+	// concurrent use.
+	Log func(spans.Request)
+
+	// Trace, if not nil, is called by the engine when a request leaves it. It must not block.
+	Trace func(Trace)
+}
+
+// A Device is the GPU on which a server runs.
+type Device struct {
+	GPU *GPU // shared with other servers; nil for a separate GPU
+	// SMs is the most that the server may use of the GPU, as a part of it; 0 for Profile.SMs.Share.
+	SMs float64
+
+	// Board is the power of the GPU, which /metrics then reports as a DCGM exporter does; nil for none.
+	Board *gpupower.Board
+}
+
+// Limits bound the batch and the requests. Zero means the default in the comment.
+type Limits struct {
+	NumSeqs          int // requests in the batch at most; 256
+	NumBatchedTokens int // tokens in a step at most; 2048
+	ModelLen         int // prompt and output tokens of a request at most; 32768
+}
+
+// A Cache is the KV cache of a server.
+type Cache struct {
+	Blocks int // of 16 tokens; 0 for no limit
+
+	// Prefixes prefills only what no earlier prompt and output began with, in blocks of 16 tokens.
+	Prefixes bool
+}
+
+// A Pool is memory for the KV caches of several servers.
+type Pool struct {
+	// Memory, if not nil, has the memory of the KV cache in pages, for all servers that name it, and
+	// Cache.Blocks is all of it when zero.
+	Memory *elastic.Memory
+
+	// Files are the files in which the servers publish what they hold, as kvcached does: New takes the
+	// first, Several one for each; none without files.
+	Files []string
+
+	// Log is called with each state of the pool; it must not block.
+	Log func(elastic.State)
+}
+
+// open is the server's part of the memory; nil if it shares none.
+func (p *Pool) open() (*elastic.Pool, error) {
+	if p.Memory == nil {
+		return nil, nil
+	}
+	file := ""
+	if len(p.Files) > 0 {
+		file = p.Files[0]
+	}
+	return p.Memory.Open(file, p.Log)
+}
+
+// Answers say what answers have in them.
+type Answers struct {
+	MeanLen int  // mean output length if nothing else ends the answer; 128 when zero
+	Lead    Lead // beginning of chat output; plain content when zero
+
+	// CachedTokens lets usage say how many prompt tokens were found in the cache. Like vLLM, it says
+	// nothing if there were none.
+	CachedTokens bool
+
+	// Timings lets the last chunk with usage, and an answer that is not streamed, say how long the
+	// engine took. The names are vLLM's.
+	Timings bool
+}
+
+func (a *Answers) check() error {
+	fields := []string{"reasoning_content", "reasoning", "tool_calls"}
+	if lead := a.Lead; lead != (Lead{}) && (lead.Tokens < 0 || !slices.Contains(fields, lead.Field)) {
+		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", lead.Tokens, lead.Field,
+			strings.Join(fields, ", "))
+	}
+	return nil
+}
+
+// SleepMode adds vLLM's calls that put the server to sleep and wake it up, which take Times.
+type SleepMode struct {
+	On    bool
+	Times sleep.Times
+}
+
+// Speculative makes a decoding request draft Tokens tokens in each step. It keeps the longest
+// accepted run, plus one token: several tokens in a chunk.
+type Speculative struct {
+	Tokens     int     // drafts in a step; 0 turns it off
+	Acceptance float64 // chance that a draft token is accepted, if those before it were
+}
+
+// A Lead says that a chat answer begins with tokens that are not content. A chunk with tokens of
+// both kinds is of the kind of its first token.
+type Lead struct {
+	Field  string // reasoning_content, reasoning or tool_calls
+	Tokens int
+}
+
+func (c Config) complete() (Config, error) {
+	if c.Tokenizer == nil {
+		return c, fmt.Errorf("a simulated server needs a tokenizer")
+	}
+	if c.Tokenizer.VocabSize() <= len(c.Tokenizer.SpecialIDs()) {
+		return c, fmt.Errorf("the tokenizer has no ordinary tokens")
+	}
+	c.Model = orElse(c.Model, "stub-32000")
+	c.ServedModelName = orElse(c.ServedModelName, c.Model)
+	if c.Profile == nil {
+		c.Cost = orElse(c.Cost, DefaultCost())
+		c.Profile = &Profile{FrontEnd: c.FrontEnd, Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
+	} else if c.Cost != (Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
+		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say " +
+			"it, too")
+	}
+	if c.Device.SMs != 0 {
+		profile := *c.Profile
+		profile.SMs.Share, c.Profile = c.Device.SMs, &profile
+	}
+	c.Limits.NumSeqs = cmp.Or(c.Limits.NumSeqs, c.Profile.MaxNumSeqs, 256)
+	c.Limits.NumBatchedTokens = cmp.Or(c.Limits.NumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)
+	c.Limits.ModelLen = cmp.Or(c.Limits.ModelLen, c.Profile.MaxModelLen, 32768)
+	c.Answers.MeanLen = orElse(c.Answers.MeanLen, 128)
+	if c.Pool.Memory != nil {
+		c.Cache.Blocks = cmp.Or(c.Cache.Blocks, c.Pool.Memory.Pages*c.Pool.Memory.Blocks)
+	}
+	return c, c.check()
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Limits.NumSeqs < 1, c.Limits.NumBatchedTokens < 1, c.Limits.ModelLen < 2, c.Answers.MeanLen < 1:
+		return fmt.Errorf("sizes must be positive, and the model length 2 or more")
+	case c.Limits.NumBatchedTokens < c.Limits.NumSeqs*(1+c.Speculative.Tokens):
+		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d "+
+			"tokens each",
+			c.Limits.NumBatchedTokens, c.Limits.NumSeqs, 1+c.Speculative.Tokens)
+	case c.Cache.Blocks < 0, c.Cache.Blocks > 0 &&
+		c.Cache.Blocks*kvcache.BlockSize < c.Limits.ModelLen+c.Speculative.Tokens:
+		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)",
+			c.Cache.Blocks, kvcache.BlockSize, c.Limits.ModelLen)
+	case c.Pool.Memory != nil && c.Cache.Prefixes:
+		return fmt.Errorf("a pool of memory is not simulated together with prefix caching")
+	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
+		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
+	}
+	if err := c.Answers.check(); err != nil {
+		return err
+	}
+	return errors.Join(c.Profile.check(), c.Faults.check())
+}
+
+func orElse[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
