@@ -8,7 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/redact"
-	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/loadgen/sweep/draft"
 )
 
 // armFlags are the arms of a sweep's command line, as NAME=COMMAND or NAME=URL; nil for none.
@@ -25,16 +25,16 @@ func (a *armFlags) define(f *argv.Flags) {
 func (a armFlags) document(f *argv.Flags, show func(name, value string) string) ([]byte, error) {
 	options := sweepOptions(f, show)
 	if a == nil {
-		return sweep.Document(options)
+		return draft.Document(options)
 	}
-	arms := sweep.Option{Flag: "arm", Words: true}
+	arms := draft.Option{Flag: "arm", Words: true}
 	for _, text := range a {
-		if name, server, err := sweep.CutArm(text); err == nil && sweep.IsURL(server) {
+		if name, server, err := draft.CutArm(text); err == nil && draft.IsURL(server) {
 			text = name + "=" + show("base-url", server)
 		}
 		arms.Values = append(arms.Values, text)
 	}
-	return sweep.Document(append(options, arms))
+	return draft.Document(append(options, arms))
 }
 
 // names are the names of the arms of the command line, in a plain spelling.

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/loadgen/sweep/draft"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -112,10 +113,10 @@ const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-t
 
 // sweepOptions are the flags that were passed to a sweep, with their values as show formats them.
 // As in run, the last occurrence of a flag counts, or all add up.
-func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.Option {
-	var options []sweep.Option
+func sweepOptions(f *argv.Flags, show func(name, value string) string) []draft.Option {
+	var options []draft.Option
 	for _, s := range f.Passed() {
-		o := sweep.Option{Flag: s.Flag.Name, Values: slices.Clone(s.Values)}
+		o := draft.Option{Flag: s.Flag.Name, Values: slices.Clone(s.Values)}
 		switch arity := s.Arity(); {
 		case arity == argv.None, arity == argv.Bare && len(o.Values) == 0:
 			o.Values = []string{"true"}
@@ -127,7 +128,7 @@ func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.O
 		for i, value := range o.Values { // after the split: several URLs are not one
 			o.Values[i] = show(o.Flag, value)
 		}
-		if i := slices.IndexFunc(options, func(before sweep.Option) bool { return before.Flag == o.Flag }); i >= 0 {
+		if i := slices.IndexFunc(options, func(before draft.Option) bool { return before.Flag == o.Flag }); i >= 0 {
 			if s.Arity() == argv.Gathered {
 				o.Values = slices.Concat(options[i].Values, o.Values)
 			}
@@ -266,7 +267,7 @@ func (v *vllmSweep) document() ([]byte, error) {
 	case v.warmups < 0:
 		return nil, fmt.Errorf("argument --warmup-num-prompts: %d: it must not be negative", v.warmups)
 	}
-	p := sweep.Parameters{After: v.after, Runs: v.runs, Within: fmt.Sprintf("%ds", v.within), Warmups: v.warmups}
+	p := draft.Parameters{After: v.after, Runs: v.runs, Within: fmt.Sprintf("%ds", v.within), Warmups: v.warmups}
 	var err error
 	if p.Serve, err = commandWords("serve-cmd", v.serve); err != nil {
 		return nil, err
@@ -276,14 +277,14 @@ func (v *vllmSweep) document() ([]byte, error) {
 	}
 	for _, file := range []struct {
 		flag, name string
-		to         *[]sweep.Combination
+		to         *[]draft.Combination
 	}{{"serve-params", v.serveParams, &p.ServeParams}, {"bench-params", v.benchParams, &p.BenchParams}} {
-		if *file.to = []sweep.Combination{{}}; file.name == "" {
+		if *file.to = []draft.Combination{{}}; file.name == "" {
 			continue
 		}
 		text, err := os.ReadFile(file.name)
 		if err == nil {
-			*file.to, err = sweep.ReadCombinations(string(pyjson.StrictText(text)))
+			*file.to, err = draft.ReadCombinations(string(pyjson.StrictText(text)))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("argument --%s: %s: %w", file.flag, file.name, err)
@@ -315,7 +316,7 @@ func commandWords(flag, command string) ([]string, error) {
 }
 
 // benchOptions are the flags of a load's command, each with one value.
-func benchOptions(command string) ([]sweep.Option, error) {
+func benchOptions(command string) ([]draft.Option, error) {
 	words, err := commandWords("bench-cmd", command)
 	if err != nil {
 		return nil, err

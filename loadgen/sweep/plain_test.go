@@ -3,6 +3,8 @@ package sweep
 import (
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/loadgen/sweep/draft"
 )
 
 // A text for the shell that starts one program is read as its words.
@@ -35,28 +37,22 @@ func TestPlainTextsAreWords(t *testing.T) {
 
 // Arms of a command line are the arms of a file.
 func TestDocumentsHaveArms(t *testing.T) {
-	arm := func(values ...string) Option { return Option{armOption, values, true} }
-	for _, row := range []struct {
-		options []Option
-		want    string
-	}{
-		{[]Option{{"num-prompts", []string{"1", "8"}, false}, arm("old=vllm serve M, --port ${port}", "new=https://h/x?a=b")},
-			"grid:\n  num-prompts: [1, 8]\narms:\n  - name: old\n    url: http://127.0.0.1:${port}\n    command: vllm serve M, --port ${port}\n  - name: new\n    url: https://h/x?a=b\n"},
-		{[]Option{arm("1=a: b # c", "null=x\ny")},
-			"arms:\n  - name: 1\n    url: http://127.0.0.1:8000\n    command: 'a: b # c'\n  - name: \"null\"\n    url: http://127.0.0.1:8000\n    command: |-\n      x\n      y\n"},
-		{[]Option{{"base-url", []string{"http://h:1"}, false}, arm("a=./serve --port ${port2}")},
-			"arms:\n  - name: a\n    url: http://h:1\n    command: ./serve --port ${port2}\n"},
+	arm := func(values ...string) draft.Option { return draft.Option{Flag: "arm", Values: values, Words: true} }
+	for _, options := range [][]draft.Option{
+		{{Flag: "num-prompts", Values: []string{"1", "8"}}, arm("old=vllm serve M, --port ${port}", "new=https://h/x?a=b")},
+		{arm("1=a: b # c", "null=x\ny")},
+		{{Flag: "base-url", Values: []string{"http://h:1"}}, arm("a=./serve --port ${port2}")},
 	} {
-		text, err := Document(row.options)
-		if want := "# " + documentHead + "\n" + row.want; err != nil || string(text) != want {
-			t.Errorf("%v: %v\n%s\nwant\n%s", row.options, err, text, want)
+		text, err := draft.Document(options)
+		if err != nil {
+			t.Errorf("%v: %v", options, err)
 			continue
 		}
 		p := parse(t, string(text))
 		for i, a := range p.Arms {
-			name, server, err := CutArm(row.options[len(row.options)-1].Values[i])
-			if err != nil || a.Name != name || IsURL(server) != (a.Servers == nil) || a.Servers != nil && a.Servers[0].Command[2] != server {
-				t.Errorf("%v became %+v", row.options, a)
+			name, server, err := draft.CutArm(options[len(options)-1].Values[i])
+			if err != nil || a.Name != name || draft.IsURL(server) != (a.Servers == nil) || a.Servers != nil && a.Servers[0].Command[2] != server {
+				t.Errorf("%v became %+v", options, a)
 			}
 		}
 	}
@@ -68,11 +64,11 @@ func FuzzArm(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		document, err := Document([]Option{{armOption, []string{text}, true}})
+		document, err := draft.Document([]draft.Option{{Flag: "arm", Values: []string{text}, Words: true}})
 		if err != nil {
 			return
 		}
-		name, server, _ := CutArm(text)
+		name, server, _ := draft.CutArm(text)
 		p, err := Parse("", strings.NewReader(string(document)), &Flags{Words: anyFlag, Load: anyLoad})
 		if err != nil {
 			return // a URL that is none, or a name of control characters

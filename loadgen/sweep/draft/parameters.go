@@ -1,4 +1,4 @@
-package sweep
+package draft
 
 import (
 	"errors"
@@ -34,6 +34,9 @@ type Parameters struct {
 
 // A Combination is parameters that go together. A member _benchmark_name is its name.
 type Combination struct{ pyjson.Object }
+
+// usualArm is the name of a server without parameters.
+const usualArm = "server"
 
 // nameKey is the member with the name of a combination.
 const nameKey = "_benchmark_name"

@@ -1,4 +1,6 @@
-package sweep
+// Package draft writes the file of an experiment that a command line describes: of flags with several
+// values, of arms, or of vLLM's parameters for a sweep. Package sweep reads such files.
+package draft
 
 import (
 	"bytes"

@@ -1,8 +1,9 @@
-package sweep
+package draft
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,6 +40,9 @@ func CutArm(text string) (name, server string, err error) {
 func IsURL(server string) bool {
 	return strings.HasPrefix(server, "http://") || strings.HasPrefix(server, "https://")
 }
+
+// freePort is the name of a free port in a file, which the sweep puts in.
+var freePort = regexp.MustCompile(`\$\{port[0-9]*\}`)
 
 // withArms takes the arms out of options, with what they take the place of.
 func withArms(options []Option) (others []Option, arms []*yaml.Node, err error) {
@@ -97,8 +101,8 @@ func listensAt(command, base string) string {
 	switch {
 	case base != "":
 		return base
-	case len(namesOf([]string{command})) > 0:
-		return "http://127.0.0.1:" + namesOf([]string{command})[0]
+	case freePort.MatchString(command):
+		return "http://127.0.0.1:" + freePort.FindString(command)
 	}
 	return serverURL(strings.Fields(command))
 }

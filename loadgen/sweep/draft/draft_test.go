@@ -1,9 +1,6 @@
-package sweep
+package draft
 
 import (
-	"errors"
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -39,39 +36,23 @@ func TestDocumentsSayWhatTheirOptionsSay(t *testing.T) {
 	}
 }
 
-// The first option with several values changes fastest, as in documents of results.
-func TestTheFirstOptionChangesFastest(t *testing.T) {
-	text, err := Document([]Option{{"num-prompts", []string{"1", "8"}, false}, {"random-input-len", []string{"80", "10000"}, false}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := parse(t, string(text))
-	var names []string
-	for _, c := range p.cells() {
-		names = append(names, p.describe(c))
-	}
-	const want = "random-input-len 80, num-prompts 1; random-input-len 80, num-prompts 8; random-input-len 10000, num-prompts 1; random-input-len 10000, num-prompts 8"
-	if got := strings.Join(names, "; "); got != want {
-		t.Errorf("%s", got)
-	}
-}
-
-// What was not read from a file is not said to be on one of its lines.
-func TestErrorsOfDocumentsNameNoLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"repeats: 0":                 "repeats: 0: it must be from 1 to 100000",
-		"load: {wrong: 2}":           "there is no flag wrong",
-		"a: [":                       "did not find expected node content",
-		"load:\n  num-prompts: fail": "server: it fails",
+// Arms of a command line are the arms of a file.
+func TestDocumentsHaveArms(t *testing.T) {
+	arm := func(values ...string) Option { return Option{armOption, values, true} }
+	for _, row := range []struct {
+		options []Option
+		want    string
+	}{
+		{[]Option{{"num-prompts", []string{"1", "8"}, false}, arm("old=vllm serve M, --port ${port}", "new=https://h/x?a=b")},
+			"grid:\n  num-prompts: [1, 8]\narms:\n  - name: old\n    url: http://127.0.0.1:${port}\n    command: vllm serve M, --port ${port}\n  - name: new\n    url: https://h/x?a=b\n"},
+		{[]Option{arm("1=a: b # c", "null=x\ny")},
+			"arms:\n  - name: 1\n    url: http://127.0.0.1:8000\n    command: 'a: b # c'\n  - name: \"null\"\n    url: http://127.0.0.1:8000\n    command: |-\n      x\n      y\n"},
+		{[]Option{{"base-url", []string{"http://h:1"}, false}, arm("a=./serve --port ${port2}")},
+			"arms:\n  - name: a\n    url: http://h:1\n    command: ./serve --port ${port2}\n"},
 	} {
-		flags := &Flags{Words: anyFlag, Load: func(args, varied []string) (*Load, error) {
-			if slices.Contains(args, "--num-prompts=fail") {
-				return nil, errors.New("it fails")
-			}
-			return anyLoad(args, varied)
-		}}
-		if _, err := Parse("", strings.NewReader(text), flags); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
+		text, err := Document(row.options)
+		if want := "# " + documentHead + "\n" + row.want; err != nil || string(text) != want {
+			t.Errorf("%v: %v\n%s\nwant\n%s", row.options, err, text, want)
 		}
 	}
 }
