@@ -94,9 +94,9 @@ func (p *parser) runsOf(node *yaml.Node) (a *Against, err error) {
 }
 
 // checkAgainst checks that the targets of the blocks are there.
-func (p *Plan) checkAgainst() error {
-	for _, a := range p.Against {
-		load := p.loads[cell{0, a.arm, a.point}]
+func (p *parser) checkAgainst() error {
+	for _, a := range p.plan.Against {
+		load := p.plan.loads.of[cell{0, a.arm, a.point}]
 		var names []string
 		for _, target := range load.Plan.Targets {
 			names = append(names, target.Target)

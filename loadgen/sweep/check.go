@@ -28,7 +28,7 @@ func (p *Plan) Check(file string) error {
 			return located(file, at(&yaml.Node{Line: p.Between.Line}, "between: %w", err))
 		}
 	}
-	for _, load := range p.loads {
+	for _, load := range p.loads.of {
 		if err := load.Plan.Watch.Check(); err != nil {
 			return err
 		}

@@ -17,11 +17,11 @@ import (
 func (r *result) document(w *strings.Builder) error {
 	heading := ""
 	for _, c := range r.Plan.cells() {
-		entries := r.of(c)
+		entries := r.journal.history.runs(c)
 		if len(entries) == 0 {
 			continue
 		}
-		if h := r.Plan.heading(c); h != heading {
+		if h := r.heading(c); h != heading {
 			if heading != "" {
 				w.WriteString("\n")
 			}
@@ -29,7 +29,7 @@ func (r *result) document(w *strings.Builder) error {
 			heading = h
 		}
 		for _, e := range entries {
-			w.WriteString("\n" + r.Plan.subheading(c, e))
+			w.WriteString("\n" + r.subheading(c, e))
 			if err := r.blocks(w, c, e); err != nil {
 				return err
 			}
@@ -45,14 +45,14 @@ func (r *result) document(w *strings.Builder) error {
 }
 
 // heading is the arm of a cell, and the values of the grid in its part of the document.
-func (p *Plan) heading(c cell) string {
-	text := p.Arms[c.arm].Name + "\n"
-	point := p.Points[c.point]
+func (r *result) heading(c cell) string {
+	text := r.Plan.Arms[c.arm].Name + "\n"
+	point := r.Plan.Points[c.point]
 	outer, inner := point.Settings[:len(point.Settings)-point.Inner], point.Settings[len(point.Settings)-point.Inner:]
 	for i, s := range inner {
 		var values []string
-		for _, place := range p.pointsOf(c.arm) {
-			other := p.Points[place]
+		for _, place := range r.Plan.pointsOf(c.arm) {
+			other := r.Plan.Points[place]
 			if other.Group == point.Group && slices.EqualFunc(other.Settings[:len(outer)], outer, Setting.same) {
 				values = append(values, other.Settings[len(outer)+i].Value)
 			}
@@ -76,16 +76,16 @@ func headed(flag string) string {
 }
 
 // subheading distinguishes a block from the others under one heading.
-func (p *Plan) subheading(c cell, e entry) string {
+func (r *result) subheading(c cell, e entry) string {
 	var parts []string
-	point := p.Points[c.point]
+	point := r.Plan.Points[c.point]
 	for _, s := range point.Settings[len(point.Settings)-point.Inner:] {
 		parts = append(parts, headed(s.Flag)+": "+s.Value)
 	}
 	if e.Value != nil {
-		parts = append(parts, fmt.Sprintf("%s: %g", headed(p.Search.Flag), *e.Value))
+		parts = append(parts, fmt.Sprintf("%s: %g", headed(r.Plan.Search.Flag), *e.Value))
 	}
-	if p.Repeats > 1 {
+	if r.Plan.Repeats > 1 {
 		parts = append(parts, fmt.Sprintf("repeat: %d", c.repeat+1))
 	}
 	if parts == nil {
@@ -100,7 +100,7 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
 		return err
 	}
-	sums, load := r.sums[e.Run], r.Plan.loadOf(c)
+	sums, load := r.sums[e.Run], r.Plan.loads.first(c)
 	var errs []error
 	for _, s := range sums {
 		if s.Header.Target != "" {
@@ -122,7 +122,7 @@ func (r *result) paired(w io.Writer, c cell) error {
 	}
 	var sums []*metrics.Summary
 	for c.repeat = range r.Plan.most() {
-		for _, e := range r.of(c) {
+		for _, e := range r.journal.history.runs(c) {
 			sums = append(sums, r.sums[e.Run]...)
 		}
 	}

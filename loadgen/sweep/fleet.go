@@ -64,7 +64,7 @@ func (b *fleet) simulate(ctx context.Context, job *Job) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		servers, err := b.Plan.flags.Simulate(server.words())
+		servers, err := b.Plan.loads.flags.Simulate(server.words())
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (s *Sweep) load(ctx context.Context, job *Job) (*Outcome, error) {
 	}
 	if out != nil && job.lost == nil {
 		for _, sum := range out.Sums {
-			s.tell(sum)
+			s.say("  %s", told(sum))
 		}
 	}
 	return out, err
@@ -67,7 +67,7 @@ func (s *Sweep) load(ctx context.Context, job *Job) (*Outcome, error) {
 
 // measure makes one run. Its records go to the sweep's stream.
 func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
-	load, err := s.Plan.flags.Load(job.args, nil)
+	load, err := s.Plan.loads.flags.Load(job.args, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +137,9 @@ func (s *Sweep) reset(ctx context.Context, target *loadgen.Plan, job *Job) {
 	}
 }
 
-// tell reports the result of a run in one line. If the TTFT that decides a search is not vLLM's, it
-// prints both.
-func (s *Sweep) tell(sum *metrics.Summary) {
+// told is the result of a run in one line. If the TTFT that decides a search is not vLLM's, it
+// has both.
+func told(sum *metrics.Summary) string {
 	var line strings.Builder
 	if sum.Header.Target != "" {
 		line.WriteString(sum.Header.TargetName() + ": ")
@@ -153,5 +153,5 @@ func (s *Sweep) tell(sum *metrics.Summary) {
 	if sum.Trust != nil {
 		fmt.Fprintf(&line, ", %s", sum.Trust.Verdict)
 	}
-	s.say("  %s", &line)
+	return line.String()
 }

@@ -28,9 +28,8 @@ type journal struct {
 	records *os.File // takes the record stream of the run in progress at its end
 	keeper  *hold.Keeper
 	file    *os.File
-	entries []entry            // in the order of the runs
-	of      map[string][]entry // by cell; failures only of this session
-	size    int64              // of records up to the last run that counts
+	history *history // with failures only of this session
+	size    int64    // of records up to the last run that counts
 }
 
 // An entry is one run in the journal.
@@ -59,8 +58,8 @@ type head struct {
 	Origin  string `json:"file,omitempty"`
 }
 
-// head is the first line of the plan's journal.
-func (p *Plan) head() head { return head{journalVersion, p.digest(), p.Origin} }
+// headOf is the first line of a plan's journal.
+func headOf(p *Plan) head { return head{journalVersion, p.digest(), p.Origin} }
 
 // same reports that a journal with the head h is of the plan with the head own. Equal files of two
 // folders may name different scripts.
@@ -75,8 +74,8 @@ var ErrOther = errors.New("it belongs to another experiment, to this one with an
 // openJournal opens the journal of a plan in a folder, or begins one. It closes keeper
 // with the journal.
 func openJournal(dir string, p *Plan, keeper *hold.Keeper) (*journal, error) {
-	j := &journal{keeper: keeper, of: map[string][]entry{}}
-	if err := j.open(dir, p.head()); err != nil {
+	j := &journal{keeper: keeper, history: newHistory(p)}
+	if err := j.open(dir, headOf(p)); err != nil {
 		j.Close()
 		return nil, err
 	}
@@ -120,7 +119,7 @@ func (j *journal) read(own head) error {
 		return j.write(own)
 	}
 	for _, e := range entries {
-		j.keep(e)
+		j.history.add(e)
 		j.size = e.Size
 	}
 	return nil
@@ -157,8 +156,8 @@ func parsed(text []byte, own head, records int64) (entries []entry, err error) {
 	return entries, nil
 }
 
-// done are the runs of a plan that a folder has already. It changes nothing there.
-func (p *Plan) done(dir string) ([]entry, error) {
+// openHistory reads the runs of a plan that a folder has already. It changes nothing there.
+func openHistory(dir string, p *Plan) (*history, error) {
 	name := filepath.Join(dir, journalName)
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -168,11 +167,11 @@ func (p *Plan) done(dir string) ([]entry, error) {
 	if info, err := os.Stat(filepath.Join(dir, RecordsName)); err == nil {
 		size = info.Size()
 	}
-	entries, err := parsed(text, p.head(), size)
+	entries, err := parsed(text, headOf(p), size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return entries, nil
+	return newHistory(p, entries...), nil
 }
 
 // Finished returns how many bytes of the record stream in a sweep's folder have finished runs; -1 if
@@ -213,13 +212,8 @@ func (j *journal) add(e entry) error {
 	if err := j.write(e); err != nil {
 		return err
 	}
-	j.keep(e)
+	j.history.add(e)
 	return nil
-}
-
-func (j *journal) keep(e entry) {
-	j.entries = append(j.entries, e)
-	j.of[e.Cell] = append(j.of[e.Cell], e)
 }
 
 func (j *journal) write(v any) error {

@@ -58,7 +58,7 @@ func TestJournalForgetsWhatWasNotDone(t *testing.T) {
 	done(t, j, "one", "1", "")
 	done(t, j, "two", "2", "no server")
 	done(t, j, "three", "3", "")
-	if got := j.of["two"]; len(got) != 1 || got[0].Failed != "no server" {
+	if got := j.history.of["two"]; len(got) != 1 || got[0].Failed != "no server" {
 		t.Errorf("of a failed run: %+v", got)
 	}
 	j.records.WriteString("half a r")
@@ -71,8 +71,8 @@ func TestJournalForgetsWhatWasNotDone(t *testing.T) {
 	if got := content(t, dir, RecordsName); got != "13" {
 		t.Errorf("the record stream has %q", got)
 	}
-	if len(j.entries) != 2 || len(j.of["one"]) != 1 || len(j.of["two"]) != 0 || len(j.of["three"]) != 1 || len(j.of["four"]) != 0 {
-		t.Errorf("the journal has %+v", j.entries)
+	if len(j.history.entries) != 2 || len(j.history.of["one"]) != 1 || len(j.history.of["two"]) != 0 || len(j.history.of["three"]) != 1 || len(j.history.of["four"]) != 0 {
+		t.Errorf("the journal has %+v", j.history.entries)
 	}
 	done(t, j, "four", "4", "")
 	if got := content(t, dir, RecordsName); got != "134" {
@@ -102,8 +102,8 @@ func TestJournalSurvivesACutAnywhere(t *testing.T) {
 		}
 		j := opened(t, dir, p)
 		whole := max(0, strings.Count(text[:cut], "\n")-1)
-		if got := content(t, dir, RecordsName); len(j.entries) != whole || got != "012"[:whole] {
-			t.Errorf("cut at %d: %d runs with records %q, want %d", cut, len(j.entries), got, whole)
+		if got := content(t, dir, RecordsName); len(j.history.entries) != whole || got != "012"[:whole] {
+			t.Errorf("cut at %d: %d runs with records %q, want %d", cut, len(j.history.entries), got, whole)
 		}
 		j.Close()
 	}
@@ -195,13 +195,13 @@ func FuzzJournal(f *testing.F) {
 			}
 			return
 		}
-		entries := fmt.Sprint(j.entries)
+		entries := fmt.Sprint(j.history.entries)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
 		kept := content(t, dir, RecordsName)
 		j = opened(t, dir, p)
-		if got := fmt.Sprint(j.entries); len(got) != len(entries) || content(t, dir, RecordsName) != kept || !strings.HasPrefix(records, kept) {
+		if got := fmt.Sprint(j.history.entries); len(got) != len(entries) || content(t, dir, RecordsName) != kept || !strings.HasPrefix(records, kept) {
 			t.Errorf("opened again: %s, before %s", got, entries)
 		}
 	})

@@ -77,6 +77,18 @@ func (l *Load) block(w io.Writer, s *metrics.Summary) error {
 	return vllm.Block(w, s, l.Version)
 }
 
+// overwrites refuses a load that would overwrite the file of another run, or if it is made several times.
+func (l *Load) overwrites(taken map[string]bool, several bool) error {
+	for _, name := range l.Files {
+		if taken[name] || several {
+			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that " +
+				"away, or take --append-result")
+		}
+		taken[name] = true
+	}
+	return nil
+}
+
 // targets are the plans of each target.
 func (l *Load) targets() []*loadgen.Plan {
 	if l.Plan.Targets == nil {
@@ -85,10 +97,16 @@ func (l *Load) targets() []*loadgen.Plan {
 	return l.Plan.Targets
 }
 
-// readLoads checks the load of every cell.
-func (p *Plan) readLoads(file string, flags *Flags) error {
-	p.loads, p.flags = map[cell]*Load{}, flags
-	value := 0.0
+// loads are the loads of a plan's cells.
+type loads struct {
+	plan  *Plan
+	flags *Flags         // which read them
+	of    map[cell]*Load // the first of each cell
+}
+
+// read reads and checks the load of every cell.
+func (l *loads) read(file string) error {
+	p, value := l.plan, 0.0
 	if p.Search != nil {
 		value = p.Search.From
 	}
@@ -97,9 +115,9 @@ func (p *Plan) readLoads(file string, flags *Flags) error {
 		if c.repeat >= p.Repeats {
 			continue
 		}
-		load, err := p.load(c, value)
+		load, err := l.at(c, value)
 		if err == nil {
-			err = p.overwrites(load, taken)
+			err = load.overwrites(taken, p.Search != nil)
 		}
 		if err == nil && p.Search != nil {
 			err = p.Search.enough(load)
@@ -107,29 +125,34 @@ func (p *Plan) readLoads(file string, flags *Flags) error {
 		if err != nil {
 			return located(file, fmt.Errorf("line %d: %s: %w", p.Arms[c.arm].Line, p.describe(c), err))
 		}
-		p.loads[c] = load
+		l.of[c] = load
 	}
-	p.spread()
 	return nil
 }
 
-// load is the first load of a cell, at a value of the search if there is one.
-func (p *Plan) load(c cell, value float64) (*Load, error) {
-	args := p.args(c, 0)
+// at is the first load of a cell, at a value of the search if there is one.
+func (l *loads) at(c cell, value float64) (*Load, error) {
+	args := l.plan.args(c, 0)
 	var varied []string
-	for _, s := range p.Points[c.point].Settings {
+	for _, s := range l.plan.Points[c.point].Settings {
 		varied = append(varied, s.Flag)
 	}
-	if s := p.Search; s != nil {
+	if s := l.plan.Search; s != nil {
 		args = append(args, s.args(value)...)
 		varied = append(varied, s.Flag)
 	}
-	return p.flags.Load(AnyPorts(args...), varied)
+	return l.flags.Load(AnyPorts(args...), varied)
+}
+
+// first is the load of a cell. A pair that is made again has the loads of another one, with other seeds.
+func (l *loads) first(c cell) *Load {
+	c.repeat %= l.plan.Repeats
+	return l.of[c]
 }
 
 // Any says whether has is true of any load.
 func (p *Plan) Any(has func(*loadgen.Plan) bool) bool {
-	for _, load := range p.loads {
+	for _, load := range p.loads.of {
 		if has(load.Plan) {
 			return true
 		}
@@ -141,21 +164,9 @@ func (p *Plan) Any(has func(*loadgen.Plan) bool) bool {
 // that the file names as ${port} are any ports in them: see AnyPorts.
 func (p *Plan) LoadsOf(arm int) (all []*loadgen.Plan) {
 	for _, point := range p.pointsOf(arm) {
-		all = append(all, p.loads[cell{arm: arm, point: point}].targets()...)
+		all = append(all, p.loads.of[cell{arm: arm, point: point}].targets()...)
 	}
 	return all
-}
-
-// overwrites refuses a load that would overwrite the file of another run.
-func (p *Plan) overwrites(load *Load, taken map[string]bool) error {
-	for _, name := range load.Files {
-		if taken[name] || p.Search != nil {
-			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that " +
-				"away, or take --append-result")
-		}
-		taken[name] = true
-	}
-	return nil
 }
 
 // enough refuses a search whose probes have too few values for a percentile of a limit.

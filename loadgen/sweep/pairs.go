@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -67,45 +66,10 @@ func disturbance(sums []*metrics.Summary) string {
 	return ""
 }
 
-// disturbed are the repeats of a sequential sweep that its runs say are disturbed, by their numbers, and how.
-func (p *Plan) disturbed(done []entry) map[int]string {
-	found := map[int]string{}
-	if p.Sequential == nil || slices.Contains(p.Sequential.Gate.Despite, "suspect") {
-		return found
-	}
-	repeats := map[string]int{}
-	for _, c := range p.cells() {
-		repeats[p.key(c)] = c.repeat + 1
-	}
-	for _, e := range done {
-		if e.Disturbed != "" && e.Failed == "" {
-			found[repeats[e.Cell]] = e.Disturbed
-		}
-	}
-	return found
-}
-
-// expected are the blocks of a plan, without pairs that are only made if others are disturbed from now on.
-func (p *Plan) expected(done []entry) [][]cell {
-	blocks := p.blocks()
-	if p.Sequential == nil {
-		return blocks
-	}
-	whole := func(block []cell) bool {
-		return !slices.ContainsFunc(block, func(c cell) bool { return !p.over(c, done) })
-	}
-	made := 0
-	for made < len(blocks) && whole(blocks[made]) {
-		made++
-	}
-	so := pairsOf(made/len(p.Arms), p.disturbed(done))
-	return blocks[:min(len(blocks), (so.repeats+max(0, so.left(p)))*len(p.Arms))]
-}
-
 // makeAgain says that the last repeat is disturbed, and what the sweep does about it. It reports that the
 // sweep ends.
 func (s *Sweep) makeAgain(so pairs, why string) (over bool, err error) {
-	q, each := s.Plan.Sequential, s.pairTime(so.repeats)
+	q, each := s.Plan.Sequential, s.journal.history.pairTime(so.repeats)
 	last := fmt.Sprintf("repeat %d is not used, since it was disturbed (%s)", so.repeats, why)
 	switch {
 	case so.inARow == mostLeftOut:
@@ -128,7 +92,7 @@ func (s *Sweep) makeAgain(so pairs, why string) (over bool, err error) {
 
 // leaveOpen makes the decision NO VERDICT, since no more pairs are made.
 func (s *Sweep) leaveOpen(so pairs, why string) error {
-	c, err := s.compare(so.repeats)
+	c, err := s.evidence.compare(s.Plan, so.repeats)
 	if err != nil {
 		return err
 	}

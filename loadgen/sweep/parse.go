@@ -37,10 +37,12 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
-	if err := p.plan.readLoads(name, flags); err != nil {
+	p.plan.loads = &loads{plan: p.plan, flags: flags, of: map[cell]*Load{}}
+	if err := p.plan.loads.read(name); err != nil {
 		return p.plan, err
 	}
-	if err := cmp.Or(p.plan.checkAgainst(), p.plan.checkSimulated()); err != nil {
+	p.plan.spread()
+	if err := cmp.Or(p.checkAgainst(), p.checkSimulated()); err != nil {
 		return nil, located(name, err)
 	}
 	if p.plan.Sequential == nil {
@@ -176,20 +178,20 @@ func (p *parser) namedBy(a *Arm) []string {
 }
 
 // checkSimulated checks that all servers of a simulated plan are simulated ones.
-func (p *Plan) checkSimulated() error {
-	if !p.Dry {
+func (p *parser) checkSimulated() error {
+	if !p.plan.Dry {
 		return nil
 	}
-	if p.Search != nil || p.Sequential != nil {
+	if p.plan.Search != nil || p.plan.Sequential != nil {
 		return errors.New("argument --simulate: a search and --sequential take runs with a verdict, and simulated runs " +
 			"have none")
 	}
-	for _, arm := range p.Arms {
+	for _, arm := range p.plan.Arms {
 		if why := arm.whyNotSimulated(); why != "" {
 			return at(&yaml.Node{Line: arm.Line}, "argument --simulate: arm %s: %s", arm.Name, why)
 		}
 		for _, s := range arm.Servers {
-			if _, err := p.flags.Simulate(AnyPorts(s.words()...)); err != nil {
+			if _, err := p.plan.loads.flags.Simulate(AnyPorts(s.words()...)); err != nil {
 				return at(&yaml.Node{Line: s.Line}, "argument --simulate: arm %s: %w", arm.Name, err)
 			}
 		}

@@ -66,10 +66,9 @@ type Plan struct {
 	// Search makes each cell a search; nil for one run a cell.
 	Search *Search
 
-	flags *Flags         // which reads loads
-	loads map[cell]*Load // the first of each cell
-	turns int            // of arms that load the same server
-	seeds int64          // that a run takes
+	loads *loads
+	turns int   // of arms that load the same server
+	seeds int64 // that a run takes
 }
 
 // An Arm is one configuration of what is measured.
@@ -173,6 +172,21 @@ func (o *Order) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// arms is the order of so many arms in a repeat.
+func (o Order) arms(n, repeat int, shuffled *rand.Rand) []int {
+	arms := make([]int, n)
+	for i := range arms {
+		arms[i] = i
+	}
+	switch {
+	case o == Random:
+		arms = shuffled.Perm(n)
+	case o == ABBA && repeat%2 == 1:
+		slices.Reverse(arms)
+	}
+	return arms
+}
+
 // digest identifies a plan: two files with the same meaning have the same digest. It ignores the
 // repeats, so a plan with more repeats continues with the finished runs.
 func (p *Plan) digest() string {
@@ -208,12 +222,6 @@ func (p *Plan) most() int {
 		return p.Repeats
 	}
 	return p.Repeats * (1 + mostAgain)
-}
-
-// loadOf is the load of a cell. A pair that is made again has the loads of another one, with other seeds.
-func (p *Plan) loadOf(c cell) *Load {
-	c.repeat %= p.Repeats
-	return p.loads[c]
 }
 
 // cells are all cells in the order of the file: arm, point, repeat.
@@ -289,7 +297,7 @@ func (p *Plan) blocks() [][]cell {
 	shuffled := rand.New(rand.NewPCG(uint64(p.Seed), 0))
 	var blocks [][]cell
 	for repeat := range p.most() {
-		for _, arm := range p.armsOf(repeat, shuffled) {
+		for _, arm := range p.Order.arms(len(p.Arms), repeat, shuffled) {
 			var block []cell
 			for _, point := range p.pointsOf(arm) {
 				block = append(block, cell{repeat, arm, point})
@@ -301,21 +309,6 @@ func (p *Plan) blocks() [][]cell {
 		}
 	}
 	return blocks
-}
-
-// armsOf is the order of the arms in a repeat.
-func (p *Plan) armsOf(repeat int, shuffled *rand.Rand) []int {
-	arms := make([]int, len(p.Arms))
-	for i := range arms {
-		arms[i] = i
-	}
-	switch {
-	case p.Order == Random:
-		arms = shuffled.Perm(len(arms))
-	case p.Order == ABBA && repeat%2 == 1:
-		slices.Reverse(arms)
-	}
-	return arms
 }
 
 // probesPerCell is the distance between the seeds of two cells under a search, in runs.
@@ -339,7 +332,7 @@ func (p *Plan) spread() {
 	for i := range servers {
 		servers[i] = map[string]bool{}
 	}
-	for c, load := range p.loads {
+	for c, load := range p.loads.of {
 		p.seeds = max(p.seeds, load.Plan.Seeds())
 		for _, target := range load.targets() {
 			servers[c.arm][target.Server.Socket+" "+target.Server.BaseURL] = true

@@ -134,7 +134,7 @@ func TestArmsOnOneServerDifferInTheirSeeds(t *testing.T) {
 	for _, plan := range []string{spreadArms, spreadArms + search} {
 		p := parse(t, plan)
 		const perRun = 3
-		for c, load := range p.loads {
+		for c, load := range p.loads.of {
 			load.Plan.Targets = nil
 			for i := range perRun {
 				server := loads[c.arm][i%len(loads[c.arm])]

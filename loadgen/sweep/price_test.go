@@ -77,10 +77,10 @@ func TestTimeOfSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 1 passes, in 100 s, and 2 fails, in 50 s: three probes each.
-	if got, want := p.cellTime(cell{}), 3*(100*time.Second+50*time.Second)+6*5*time.Second; got != want {
+	if got, want := (estimate{p}).cell(cell{}), 3*(100*time.Second+50*time.Second)+6*5*time.Second; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if n := p.runs(); n != 6 {
+	if n := (estimate{p}).runs(); n != 6 {
 		t.Errorf("%d probes", n)
 	}
 }
@@ -121,20 +121,20 @@ func TestWhatASearchFound(t *testing.T) {
 // A plan says how many repeats are missing, not how many there must be.
 func TestRepeatsThatAreMissing(t *testing.T) {
 	p := parse(t, "repeats: 2\narms: [{name: a}, {name: b}]\nload: {num-prompts: 100, request-rate: 10}")
-	if few := p.TooFew(); !strings.Contains(few, "servebench compare needs 3; 1 more takes about "+Roughly(p.repeatTime())+", also later") {
-		t.Errorf("%q, and a repeat takes %v", few, p.repeatTime())
+	if few := p.TooFew(); !strings.Contains(few, "servebench compare needs 3; 1 more takes about "+Roughly((estimate{p}).repeat())+", also later") {
+		t.Errorf("%q, and a repeat takes %v", few, estimate{p}.repeat())
 	}
 }
 
 // Runs that fail at once do not let the rest look short.
 func TestTimeLeftWithFailures(t *testing.T) {
 	p := parse(t, "repeats: 4\nload: {num-prompts: 100, request-rate: 10}")
-	done := []entry{{Cell: "server/1/1", Failed: "x", Seconds: 0.1}}
-	if left, known := p.left(done); known {
+	past := newHistory(p, entry{Cell: "server/1/1", Failed: "x", Seconds: 0.1})
+	if left, known := past.left(); known {
 		t.Errorf("%v are left, by a run that failed", left)
 	}
-	done = append(done, entry{Cell: "server/1/2", Seconds: 30})
-	if left, _ := p.left(done); left.Round(time.Second) != time.Minute {
+	past.add(entry{Cell: "server/1/2", Seconds: 30})
+	if left, _ := past.left(); left.Round(time.Second) != time.Minute {
 		t.Errorf("%v are left of two runs of 30 s", left)
 	}
 }
@@ -156,10 +156,8 @@ func TestALineOfASweepSaysWhichTTFTDecides(t *testing.T) {
 			r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
 			c.Add(r)
 		}
-		var said strings.Builder
-		(&Sweep{Talk: &said}).tell(c.Summary(2))
-		if said.String() != want {
-			t.Errorf("%q, want %q", said.String(), want)
+		if said := "  " + told(c.Summary(2)) + "\n"; said != want {
+			t.Errorf("%q, want %q", said, want)
 		}
 	}
 }

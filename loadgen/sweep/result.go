@@ -30,7 +30,7 @@ type result struct {
 
 // read sums up the record stream of the sweep.
 func (s *Sweep) read() (*result, error) {
-	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries), Decision: s.decision},
+	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.history.entries), Decision: s.decision},
 		sums: map[string][]*metrics.Summary{}}
 	name := s.journal.records.Name()
 	f, err := stream.OpenFiles(name)
@@ -39,7 +39,7 @@ func (s *Sweep) read() (*result, error) {
 	}
 	defer f.Close()
 	var ask metrics.Ask
-	for _, load := range s.Plan.loads {
+	for _, load := range s.Plan.loads.of {
 		ask.Trace = ask.Trace || load.Requests
 	}
 	sums, err := stream.Read(f, ask)
@@ -50,18 +50,18 @@ func (s *Sweep) read() (*result, error) {
 		r.sums[runOf(sum)] = append(r.sums[runOf(sum)], sum)
 	}
 	for _, c := range s.Plan.cells() {
-		if found, known := r.edge(c); known && found.open() {
+		if found, known := r.journal.history.edge(c); known && found.open() {
 			r.Open = true
 		}
 	}
-	unused := s.Plan.disturbed(s.journal.entries)
+	unused := s.journal.history.disturbed()
 	for c, e := range r.all() {
 		switch {
 		case e.Failed != "":
 			r.Failed++
 		case r.sums[e.Run] == nil:
 			return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
-		case s.Plan.loadOf(c).Strict && s.Plan.Search == nil && unused[c.repeat+1] == "":
+		case s.Plan.loads.first(c).Strict && s.Plan.Search == nil && unused[c.repeat+1] == "":
 			for _, sum := range r.sums[e.Run] {
 				if r.Doubted == nil && sum.Trust != nil && sum.Trust.Verdict != verdict.Valid {
 					r.Doubted = sum
@@ -76,7 +76,7 @@ func (s *Sweep) read() (*result, error) {
 func (r *result) all() iter.Seq2[cell, entry] {
 	return func(yield func(cell, entry) bool) {
 		for _, c := range r.Plan.cells() {
-			for _, e := range r.of(c) {
+			for _, e := range r.journal.history.runs(c) {
 				if !yield(c, e) {
 					return
 				}
@@ -173,7 +173,7 @@ func (r *result) experiments() []sharing.Load {
 // table has a row for each target of each run, in the order of the file.
 func (r *result) table() (table report.Table) {
 	table.Numbers = r.Numbers
-	unused := r.Plan.disturbed(r.journal.entries)
+	unused := r.journal.history.disturbed()
 	for c, e := range r.all() {
 		row := report.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
 		if e.Broke != "" {
@@ -224,19 +224,9 @@ func (e *entry) verdict() string {
 	return "failed"
 }
 
-// edge is the result of a cell's search; not known before the search is over.
-func (s *Sweep) edge(c cell) (found edge, known bool) {
-	if s.Plan.Search == nil {
-		return edge{}, false
-	}
-	history := probes(s.of(c))
-	_, known = s.Plan.Search.next(history)
-	return s.Plan.Search.edge(history), known
-}
-
 // answer is the result of a cell's search in a line, "" before it is known.
 func (r *result) answer(c cell) string {
-	found, known := r.edge(c)
+	found, known := r.journal.history.edge(c)
 	if !known {
 		return ""
 	}
@@ -245,7 +235,7 @@ func (r *result) answer(c cell) string {
 
 // answerJSON is the same as a member of the cell's rows in JSON, nil before it is known.
 func (r *result) answerJSON(c cell) pyjson.Object {
-	found, known := r.edge(c)
+	found, known := r.journal.history.edge(c)
 	if !known {
 		return nil
 	}

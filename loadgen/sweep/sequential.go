@@ -80,12 +80,26 @@ func (e *evidence) upTo(repeats int) []*compare.Run {
 	return slices.DeleteFunc(slices.Clone(e.runs), func(r *compare.Run) bool { return r.Repeat > repeats })
 }
 
+// compare compares the arms after so many repeats.
+func (e *evidence) compare(p *Plan, repeats int) (*compare.Comparison, error) {
+	of := e.upTo(repeats)
+	old, err := compare.Arm(of, p.Arms[0].Name)
+	if err != nil {
+		return nil, err
+	}
+	new, err := compare.Arm(of, p.Arms[1].Name)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Compare(old, new, p.Sequential.Gate), nil
+}
+
 // look compares the arms after so many repeats, and reports whether that is enough. It depends on the
 // runs of these repeats only, so a sweep that is continued comes to the same decisions. A disturbed pair
 // is no look: it has no part in the comparison.
 func (s *Sweep) look(repeats int) (over bool, err error) {
 	q := s.Plan.Sequential
-	if s.unpaired(repeats) {
+	if s.journal.history.unpaired(repeats) {
 		return true, nil
 	}
 	if err := s.evidence.read(s.journal, q.Gate.Extra()); err != nil {
@@ -96,7 +110,7 @@ func (s *Sweep) look(repeats int) (over bool, err error) {
 	if why := disturbed[repeats]; why != "" {
 		return s.makeAgain(so, why)
 	}
-	c, err := s.compare(repeats)
+	c, err := s.evidence.compare(s.Plan, repeats)
 	if err != nil {
 		return true, err
 	}
@@ -114,33 +128,9 @@ func (s *Sweep) look(repeats int) (over bool, err error) {
 	return c.Verdict != compare.NoVerdict || !c.Judged || s.futile(so), nil
 }
 
-// compare compares the arms after so many repeats.
-func (s *Sweep) compare(repeats int) (*compare.Comparison, error) {
-	of := s.evidence.upTo(repeats)
-	old, err := compare.Arm(of, s.Plan.Arms[0].Name)
-	if err != nil {
-		return nil, err
-	}
-	new, err := compare.Arm(of, s.Plan.Arms[1].Name)
-	if err != nil {
-		return nil, err
-	}
-	return compare.Compare(old, new, s.Plan.Sequential.Gate), nil
-}
-
-// unpaired reports that a run of the last of so many repeats failed.
-func (s *Sweep) unpaired(repeats int) bool {
-	for _, c := range s.Plan.cells() {
-		if past := s.of(c); c.repeat == repeats-1 && (len(past) == 0 || past[len(past)-1].Failed != "") {
-			return true
-		}
-	}
-	return false
-}
-
 // futile says what more pairs will likely bring, and reports that they will bring no decision.
 func (s *Sweep) futile(so pairs) bool {
-	forecast, each := s.decision.Forecast(), s.pairTime(so.repeats)
+	forecast, each := s.decision.Forecast(), s.journal.history.pairTime(so.repeats)
 	left := min(len(forecast), so.left(s.Plan))
 	if left <= 0 {
 		return s.decision.Futile(so.String(), left)
@@ -160,17 +150,4 @@ func (s *Sweep) futile(so pairs) bool {
 		return false
 	}
 	return true
-}
-
-// pairTime is how long one of the repeats so far took, with the starts of its servers.
-func (s *Sweep) pairTime(repeats int) time.Duration {
-	seconds := 0.0
-	for _, c := range s.Plan.cells() {
-		if c.repeat < repeats {
-			for _, e := range s.of(c) {
-				seconds += e.Seconds
-			}
-		}
-	}
-	return time.Duration(seconds / float64(repeats) * float64(time.Second))
 }

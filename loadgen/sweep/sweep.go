@@ -97,7 +97,7 @@ func (s *Sweep) open(ctx context.Context) error {
 		s.journal.Close()
 		return err
 	}
-	if n := len(s.journal.entries); n > 0 && s.over() {
+	if n := len(s.journal.history.entries); n > 0 && s.over() {
 		s.say("%s has all %s already: to make them again, choose another folder with -o, or delete this one", s.Dir,
 			metrics.Counted(n, "run"))
 	} else if n > 0 {
@@ -108,7 +108,7 @@ func (s *Sweep) open(ctx context.Context) error {
 
 // over reports that no run is left.
 func (s *Sweep) over() bool {
-	return !slices.ContainsFunc(slices.Concat(s.Plan.expected(s.journal.entries)...),
+	return !slices.ContainsFunc(slices.Concat(s.journal.history.expected()...),
 		func(c cell) bool { return s.next(c) != nil })
 }
 
@@ -145,7 +145,7 @@ func (s *Sweep) block(ctx context.Context, cells []cell) error {
 
 // next is the next run of a cell, nil if it needs none or the last one failed.
 func (s *Sweep) next(c cell) *Job {
-	p, past := s.Plan, s.of(c)
+	p, past := s.Plan, s.journal.history.runs(c)
 	if n := len(past); n > 0 && past[n-1].Failed != "" {
 		return nil
 	}
@@ -165,9 +165,6 @@ func (s *Sweep) next(c cell) *Job {
 	job.name += fmt.Sprintf(", %s %g", p.Search.Flag, value)
 	return job
 }
-
-// of are the runs of a cell so far.
-func (s *Sweep) of(c cell) []entry { return s.journal.of[s.Plan.key(c)] }
 
 // once makes one run and records it.
 func (s *Sweep) once(ctx context.Context, b *fleet, job *Job) error {
@@ -206,7 +203,7 @@ func (s *Sweep) once(ctx context.Context, b *fleet, job *Job) error {
 
 // mask hides the secrets of all loads. A server's log may quote them.
 func (s *Sweep) mask(text string) string {
-	for _, load := range s.Plan.loads {
+	for _, load := range s.Plan.loads.of {
 		text = load.Plan.Server.Secrets.Mask(text)
 	}
 	return text

@@ -17,7 +17,7 @@ import (
 // sweepOf is a sweep whose runs are made by load alone.
 func sweepOf(t *testing.T, dir string, p *Plan, load func(context.Context, *Job) (*Outcome, error)) *Sweep {
 	t.Helper()
-	p.flags.Load = func(args, varied []string) (*Load, error) {
+	p.loads.flags.Load = func(args, varied []string) (*Load, error) {
 		l, err := anyLoad(args, varied)
 		l.Run = load
 		return l, err
@@ -107,7 +107,7 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 				return summary(*job.value * 0.006), nil
 			})
 			err := s.do(ctx)
-			end, known := s.edge(cell{})
+			end, known := s.journal.history.edge(cell{})
 			s.journal.Close()
 			cancel()
 			if err == nil {
@@ -159,8 +159,8 @@ func TestSweepEndsWithItsJournal(t *testing.T) {
 		s.journal.file.Close()
 		return summary(0), nil
 	})
-	if err := s.do(t.Context()); err == nil || runs != 1 || len(s.journal.entries) != 0 {
-		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.journal.entries))
+	if err := s.do(t.Context()); err == nil || runs != 1 || len(s.journal.history.entries) != 0 {
+		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.journal.history.entries))
 	}
 }
 
@@ -189,7 +189,7 @@ func TestCountedRunsAreInTheJournal(t *testing.T) {
 		t.Errorf("%v after %d runs", err, counted)
 	}
 	s.journal.Close()
-	if n := len(opened(t, dir, p).entries); n != 2 {
+	if n := len(opened(t, dir, p).history.entries); n != 2 {
 		t.Errorf("%d runs count", n)
 	}
 }
@@ -209,7 +209,7 @@ func TestLostRecordsEndTheSweep(t *testing.T) {
 		return summary(0), nil
 	})
 	err := s.do(t.Context())
-	if err == nil || err.Error() != "writing the record stream: the disk is full" || runs != 2 || content(t, dir, RecordsName) != "x" || len(s.journal.entries) != 1 {
+	if err == nil || err.Error() != "writing the record stream: the disk is full" || runs != 2 || content(t, dir, RecordsName) != "x" || len(s.journal.history.entries) != 1 {
 		t.Errorf("%v after %d runs, with records %q", err, runs, content(t, dir, RecordsName))
 	}
 }
