@@ -16,20 +16,20 @@ import (
 
 // findAdapters checks that the server has the plan's adapters. Some servers load an adapter when it
 // is asked for, and do not list it before: such an adapter gets the shortest request.
-func (t *target) findAdapters(ctx context.Context) error {
-	names := metrics.Distinct(t.Workload.Adapters.Names)
+func (r *reach) findAdapters(ctx context.Context) error {
+	names := metrics.Distinct(r.plan.Workload.Adapters.Names)
 	if len(names) == 0 {
 		return nil
 	}
 	var models []openai.Model
-	err := t.reach(ctx, func() (err error) { models, err = t.server.Models(ctx); return err })
+	err := r.until(ctx, func() (err error) { models, err = r.calls.Models(ctx); return err })
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case IsDown(err):
-		return &FailedError{&UnreachableError{t.Target, err}}
+		return &FailedError{&UnreachableError{r.plan.Target, err}}
 	case err != nil:
-		t.say("WARNING: --lora-modules is not checked: the server does not say what it has: %v", err)
+		r.say("WARNING: --lora-modules is not checked: the server does not say what it has: %v", err)
 		return nil
 	}
 	var missing []openai.Model
@@ -38,7 +38,7 @@ func (t *target) findAdapters(ctx context.Context) error {
 		if slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == name }) {
 			continue
 		}
-		if err := t.askAdapter(ctx, name); err != nil {
+		if err := r.askAdapter(ctx, name); err != nil {
 			missing, why = append(missing, openai.Model{ID: name}), cmp.Or(why, err.Error())
 		}
 	}
@@ -46,7 +46,7 @@ func (t *target) findAdapters(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return &FailedError{fmt.Errorf("argument --lora-modules: %s does not have %s: it lists %s, and answers: %s",
-		t.Server.BaseURL, someOf(missing), cmp.Or(someOf(models), "nothing"), why)}
+		r.plan.Server.BaseURL, someOf(missing), cmp.Or(someOf(models), "nothing"), why)}
 }
 
 // adapterLimit is how long a server may take to load an adapter that it does not list.
@@ -54,18 +54,19 @@ const adapterLimit = time.Minute
 
 // askAdapter sends the shortest request to an adapter. It fails if the server refuses it, and only warns
 // if the API has no such request.
-func (t *target) askAdapter(ctx context.Context, name string) error {
+func (r *reach) askAdapter(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, adapterLimit)
 	defer cancel()
 	turn := shortest()
-	body, err := t.bodyEncoder(name).encode(&turn, "")
+	body, err := r.plan.bodyEncoder(name).encode(&turn, "")
 	if err != nil { // the API has no short request, as one for a transcription needs a file
-		t.say("WARNING: the server does not list the adapter %s", name)
+		r.say("WARNING: the server does not list the adapter %s", name)
 		return nil
 	}
-	rec := t.to.Once(ctx, &engine.Request{Body: body, NoText: true})
+	to := engine.Target{Send: r.send}
+	rec := to.Once(ctx, &engine.Request{Body: body, NoText: true})
 	if rec.Result.Status == http.StatusOK {
-		t.say("the server does not list the adapter %s, and answers for it", name)
+		r.say("the server does not list the adapter %s, and answers for it", name)
 		return nil
 	}
 	return errors.New(cmp.Or(rec.Result.Error, "no answer within "+adapterLimit.String()))

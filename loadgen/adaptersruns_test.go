@@ -190,25 +190,24 @@ func TestALoadOfADurationGoesOnDrawingAdapters(t *testing.T) {
 // for an adapter that the server does not list.
 func TestAnUnlistedAdapterOfAnAPIWithoutShortRequestsIsNoError(t *testing.T) {
 	for _, api := range []string{"openai-audio", "vllm-rerank"} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v1/models" {
 				t.Errorf("%s was asked for", r.URL.Path)
 			}
 			io.WriteString(w, `{"data": [{"id": "m"}]}`)
 		}))
 		var talk said
-		p := &Plan{Server: Server{Backend: api, BaseURL: server.URL, Model: "m"}, Workload: Workload{Adapters: lora.Choice{Names: []string{"a"}}}}
-		b := &target{Plan: p.complete(), observer: &talk}
-		b.config = b.Config()
-		err := b.connect()
+		p := &Plan{Server: Server{Backend: api, BaseURL: web.URL, Model: "m"}, Workload: Workload{Adapters: lora.Choice{Names: []string{"a"}}}}
+		p = p.complete()
+		c, err := connect(p)
 		if err == nil {
-			err = b.findAdapters(t.Context())
+			err = (&reach{voice{&talk, p}, &contact{connection: c}}).findAdapters(t.Context())
 		}
 		if want := "WARNING: the server does not list the adapter a"; err != nil || !slices.Contains(talk.all, want) {
 			t.Errorf("%s: %v, said %q", api, err, talk.all)
 		}
-		b.close()
-		server.Close()
+		c.close()
+		web.Close()
 	}
 }
 

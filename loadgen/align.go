@@ -12,9 +12,10 @@ import (
 // has a different one, as vLLM's client does. It holds prompts in memory only if it changes them.
 // Like that client, it asks for the model by the name of --model, whatever the model's name in
 // requests is.
-func (t *target) align(ctx context.Context) error {
-	aligned := t.Workload.Has(kinds.Fitted) && !t.Workload.Settings.MultiTurn.On
-	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
+func (t *prepared) align(ctx context.Context, v voice) error {
+	w := t.workload
+	aligned := t.plan.Workload.Has(kinds.Fitted) && !t.plan.Workload.Settings.MultiTurn.On
+	if !aligned || w.ids || w.tokenizer == nil || w.remote != nil {
 		return nil
 	}
 	first, err := t.first()
@@ -24,36 +25,36 @@ func (t *target) align(ctx context.Context) error {
 	if first.Turns[0].Payload != nil { // vLLM's client aligns no batches
 		return nil
 	}
-	ids, err := t.server.Tokenize(ctx, t.config.Model, first.Turns[0].Prompt, false)
+	ids, err := t.server.calls.Tokenize(ctx, t.config.Model, first.Turns[0].Prompt, false)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		t.event(Event{Kind: NotAligned, Model: t.config.Model, Err: err})
+		v.event(Event{Kind: NotAligned, Model: t.config.Model, Err: err})
 		return nil
 	}
 	if len(ids) == first.Turns[0].PromptLen {
 		return nil
 	}
-	if t.Endless() {
-		t.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so "+
+	if t.plan.Endless() {
+		v.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so "+
 			"they are not cut to length: "+
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
 		return nil
 	}
-	t.event(Event{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
+	v.event(Event{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
 	var all []*dataset.Conversation
 	var turns []*dataset.Turn
-	for c, err := range t.source {
+	for c, err := range w.source {
 		if err != nil {
 			return fmt.Errorf("dataset: %w", err)
 		}
 		all, turns = append(all, c), append(turns, &c.Turns[0])
 	}
-	if err := t.server.Align(ctx, t.config.Model, turns); err != nil {
+	if err := t.server.calls.Align(ctx, t.config.Model, turns); err != nil {
 		return fmt.Errorf("aligning prompts: %w", err)
 	}
-	t.source = func(yield func(*dataset.Conversation, error) bool) {
+	w.source = func(yield func(*dataset.Conversation, error) bool) {
 		for _, c := range all {
 			if !yield(c, nil) {
 				return

@@ -9,54 +9,60 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
-// A connection is everything that sends requests to a target.
+// A connection is everything that sends requests to a server. Its owner closes it.
 type connection struct {
 	transport *wire.Transport
 	names     *wire.Names    // of all transports
 	tally     *wire.Tally    // counts what goes through transport
-	server    *openai.Server // for its small calls
-	sendProbe engine.Sender  // over a separate connection; nil without probes
-	beside    []*wire.Transport
+	calls     *openai.Server // the server, for small calls
+	send      engine.Sender
+	sendProbe engine.Sender // over a separate connection; nil without probes
+	others    []*wire.Transport
+}
+
+// connect prepares to send the plan's requests. It opens no connection.
+func connect(p *Plan) (*connection, error) {
+	credentials, err := p.Server.TLS.Load()
+	if err != nil {
+		return nil, err
+	}
+	header := exchange.Headers(p.Server.APIKey, p.Server.Headers)
+	c := &connection{tally: new(wire.Tally), names: new(wire.Names)}
+	c.transport = p.newTransport(p.concurrency(), c.names, c.tally, credentials)
+	c.calls = &openai.Server{
+		URL: p.Server.BaseURL, Query: p.Server.Query, Header: header, Transport: c.transport, Limit: p.Limits.Call,
+	}
+	c.send = p.newSender(header, c.transport, c.tally)
+	if p.probing() {
+		alone := new(wire.Tally) // keeps the load's counts separate
+		transport := p.newTransport(1, c.names, alone, credentials)
+		c.others = append(c.others, transport)
+		c.sendProbe = p.newSender(header, transport, alone)
+	}
+	return c, nil
 }
 
 // close closes the connections that are still open.
 func (c *connection) close() {
-	if c == nil {
-		return
-	}
-	for _, transport := range append(c.beside, c.transport) {
+	for _, transport := range append(c.others, c.transport) {
 		transport.CloseIdleConnections()
 	}
 	c.names.Close()
 }
 
-// connect prepares to send requests. It opens no connection.
-func (t *target) connect() error {
-	credentials, err := t.Server.TLS.Load()
-	if err != nil {
-		return err
-	}
-	header := exchange.Headers(t.Server.APIKey, t.Server.Headers)
-	t.connection = &connection{tally: new(wire.Tally), names: new(wire.Names)}
-	t.transport = t.newTransport(t.concurrency(), t.tally, credentials)
-	t.server = &openai.Server{
-		URL: t.Server.BaseURL, Query: t.Server.Query, Header: header, Transport: t.transport, Limit: t.Limits.Call,
-	}
-	t.to.Send = t.newSender(header, t.transport, t.tally)
-	if t.probing() {
-		alone := new(wire.Tally) // keeps the load's counts separate
-		transport := t.newTransport(1, alone, credentials)
-		t.beside = append(t.beside, transport)
-		t.sendProbe = t.newSender(header, transport, alone)
-	}
-	return nil
+// apart is a transport that the load does not use.
+func (c *connection) apart() *wire.Transport {
+	transport := c.transport.Apart()
+	c.others = append(c.others, transport)
+	return transport
 }
 
 // newTransport returns a transport that opens up to limit connections; 0 is no limit.
-func (t *target) newTransport(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
+func (p *Plan) newTransport(limit int, names *wire.Names, tally *wire.Tally,
+	credentials wire.Credentials) *wire.Transport {
 	return wire.Connections{
-		Limit: limit, Timeout: t.Limits.Connect, Insecure: t.Server.Insecure, TLS: credentials, Names: t.names,
-		HTTP2: t.Server.HTTP2, NetHTTP: t.Server.NetHTTP, Socket: t.Server.Socket, Dial: t.Server.Dial, Tally: tally,
+		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials, Names: names,
+		HTTP2: p.Server.HTTP2, NetHTTP: p.Server.NetHTTP, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
 	}.Transport()
 }
 

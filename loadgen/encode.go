@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
@@ -34,67 +35,91 @@ func (p *Plan) bodyEncoder(name string) *bodyEncoder {
 	return &bodyEncoder{body, p.Server.API().Encoder(body)}
 }
 
-// setEncoder sets how the target makes bodies and counts tokens.
-func (t *target) setEncoder() {
-	api := t.Server.API()
-	t.to.Pooling = api.Pooling
-	model := t.bodyEncoder(t.served)
-	var adapters sync.Map // of their askers, by their names
-	counts := t.workload != nil && t.tokenizer != nil && !api.Pooling
-	live := t.Workload.Live()
-	if live {
-		t.to.Answer = t.answer
+// An encoder makes the requests of a target.
+type encoder struct {
+	plan     *Plan
+	api      *api.API
+	model    *bodyEncoder
+	adapters sync.Map // a *bodyEncoder by the name of each adapter
+	counts   bool     // answers are counted with a tokenizer
+}
+
+// engineTarget is the server as the engine sends to it. The workload may be nil.
+func (p *Plan) engineTarget(server *contact, w *workload) engine.Target {
+	e := &encoder{plan: p, api: p.Server.API(), model: p.bodyEncoder(server.served)}
+	e.counts = w != nil && w.tokenizer != nil && !e.api.Pooling
+	to := engine.Target{Name: p.Target, Pooling: e.api.Pooling, Send: server.send, Encode: e.encode}
+	if p.Workload.Live() {
+		to.Answer = e.answer
 	}
-	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
-		to, asked, before := model, &c.Turns[turn], json.RawMessage(nil)
-		if c.Adapter != "" {
-			known, ok := adapters.Load(c.Adapter)
-			if !ok {
-				known, _ = adapters.LoadOrStore(c.Adapter, t.bodyEncoder(c.Adapter))
-			}
-			to = known.(*bodyEncoder)
-		}
-		req := &engine.Request{ID: c.ID, Adapter: c.Adapter, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
-		if len(c.Turns) > 1 || c.Mint != nil {
-			var whole dataset.Turn
-			var err error
-			if to.body.Store {
-				whole, before, err = c.Added(turn, said)
-			} else {
-				whole, err = c.Prompted(turn, said)
-			}
-			if err != nil {
-				return nil, err
-			}
-			asked, req.Session = &whole, c.ID
-			if req.KeepAnswer = live && c.Remembers(); req.KeepAnswer && api.Pooling {
-				return nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of --backend %s are "+
-					"numbers", t.Workload.Dataset, api.Name)
-			}
-			if turn > 0 && c.ID != "" {
-				req.ID += "-t" + strconv.Itoa(turn)
-			}
-		}
+	if e.counts {
+		to.Count = func(text string) int { return w.tokenizer.Count(text, false) }
+		to.CountAsks = w.remote != nil
+	}
+	return to
+}
+
+// body is the encoder for the model, or for an adapter.
+func (e *encoder) body(adapter string) *bodyEncoder {
+	if adapter == "" {
+		return e.model
+	}
+	known, ok := e.adapters.Load(adapter)
+	if !ok {
+		known, _ = e.adapters.LoadOrStore(adapter, e.plan.bodyEncoder(adapter))
+	}
+	return known.(*bodyEncoder)
+}
+
+// encode makes the request of a turn. said has the answers to earlier turns.
+func (e *encoder) encode(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
+	keep, to := &e.plan.Keep, e.body(c.Adapter)
+	req := &engine.Request{ID: c.ID, Adapter: c.Adapter, KeepText: keep.Texts, NoText: !keep.Texts && !e.counts}
+	asked, before := &c.Turns[turn], json.RawMessage(nil)
+	if len(c.Turns) > 1 || c.Mint != nil {
 		var err error
-		if before != nil {
-			req.Body, err = api.After(&to.body, asked, before)
-		} else {
-			req.Body, err = to.encode(asked, req.ID)
+		if asked, before, err = e.ofSession(req, c, turn, said); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", t.Workload.Dataset, err)
-		}
-		req.Payload = carried(asked, len(req.Body), api.Inputs(asked))
-		if t.Keep.Detail == Prompts {
-			req.Asked, err = dataset.AskedLine(c, turn, asked)
-		}
-		return req, err
 	}
-	if counts {
-		counter := t.tokenizer
-		t.to.Count = func(text string) int { return counter.Count(text, false) }
-		t.to.CountAsks = t.remote != nil
+	var err error
+	if before != nil {
+		req.Body, err = e.api.After(&to.body, asked, before)
+	} else {
+		req.Body, err = to.encode(asked, req.ID)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", e.plan.Workload.Dataset, err)
+	}
+	req.Payload = carried(asked, len(req.Body), e.api.Inputs(asked))
+	if keep.Detail == Prompts {
+		req.Asked, err = dataset.AskedLine(c, turn, asked)
+	}
+	return req, err
+}
+
+// ofSession marks the request of a session's turn, and returns what the turn asks: with its history, or, if the
+// server stores answers, only what it adds to the answer before.
+func (e *encoder) ofSession(req *engine.Request, c *dataset.Conversation, turn int, said []json.RawMessage) (
+	asked *dataset.Turn, before json.RawMessage, err error) {
+	var whole dataset.Turn
+	if e.model.body.Store {
+		whole, before, err = c.Added(turn, said)
+	} else {
+		whole, err = c.Prompted(turn, said)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Session = c.ID
+	if req.KeepAnswer = e.plan.Workload.Live() && c.Remembers(); req.KeepAnswer && e.api.Pooling {
+		return nil, nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of --backend %s are "+
+			"numbers", e.plan.Workload.Dataset, e.api.Name)
+	}
+	if turn > 0 && c.ID != "" {
+		req.ID += "-t" + strconv.Itoa(turn)
+	}
+	return &whole, before, nil
 }
 
 // carried is what a request carries apart from one prompt of text; nil for nothing. size is its
@@ -121,10 +146,10 @@ func carried(turn *dataset.Turn, size, inputs int) *record.Payload {
 }
 
 // answer is the answer of a record for later prompts.
-func (t *target) answer(rec *record.Record) json.RawMessage {
+func (e *encoder) answer(rec *record.Record) json.RawMessage {
 	message := exchange.Answer(rec)
 	rec.Answer.Calls, rec.Answer.Reasoning, rec.Answer.Reply = nil, "", ""
-	if !t.Keep.Texts {
+	if !e.plan.Keep.Texts {
 		rec.Answer.Text = ""
 	}
 	return message

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
@@ -161,33 +160,3 @@ func (Quiet) Loading(Loading) (over func()) { return func() {} }
 func (Quiet) Draining(Draining)             {}
 func (Quiet) Record(*record.Record)         {}
 func (Quiet) Done(*Result)                  {}
-
-// A gate forwards calls to an Observer until it is shut.
-type gate struct {
-	Observer
-	mu   sync.RWMutex
-	over bool
-}
-
-func (g *gate) Event(s Event) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if !g.over {
-		g.Observer.Event(s)
-	}
-}
-
-func (g *gate) Remark(target, text string) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if !g.over {
-		g.Observer.Remark(target, text)
-	}
-}
-
-// shut waits for calls in progress, and forwards no more.
-func (g *gate) shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.over = true
-}

@@ -2,107 +2,58 @@ package loadgen
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
 )
 
-// prepare finds the model, the tokenizer and the dataset. It sends nothing that counts.
-func (t *target) prepare(ctx context.Context) error {
-	sized, err := t.Sized()
-	if err != nil {
-		return err
+// prepare is the second stage of a load test: it opens tokenizer and dataset, and makes sure that what they
+// give can be sent. It sends nothing that counts.
+type prepare struct {
+	voice
+	server *contact
+}
+
+// A prepared target has everything that its load sends.
+type prepared struct {
+	voice    // of its plan, which has no times of the dataset if the dataset has none
+	server   *contact
+	workload *workload
+	warmUp   dataset.Source // nil without a warm-up
+	config   metrics.Config // of the whole run if it has shards
+	to       engine.Target
+}
+
+// run returns the prepared target.
+func (p *prepare) run(ctx context.Context) (*prepared, error) {
+	t := &prepared{voice: p.voice, server: p.server}
+	if err := p.unlessStopped(ctx, t.open); err != nil {
+		return nil, err
 	}
-	t.Plan = sized
-	t.config = t.Config()
-	if err := t.connect(); err != nil {
-		return err
-	}
-	if err := t.findModel(ctx); err != nil {
-		return err
-	}
-	if err := t.findAdapters(ctx); err != nil {
-		return err
-	}
-	if err := t.unlessStopped(ctx, t.openWorkload); err != nil {
-		return err
-	}
-	if t.Server.Handler == nil {
-		if err := t.transport.CheckSockets(t.atOnce()); err != nil {
-			return err // before what may take long
+	if t.plan.Server.Handler == nil {
+		if err := t.server.transport.CheckSockets(t.atOnce()); err != nil {
+			return nil, err // before what may take long
 		}
 	}
-	t.setEncoder()
-	if err := t.unlessStopped(ctx, t.align); err != nil {
-		return err
+	t.to = t.plan.engineTarget(t.server, t.workload)
+	if err := p.unlessStopped(ctx, t.align); err != nil {
+		return nil, err
 	}
 	t.event(Event{Kind: Prepared})
-	return nil
-}
-
-func (t *target) openWorkload(ctx context.Context) error {
-	from := tokenizerSource{t.config.Model, t.served, t.server, t.say}
-	w, err := openWorkload(ctx, t.Plan, from)
-	if err != nil {
-		return err
-	}
-	t.take(w)
-	if t.n < t.Shard.Of {
-		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
-			count(t.n, t.Workload.noun()), t.Shard.Of)
-	}
-	t.config.Tokenizer = t.tokenizerName
-	if err := t.fitting(); err != nil {
-		return err
-	}
-	t.openWarmUp(from)
-	return nil
-}
-
-// fitting looks for a turn of a file that the API cannot take. Prompts that are made are alike, so the
-// first of them, which is encoded before the load, speaks for all.
-func (t *target) fitting() error {
-	api := t.Server.API()
-	if !api.Picky() || t.Workload.Source != nil || t.Workload.Has(kinds.Fileless) || t.Endless() {
-		return nil
-	}
-	seen := 0
-	for c, err := range t.source {
-		if err != nil {
-			return fmt.Errorf("dataset %s: %w", t.Workload.Dataset, err)
-		}
-		for i := range c.Turns {
-			if err := api.Fits(&c.Turns[i]); err != nil {
-				return fmt.Errorf("dataset %s: %s %d: %w", t.Workload.Dataset, t.Workload.noun(), seen+1, err)
-			}
-		}
-		seen++
-	}
-	return nil
-}
-
-// take takes the plan of an opened workload.
-func (t *target) take(w *workload) {
-	t.workload = w
-	if w.plan != t.Plan {
-		model := t.config.Model
-		t.Plan = w.plan
-		t.config = t.Config()
-		t.config.Model = model
-	}
+	return t, nil
 }
 
 // unlessStopped runs a part of the preparation that may be long and cannot be canceled, such as
 // counting the tokens of a dataset. If ctx ends, it returns; the goroutine ends later and its
 // result is dropped.
-func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context) error) error {
-	gate := &gate{Observer: t.observer}
-	t.observer = gate
+func (p *prepare) unlessStopped(ctx context.Context, do func(context.Context, voice) error) error {
+	gate := &gate{Observer: p.observer}
 	done := make(chan error, 1)
-	go func() { done <- prepare(ctx) }()
+	go func() { done <- do(ctx, voice{gate, p.plan}) }()
 	slow := time.NewTimer(2 * time.Second)
 	defer slow.Stop()
 	for {
@@ -113,16 +64,84 @@ func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context
 			gate.shut()
 			return ctx.Err()
 		case <-slow.C:
-			t.say("preparing the %s dataset...", t.Workload.Dataset)
+			p.say("preparing the %s dataset...", p.plan.Workload.Dataset)
 		}
 	}
 }
 
-func newRunID() string { return randomHex(8) }
+// open opens the workload.
+func (t *prepared) open(ctx context.Context, v voice) (err error) {
+	from := tokenizerSource{t.server.model, t.server.served, t.server.calls, v.say}
+	if t.workload, err = openWorkload(ctx, t.plan, from); err != nil {
+		return err
+	}
+	t.plan = t.workload.plan
+	if n, shards := t.workload.n, t.plan.Shard.Of; n < shards {
+		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
+			count(n, t.plan.Workload.noun()), shards)
+	}
+	t.config = t.plan.Config()
+	t.config.Model, t.config.Tokenizer = t.server.model, t.workload.tokenizerName
+	if err := t.fitting(); err != nil {
+		return err
+	}
+	t.openWarmUp(from)
+	return nil
+}
 
-// randomHex returns n random bytes in hexadecimal.
-func randomHex(n int) string {
-	t := make([]byte, n)
-	rand.Read(t)
-	return hex.EncodeToString(t)
+// fitting looks for a turn of a file that the API cannot take. Prompts that are made are alike, so the
+// first of them, which is encoded before the load, speaks for all.
+func (t *prepared) fitting() error {
+	api, w := t.plan.Server.API(), &t.plan.Workload
+	if !api.Picky() || w.Source != nil || w.Has(kinds.Fileless) || t.plan.Endless() {
+		return nil
+	}
+	seen := 0
+	for c, err := range t.workload.source {
+		if err != nil {
+			return fmt.Errorf("dataset %s: %w", w.Dataset, err)
+		}
+		for i := range c.Turns {
+			if err := api.Fits(&c.Turns[i]); err != nil {
+				return fmt.Errorf("dataset %s: %s %d: %w", w.Dataset, w.noun(), seen+1, err)
+			}
+		}
+		seen++
+	}
+	return nil
+}
+
+// share is how many conversations this process sends at most.
+func (t *prepared) share() int { return t.plan.Shard.Share(t.workload.n) }
+
+// atOnce is about how many requests can be in flight together, if the plan bounds that: all of them
+// at an infinite rate. A warm-up has no bound. Sub-agents may make more.
+func (t *prepared) atOnce() int {
+	limit, sessions := t.plan.concurrency(), t.plan.sessionSlots()
+	switch {
+	case limit == 0:
+		limit = sessions
+	case sessions > 0:
+		limit = min(limit, sessions)
+	}
+	switch {
+	case t.plan.Traffic.WarmUp > 0:
+		return limit
+	case limit > 0:
+		return min(t.share(), limit)
+	case t.plan.AtOnce():
+		return t.share()
+	}
+	return 0
+}
+
+// first is the dataset's first conversation.
+func (t *prepared) first() (*dataset.Conversation, error) {
+	for c, err := range t.workload.source {
+		if err != nil {
+			return nil, fmt.Errorf("dataset %s: %w", t.plan.Workload.Dataset, err)
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("dataset %s: it has no prompts", t.plan.Workload.Dataset)
 }

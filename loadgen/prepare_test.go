@@ -24,11 +24,11 @@ func (s *deadServer) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, &record.Failure{Class: s.class, Err: errors.New("no")}
 }
 
-// targetOf is a target behind a transport, with nothing but the call for its model to do.
-func targetOf(transport http.RoundTripper) *target {
-	return &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{
-		server: &openai.Server{URL: "http://server.test", Transport: transport},
-	}}
+// reaching is the stage for a server behind a transport, with nothing but the call for its model to do.
+func reaching(transport http.RoundTripper) *reach {
+	return &reach{voice{Quiet{}, new(Plan)}, &contact{connection: &connection{
+		calls: &openai.Server{URL: "http://server.test", Transport: transport},
+	}}}
 }
 
 func TestAServerThatIsNotUpYetIsWaitedFor(t *testing.T) {
@@ -40,8 +40,8 @@ func TestAServerThatIsNotUpYetIsWaitedFor(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := &deadServer{class: class}
-			b := targetOf(server)
-			b.Server.Model, b.Traffic.ReadyCheck = "m", 10*time.Second
+			b := reaching(server)
+			b.plan.Server.Model, b.plan.Traffic.ReadyCheck = "m", 10*time.Second
 			err := b.findModel(t.Context())
 			if _, ok := errors.AsType[*FailedError](err); !ok || server.calls != want {
 				t.Errorf("%s: %v after %d calls, want %d", class, err, server.calls, want)
@@ -72,8 +72,8 @@ func TestNoStatusOfMetricsIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		server := &loadingServer{503, began.Add(time.Hour)}
-		b := targetOf(server)
-		b.Server.Model, b.Traffic.ReadyCheck = "m", time.Minute
+		b := reaching(server)
+		b.plan.Server.Model, b.plan.Traffic.ReadyCheck = "m", time.Minute
 		if err := b.findModel(t.Context()); err != nil || b.served != "m" || time.Since(began) != 0 {
 			t.Errorf("model %q after %v, %v", b.served, time.Since(began), err)
 		}
@@ -100,8 +100,8 @@ func TestAServerThatLoadsItsModelIsWaitedFor(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			server := &loadingServer{test.status, began.Add(test.loads)}
-			b := targetOf(server)
-			b.Traffic.ReadyCheck = test.limit
+			b := reaching(server)
+			b.plan.Traffic.ReadyCheck = test.limit
 			err := b.findModel(t.Context())
 			if took := time.Since(began); took != test.took {
 				t.Errorf("%d: waited for %v, want %v", test.status, took, test.took)

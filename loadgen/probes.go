@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
 )
 
 // shortest is the smallest possible request, which vLLM's client uses as its probe.
@@ -24,13 +25,19 @@ func (p *Plan) unprobed() error {
 }
 
 // probing reports whether this process sends probes. Only one shard does.
-func (t *target) probing() bool { return t.Traffic.ProbeRate > 0 && t.Shard.Index == 0 }
+func (p *Plan) probing() bool { return p.Traffic.ProbeRate > 0 && p.Shard.Index == 0 }
+
+// probes are sent one after the other during the measured part of a load.
+type probes struct {
+	prober  *engine.Prober  // nil without probes
+	results *metrics.Probes // nil until one was sent
+}
 
 // probed is the turn of a probe. Like vLLM's client, it has the members that the first request of the
 // dataset sets. A Source of the caller's is not read twice.
-func (t *target) probed() (dataset.Turn, error) {
+func (t *prepared) probed() (dataset.Turn, error) {
 	turn := shortest()
-	if t.Workload.Source != nil {
+	if t.plan.Workload.Source != nil {
 		return turn, nil
 	}
 	first, err := t.first()
@@ -40,9 +47,9 @@ func (t *target) probed() (dataset.Turn, error) {
 	return turn, err
 }
 
-// newProber returns what sends the probes; nil if there are none.
-func (t *target) newProber() (*engine.Prober, error) {
-	if !t.probing() {
+// prober sends the probes; nil if there are none.
+func (t *prepared) prober() (*engine.Prober, error) {
+	if !t.plan.probing() {
 		return nil, nil
 	}
 	turn, err := t.probed()
@@ -51,56 +58,55 @@ func (t *target) newProber() (*engine.Prober, error) {
 	}
 	req, err := t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{turn}}, 0, nil)
 	to := t.to
-	to.Send = t.sendProbe
-	pause := min(1/t.Traffic.ProbeRate, math.MaxInt64/2e9)
+	to.Send = t.server.sendProbe
+	pause := min(1/t.plan.Traffic.ProbeRate, math.MaxInt64/2e9)
 	return &engine.Prober{Target: to, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
 }
 
-// probe sends probes, if the plan asks for them, from the beginning of the measured part until done
-// is closed.
-func (t *target) probe(ctx context.Context, done <-chan struct{}) {
-	if t.prober == nil || engine.Sleep(ctx, t.header.Epoch.Add(t.header.Began())) != nil {
+// send sends probes, if there are any, from an instant on until done is closed.
+func (p *probes) send(ctx context.Context, from time.Time, done <-chan struct{}) {
+	if p.prober == nil || engine.Sleep(ctx, from) != nil {
 		return
 	}
-	t.probes = t.prober.Probe(ctx, done)
+	p.results = p.prober.Probe(ctx, done)
+}
+
+// sent is the number of probes sent.
+func (p *probes) sent() int {
+	if p.results == nil {
+		return 0
+	}
+	return p.results.Completed + p.results.Failed
 }
 
 // startProbes starts the probes of all targets. Calling stop ends them; it waits for the probe in
 // flight and the pause after it, as vLLM's client does since 0.33.0 when it knows the duration of
 // the load. The probe in flight has the same limits as the load: the requests' limit, the run's
 // deadline, and it ends at once if the load was cut.
-func (tr *trial) startProbes(ctx context.Context) (stop func(cut error)) {
+func (s *measure) startProbes(ctx context.Context) (stop func(cut error)) {
 	var probing sync.WaitGroup
 	var quits []context.CancelFunc
 	done := make(chan struct{})
-	for _, t := range tr.targets {
+	for _, m := range s.targets {
 		ctx, quit := context.WithCancel(ctx)
 		quits = append(quits, quit)
-		probing.Go(func() { t.probe(ctx, done) })
+		probing.Go(func() { m.probes.send(ctx, m.header.Epoch.Add(m.header.Began()), done) })
 	}
 	return func(cut error) {
 		close(done)
 		for i, quit := range quits {
 			defer quit()
-			t := tr.targets[i]
+			m := s.targets[i]
 			if cut != nil {
 				quit()
 			}
-			if limit := t.Limits.Tail; limit > 0 {
+			if limit := m.plan.Limits.Tail; limit > 0 {
 				defer time.AfterFunc(limit, quit).Stop()
 			}
-			if limit := t.Limits.Deadline; limit > 0 {
-				defer time.AfterFunc(time.Until(t.header.Epoch.Add(limit)), quit).Stop()
+			if limit := m.plan.Limits.Deadline; limit > 0 {
+				defer time.AfterFunc(time.Until(m.header.Epoch.Add(limit)), quit).Stop()
 			}
 		}
 		probing.Wait()
 	}
-}
-
-// probesSent is the number of probes sent.
-func (t *target) probesSent() int {
-	if t.probes == nil {
-		return 0
-	}
-	return t.probes.Completed + t.probes.Failed
 }

@@ -23,13 +23,11 @@ func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
 			sent = append(sent, time.Since(epoch))
 			return func(func(engine.Chunk, error) bool) {}
 		}
-		b := &target{
-			header: &metrics.Header{Epoch: epoch, Delay: time.Second, WarmUp: 2 * time.Second},
-			prober: &engine.Prober{Target: engine.Target{Send: send}, Request: new(engine.Request), Pause: 4 * time.Second},
-		}
+		header := &metrics.Header{Epoch: epoch, Delay: time.Second, WarmUp: 2 * time.Second}
+		p := probes{prober: &engine.Prober{Target: engine.Target{Send: send}, Request: new(engine.Request), Pause: 4 * time.Second}}
 		done := make(chan struct{})
 		time.AfterFunc(5*time.Second, func() { close(done) })
-		b.probe(t.Context(), done)
+		p.send(t.Context(), header.Epoch.Add(header.Began()), done)
 		if took := time.Since(epoch); len(sent) != 1 || sent[0] != 3*time.Second || took != 7*time.Second {
 			t.Errorf("probes at %v, until %v", sent, took)
 		}
@@ -53,16 +51,16 @@ func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
-			b := &target{
-				Plan: &Plan{Limits: row.limits}, header: &metrics.Header{Epoch: begin},
-				prober: &engine.Prober{Target: engine.Target{Send: hanging}, Request: new(engine.Request)},
+			b := &measurement{
+				prepared: &prepared{voice: voice{plan: &Plan{Limits: row.limits}}}, header: &metrics.Header{Epoch: begin},
+				probes: probes{prober: &engine.Prober{Target: engine.Target{Send: hanging}, Request: new(engine.Request)}},
 			}
-			stop := (&trial{targets: []*target{b}}).startProbes(t.Context())
+			stop := (&measure{targets: []*measurement{b}}).startProbes(t.Context())
 			if err := engine.Sleep(t.Context(), begin.Add(5*time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			if stop(row.cut); time.Since(begin) != row.want || b.probes != nil {
-				t.Errorf("%+v: it ended after %v with %+v, want %v", row.limits, time.Since(begin), b.probes, row.want)
+			if stop(row.cut); time.Since(begin) != row.want || b.probes.results != nil {
+				t.Errorf("%+v: it ended after %v with %+v, want %v", row.limits, time.Since(begin), b.probes.results, row.want)
 			}
 		})
 	}
@@ -82,12 +80,9 @@ func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	p := plan(t, prompts(3), func(p *Plan) { p.Traffic.ProbeRate, p.Limits.Tail, p.Server.BaseURL = 1, 1, server.URL })
-	b := &target{Plan: p, observer: Quiet{}}
-	if err := b.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b := ready(t, p)
 	var ended time.Time
-	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
+	b.server.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *record.Record) iter.Seq2[engine.Chunk, error] {
 		return func(func(engine.Chunk, error) bool) {
 			close(probing)
 			<-ctx.Done()
@@ -95,11 +90,11 @@ func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
 		}
 	}
 	measuring.Store(true)
-	sums, err := (&trial{targets: []*target{b}}).measure(t.Context())
+	m, sums, err := measuredAlone(t, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if probed := ended.Sub(b.header.Epoch).Seconds(); sums[0].When.Seconds >= probed {
+	if probed := ended.Sub(m.header.Epoch).Seconds(); sums[0].When.Seconds >= probed {
 		t.Errorf("a duration of %v s, and a probe until %v s", sums[0].When.Seconds, probed)
 	}
 }

@@ -4,42 +4,51 @@ import (
 	"context"
 	"errors"
 
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics/record"
 )
 
-// startProfiler asks the server to profile the load, if the plan asks for it; only the first of
-// several shards does so. If the server cannot, the run goes on with a warning. As vLLM's client, it is
-// asked to stop in any case.
-func (t *target) startProfiler(ctx context.Context) {
-	if !t.Traffic.Profile || t.Shard.Index > 0 {
-		return
-	}
-	t.event(Event{Kind: StartingProfiler})
-	t.profiling = true
-	if err := t.server.StartProfile(ctx); err != nil {
-		t.say("WARNING: %s; the run goes on without a profile%s", t.Server.Secrets.Mask(err.Error()), profilerAdvice(err))
-		return
-	}
-	t.profiled = true
-	t.event(Event{Kind: StartedProfiler})
+// A profiler has the server profile a load.
+type profiler struct {
+	voice
+	calls   *openai.Server
+	asked   bool // to begin, so that it is to be stopped
+	started bool
 }
 
-// stopProfiler asks the server to write its profile, which may take long. It also does so for an
-// interrupted run.
-func (t *target) stopProfiler(ctx context.Context) {
-	if !t.profiling {
+// start asks the server to profile the load, if the plan asks for it; only the first of several shards does so. If
+// the server cannot, the run goes on with a warning. As vLLM's client, it is asked to stop in any case.
+func (p *profiler) start(ctx context.Context) {
+	if !p.plan.Traffic.Profile || p.plan.Shard.Index > 0 {
 		return
 	}
-	t.profiling = false
-	t.event(Event{Kind: StoppingProfiler})
-	patient := t.server.With(t.server.Transport, t.Limits.Total)
+	p.event(Event{Kind: StartingProfiler})
+	p.asked = true
+	if err := p.calls.StartProfile(ctx); err != nil {
+		p.say("WARNING: %s; the run goes on without a profile%s", p.plan.Server.Secrets.Mask(err.Error()),
+			profilerAdvice(err))
+		return
+	}
+	p.started = true
+	p.event(Event{Kind: StartedProfiler})
+}
+
+// stop asks the server to write its profile, which may take long. It also does so for an
+// interrupted run.
+func (p *profiler) stop(ctx context.Context) {
+	if !p.asked {
+		return
+	}
+	p.asked = false
+	p.event(Event{Kind: StoppingProfiler})
+	patient := p.calls.With(p.calls.Transport, p.plan.Limits.Total)
 	if err := patient.StopProfile(context.WithoutCancel(ctx)); err != nil {
-		if t.profiled { // else it has been reported
-			t.say("WARNING: %s: the server may have no profile", t.Server.Secrets.Mask(err.Error()))
+		if p.started { // else it has been reported
+			p.say("WARNING: %s: the server may have no profile", p.plan.Server.Secrets.Mask(err.Error()))
 		}
 		return
 	}
-	t.event(Event{Kind: StoppedProfiler})
+	p.event(Event{Kind: StoppedProfiler})
 }
 
 // profilerAdvice says what to do if a server has no profiler.

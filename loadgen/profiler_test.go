@@ -15,8 +15,8 @@ func TestProfilerOfAnInterruptedRunIsStopped(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{server: &openai.Server{URL: server.URL}}, profiling: true, profiled: true}
-	if b.stopProfiler(ctx); !stopped || b.profiling {
+	p := profiler{voice{Quiet{}, new(Plan)}, &openai.Server{URL: server.URL}, true, true}
+	if p.stop(ctx); !stopped || p.asked {
 		t.Error("the profiler goes on")
 	}
 }

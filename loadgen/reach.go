@@ -15,46 +15,78 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 )
 
+// reach is the first stage of a load test: it makes sure that the server answers, and has the model and
+// the adapters.
+type reach struct {
+	voice
+	*contact
+}
+
+// A contact is a server that answers, with a model.
+type contact struct {
+	*connection
+	model  string // as its tokenizer is named; empty if the server is to name it
+	served string // its name in requests
+}
+
+// run returns the contact. The caller closes it.
+func (r *reach) run(ctx context.Context) (*contact, error) {
+	c, err := connect(r.plan)
+	if err != nil {
+		return nil, err
+	}
+	r.contact = &contact{connection: c, model: r.plan.Server.Model}
+	if err = r.findModel(ctx); err == nil {
+		err = r.findAdapters(ctx)
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return r.contact, nil
+}
+
 // findModel checks that the server answers, and finds the model's name. It does not check a name
 // that --model gives; neither does vLLM's client, which makes the same call. With a ready check it
 // waits until the server is up.
-func (t *target) findModel(ctx context.Context) error {
-	if t.Server.Model != "" {
-		t.served = cmp.Or(t.Server.ServedName, t.Server.Model)
-		err := t.reach(ctx, func() error {
-			if _, err := t.server.Metrics(ctx); IsDown(err) {
+func (r *reach) findModel(ctx context.Context) error {
+	s := &r.plan.Server
+	if s.Model != "" {
+		r.served = cmp.Or(s.ServedName, s.Model)
+		err := r.until(ctx, func() error {
+			if _, err := r.calls.Metrics(ctx); IsDown(err) {
 				return err
 			}
 			return nil // an error of /metrics says nothing about requests
 		})
 		if err != nil {
-			return &FailedError{&UnreachableError{t.Target, err}}
+			return &FailedError{&UnreachableError{r.plan.Target, err}}
 		}
 		return ctx.Err()
 	}
-	t.event(Event{Kind: FindingModel})
+	r.event(Event{Kind: FindingModel})
 	var models []openai.Model
-	err := t.reach(ctx, func() (err error) { models, err = t.server.Models(ctx); return err })
+	err := r.until(ctx, func() (err error) { models, err = r.calls.Models(ctx); return err })
 	switch {
 	case IsDown(err):
-		return &FailedError{&UnreachableError{t.Target, err}}
+		return &FailedError{&UnreachableError{r.plan.Target, err}}
 	case err != nil:
 		return &FailedError{fmt.Errorf("no --model was given and the server does not say which it has: %w",
-			&UnreachableError{t.Target, err})}
+			&UnreachableError{r.plan.Target, err})}
 	case len(models) == 0:
-		return &FailedError{fmt.Errorf("no --model was given and %s/v1/models lists none", t.Server.BaseURL)}
+		return &FailedError{fmt.Errorf("no --model was given and %s/v1/models lists none", s.BaseURL)}
 	}
 	first := models[0]
-	t.config.Model = cmp.Or(first.Root, first.ID)
-	t.served = cmp.Or(t.Server.ServedName, first.ID)
-	t.event(Event{Kind: FoundModel, Model: t.config.Model, ID: first.ID})
+	r.model = cmp.Or(first.Root, first.ID)
+	r.served = cmp.Or(s.ServedName, first.ID)
+	r.event(Event{Kind: FoundModel, Model: r.model, ID: first.ID})
 	return nil
 }
 
-// reach makes a call. With a ready check it repeats the call until the server is up.
-func (t *target) reach(ctx context.Context, call func() error) error {
+// until makes a call. With a ready check it repeats the call until the server is up.
+func (r *reach) until(ctx context.Context, call func() error) error {
 	err := call()
-	for until := time.Now().Add(t.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
+	for until := time.Now().Add(r.plan.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
 		if engine.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
@@ -92,13 +124,13 @@ func failed(err error, classes ...record.Class) bool {
 
 // unlisted says that the server does not list the model, if so: that may be why it refuses
 // requests. It asks only after a refusal, since some servers answer to names that they do not list.
-func (t *target) unlisted(ctx context.Context) string {
-	models, err := t.server.Models(ctx)
+func (c *contact) unlisted(ctx context.Context) string {
+	models, err := c.calls.Models(ctx)
 	if err != nil || len(models) == 0 || slices.ContainsFunc(models,
-		func(m openai.Model) bool { return m.ID == t.served }) {
+		func(m openai.Model) bool { return m.ID == c.served }) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s lists %s, not %s)", t.Server.BaseURL, someOf(models), t.served)
+	return fmt.Sprintf(" (%s lists %s, not %s)", c.calls.URL, someOf(models), c.served)
 }
 
 // someOf names models, but only the first few of many.

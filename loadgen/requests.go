@@ -12,24 +12,24 @@ import (
 // Dataset opens what the plan sends, in order: the requests of all shards, without end if only the
 // server's answers bound them. It talks to a server only if the plan takes the server's tokenizer.
 func (p *Plan) Dataset(ctx context.Context, o Observer) (dataset.Source, error) {
-	t, err := p.open(ctx, o)
+	w, err := p.open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return t.source, nil
+	return w.source, nil
 }
 
 // Requests opens what the plan sends here, each conversation with the time at which it is
 // due, in seconds from the start of the run. It asks as Dataset does.
 func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error) {
-	t, err := p.open(ctx, o)
+	w, err := p.open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	due := func() (float64, bool) { return 0, true }
 	stop := func() {}
-	if !t.config.SelfTimed {
-		offsets, err := t.arrivals().Offsets(t.n)
+	if !w.plan.Workload.SelfTimed {
+		offsets, err := w.arrivals().Offsets(w.n)
 		if err != nil {
 			return nil, err
 		}
@@ -38,20 +38,20 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 	return func(yield func(*dataset.Conversation, error) bool) {
 		defer stop()
 		number := -1
-		for c, err := range t.source {
+		for c, err := range w.source {
 			number++
 			if err != nil {
-				yield(nil, fmt.Errorf("dataset %s: %w", t.Workload.Dataset, err))
+				yield(nil, fmt.Errorf("dataset %s: %w", w.plan.Workload.Dataset, err))
 				return
 			}
 			at, ok := due()
 			if c.Due != nil {
 				at, ok = *c.Due, true
 			}
-			if !ok || t.Traffic.Duration > 0 && at >= t.Traffic.Duration.Seconds() {
+			if !ok || w.plan.Traffic.Duration > 0 && at >= w.plan.Traffic.Duration.Seconds() {
 				return
 			}
-			if !t.Shard.Has(number) {
+			if !w.plan.Shard.Has(number) {
 				continue
 			}
 			timed := *c
@@ -64,7 +64,7 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 }
 
 // open opens the workload of a plan without running the plan.
-func (p *Plan) open(ctx context.Context, o Observer) (*target, error) {
+func (p *Plan) open(ctx context.Context, o Observer) (*workload, error) {
 	if o == nil {
 		o = Quiet{}
 	}
@@ -72,28 +72,24 @@ func (p *Plan) open(ctx context.Context, o Observer) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{Plan: sized, observer: o, config: sized.Config()}
-	from := tokenizerSource{model: t.Server.Model, served: cmp.Or(t.Server.ServedName, t.Server.Model), say: t.say}
-	if t.Server.Tokenizer == serverTokenizer {
-		if err := t.connect(); err != nil {
+	s := &sized.Server
+	from := tokenizerSource{model: s.Model, served: cmp.Or(s.ServedName, s.Model), say: voice{o, sized}.say}
+	if s.Tokenizer == serverTokenizer {
+		c, err := connect(sized)
+		if err != nil {
 			return nil, err
 		}
-		from.server = t.server
+		from.server = c.calls
 	}
-	w, err := openWorkload(ctx, t.Plan, from)
-	if err == nil {
-		t.take(w)
-	}
-	return t, err
+	return openWorkload(ctx, sized, from)
 }
 
 // ResetPrefixCache makes the server forget the prompts of earlier runs.
 func (p *Plan) ResetPrefixCache(ctx context.Context) error {
-	t := &target{Plan: p.complete(), observer: Quiet{}}
-	t.config = t.Config()
-	if err := t.connect(); err != nil {
+	c, err := connect(p.complete())
+	if err != nil {
 		return err
 	}
-	defer t.connection.close()
-	return t.server.ResetPrefixCache(ctx)
+	defer c.close()
+	return c.calls.ResetPrefixCache(ctx)
 }

@@ -145,8 +145,9 @@ func TestEndlessPromptsAreNotAligned(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said remarks
-	b := &target{Plan: p, observer: &said, connection: &connection{server: &openai.Server{URL: server.URL}}, workload: w}
-	if err := b.align(t.Context()); err != nil || !strings.Contains(said.String(), "WARNING: the server has 7 tokens in a prompt of 5: ") {
+	b := &prepared{server: &contact{connection: &connection{calls: &openai.Server{URL: server.URL}}}, workload: w}
+	b.voice = voice{&said, p}
+	if err := b.align(t.Context(), b.voice); err != nil || !strings.Contains(said.String(), "WARNING: the server has 7 tokens in a prompt of 5: ") {
 		t.Errorf("%v, said %q", err, said.String())
 	}
 }

@@ -20,6 +20,8 @@ package loadgen
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,8 +29,6 @@ import (
 
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/failures"
-	"github.com/servebench/servebench/metrics/record"
 )
 
 // Run carries out the plan, with all its repeats. It returns a Summary for each load test of each
@@ -114,30 +114,21 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 // trial makes one load test of some targets, and reports the results. The error says what prevented
 // it.
 func (r *run) trial(ctx context.Context, group string, members []Member) error {
-	tr := &trial{group: group, series: r.series}
+	tr := &trial{occasion: occasion{group, r.series}, members: members, observer: r.observer, log: r.log}
 	for i, p := range r.targets {
 		if !slices.ContainsFunc(members, func(m Member) bool { return m.nth == i }) {
 			tr.idle = append(tr.idle, p)
 		}
 	}
 	for _, m := range members {
-		t := &target{Plan: m.Plan, observer: r.observer, solo: m.Solo, with: m.With}
-		r.lend(t.Plan)
-		t.recorder = newRecorder(&t.Keep, r.log)
-		tr.targets = append(tr.targets, t)
+		r.lend(m.Plan)
 	}
-	sums, err := tr.test(ctx)
+	defer tr.end(ctx)
+	sums, err := tr.run(ctx)
 	for i, s := range sums {
-		t := tr.targets[i]
-		t.recorder.end(s)
+		tr.targets[i].numbers.recorder.end(s)
 		r.done = append(r.done, s)
-		r.observer.Done(t.result(ctx, s))
-	}
-	for _, t := range tr.targets {
-		t.stopProfiler(ctx)
-		if t.connection != nil {
-			t.connection.close()
-		}
+		r.observer.Done(tr.result(ctx, i, s))
 	}
 	return err
 }
@@ -171,18 +162,6 @@ func (r *run) lend(p *Plan) {
 		p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
 	}
 	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail
-}
-
-// result is the target's result.
-func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
-	result := &Result{Summary: s, Plan: t.Plan, Requests: t.share(), TokenIDs: t.ids}
-	if t.Endless() {
-		result.Requests = -1
-	}
-	if s.Completed == 0 && failures.Of(s).Requests(record.Status) > 0 {
-		result.Unlisted = t.unlisted(ctx)
-	}
-	return result
 }
 
 // serve starts a server for each target's Handler, and makes the targets dial these servers until
@@ -221,8 +200,11 @@ func serveAt(listener net.Listener, handler http.Handler) (stop func()) {
 	}
 }
 
-// inMemory reports whether a target is a Handler. Then the server is a part of this process, so
-// measurements of the process say nothing about the load, and a test may control time.
-func (tr *trial) inMemory() bool {
-	return slices.ContainsFunc(tr.targets, func(t *target) bool { return t.Server.Handler != nil })
+func newRunID() string { return randomHex(8) }
+
+// randomHex returns n random bytes in hexadecimal.
+func randomHex(n int) string {
+	t := make([]byte, n)
+	rand.Read(t)
+	return hex.EncodeToString(t)
 }

@@ -101,12 +101,11 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		other.Server.BaseURL += "/other"
 		e := several(1, one, &other)
 		due := func(s subset) []float64 {
-			b := &target{Plan: member(e.Plan, 0, 0, s).Plan}
-			var err error
-			if b.workload, err = openWorkload(t.Context(), b.Plan, tokenizerSource{say: t.Logf}); err != nil {
+			w, err := openWorkload(t.Context(), member(e.Plan, 0, 0, s).Plan, tokenizerSource{say: t.Logf})
+			if err != nil {
 				t.Fatal(err)
 			}
-			offsets, err := b.arrivals().Offsets(50)
+			offsets, err := w.arrivals().Offsets(50)
 			if err != nil {
 				t.Fatal(err)
 			}

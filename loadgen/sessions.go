@@ -137,11 +137,11 @@ func (w *Workload) noun() string {
 
 // reuse returns what tells how many tokens of prompts a prefix cache would have; nil if sessions have
 // one turn and prompts of no blocks.
-func (t *target) reuse() func(*dataset.Conversation, int) int {
-	d := &t.Workload
+func (t *prepared) reuse() func(*dataset.Conversation, int) int {
+	d := &t.plan.Workload
 	several := d.noun() == "session"
 	if d.Has(kinds.Printed) {
-		for c := range t.source {
+		for c := range t.workload.source {
 			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)
 			break
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
 )
 
 // trace is a file of Mooncake's with sessions of one turn at those milliseconds.
@@ -62,12 +61,12 @@ func TestTimesOfATraceChangeInOrder(t *testing.T) {
 func TestDatasetWithoutItsTimesIsUntimed(t *testing.T) {
 	name := trace(t, `{"input_length": 8, "output_length": 1, "hash_ids": [1]}`, `{"input_length": 8, "output_length": 1, "hash_ids": [2]}`)
 	p := &Plan{Server: Server{SkipTokenizer: true}, Workload: Workload{Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true}}
-	target, err := p.open(t.Context(), nil)
+	w, err := p.open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if target.config.SelfTimed || !target.AtOnce() || target.Endless() || target.n != 2 {
-		t.Errorf("self-timed %v, at once %v, endless %v, %d sessions", target.config.SelfTimed, target.AtOnce(), target.Endless(), target.n)
+	if u := w.plan; u.Config().SelfTimed || !u.AtOnce() || u.Endless() || w.n != 2 {
+		t.Errorf("self-timed %v, at once %v, endless %v, %d sessions", u.Config().SelfTimed, u.AtOnce(), u.Endless(), w.n)
 	}
 	if !p.Workload.SelfTimed {
 		t.Error("the caller's plan has changed")
@@ -86,7 +85,7 @@ func TestSessionsThatAreKeptGoingHaveNoSchedule(t *testing.T) {
 		if row.rate > 0 {
 			p.Traffic.RequestRate = row.rate
 		}
-		b := &target{Plan: p, observer: Quiet{}, config: p.Config(), workload: &workload{n: 9}, header: new(metrics.Header)}
+		b := unreached(p, 9)
 		load, err := b.load()
 		if err != nil || (load.Schedule != nil) != row.schedule || load.Sessions != places || load.Reusable == nil {
 			t.Errorf("at %v a second: a schedule %v, %d places, %v", row.rate, load.Schedule != nil, load.Sessions, err)

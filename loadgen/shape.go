@@ -31,6 +31,12 @@ func (p *Plan) Timed() bool {
 // Endless reports whether the load takes as many prompts as the server can answer.
 func (p *Plan) Endless() bool { return p.Timed() && p.AtOnce() }
 
+// concurrency is how many requests this process may have in flight; 0 for no limit.
+func (p *Plan) concurrency() int { return p.Shard.shareOf(p.Traffic.MaxConcurrency) }
+
+// sessionSlots is how many sessions this process may have begun and not ended; 0 for no limit.
+func (p *Plan) sessionSlots() int { return p.Shard.shareOf(p.Traffic.MaxSessions) }
+
 // arrivals are the times at which requests are due.
 func (p *Plan) arrivals() arrivals.Process {
 	t := &p.Traffic
@@ -102,12 +108,12 @@ func (p *Plan) Size(ctx context.Context) (size Size, ok bool) {
 	}
 	alone := *p
 	alone.Server.Tokenizer = "stub-32000"
-	t, err := alone.open(ctx, nil)
+	w, err := alone.open(ctx, nil)
 	if err != nil {
 		return size, false
 	}
 	n := 0.0
-	for c, err := range dataset.First(t.source, sizedBy) {
+	for c, err := range dataset.First(w.source, sizedBy) {
 		if err != nil {
 			return size, false
 		}
@@ -117,8 +123,8 @@ func (p *Plan) Size(ctx context.Context) (size Size, ok bool) {
 	for _, mean := range []*float64{&size.Prompt, &size.Output, &size.Path, &size.Gaps} {
 		*mean /= max(n, 1)
 	}
-	if size.Sessions = t.n; n > 0 && size.Last > 0 {
-		size.Last *= max(1, float64(t.n)/n)
+	if size.Sessions = w.n; n > 0 && size.Last > 0 {
+		size.Last *= max(1, float64(w.n)/n)
 	}
 	return size, n > 0
 }

@@ -60,6 +60,14 @@ func (s *Shard) late(epoch time.Time) []string {
 	return []string{fmt.Sprintf("%s began %s after --start-at", who, by)}
 }
 
+// shareOf is the shard's share of a limit; 0 for nil, which is no limit.
+func (s *Shard) shareOf(limit *int) int {
+	if limit == nil {
+		return 0
+	}
+	return s.Share(*limit)
+}
+
 // Name is the shard's name in file names.
 func (s *Shard) Name() string { return fmt.Sprintf("shard%d", s.Index) }
 

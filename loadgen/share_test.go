@@ -26,7 +26,7 @@ func TestLoadIsTheShardsShare(t *testing.T) {
 		{nil, 0, 101, 0, 101},
 	} {
 		p := plan(t, append(row.changes, prompts(402), shard)...)
-		b := &target{Plan: p, observer: Quiet{}, config: p.Config(), workload: &workload{n: 402}, header: new(metrics.Header)}
+		b := unreached(p, 402)
 		load, err := b.load()
 		if err != nil || load.Concurrency != row.concurrency || load.Shard != p.Shard.Shard {
 			t.Errorf("%+v: %d at once of shard %v, %v", row, load.Concurrency, load.Shard, err)
@@ -42,11 +42,12 @@ func TestLoadIsTheShardsShare(t *testing.T) {
 			t.Errorf("%+v: the times are of %d requests, want those of all shards", row, last)
 		}
 	}
-	b := &target{Plan: plan(t, prompts(9), along(t, "steps:0=1,9=0"), shard), workload: &workload{n: 9}, begun: 2}
+	b := unreached(plan(t, prompts(9), along(t, "steps:0=1,9=0"), shard), 9)
+	b.numbers.begun = 2
 	if said := b.unsent(new(metrics.Summary)); said != nil {
 		t.Errorf("a shard that sent all was said to lack some: %q", said)
 	}
-	b.begun = 1
+	b.numbers.begun = 1
 	if said := b.unsent(new(metrics.Summary)); len(said) != 1 || !strings.HasSuffix(said[0], "1 of --num-prompts 2 were sent") {
 		t.Errorf("a shard that sent one of two: %q", said)
 	}
@@ -58,8 +59,7 @@ func TestStreamIsOfTheWholeRunAndTheBlockOfThePart(t *testing.T) {
 		p.Report.Label, p.Report.Metadata = "night", []metrics.KV{{Key: "a", Value: "b"}}
 		p.Shard = Shard{Shard: dataset.Shard{Index: 5, Of: 8}, RunID: "slurm-12-3", StartAt: time.Unix(1763777700, 500_000_000), ClockOffset: &behind}
 	})
-	b := &target{Plan: p, config: p.Config()}
-	b.header = &metrics.Header{Run: p.RunID(), Config: p.Shard.part(b.config)}
+	b := unreached(p, 50)
 	whole, part := b.streamed(), b.header
 	if c := whole.Config; c.NumPrompts != 50 || c.MaxConcurrency != 20 || c.RequestRate != 40 || c.Label != "night" || len(c.Metadata) != 1 {
 		t.Errorf("the run line has %+v", c)
@@ -90,8 +90,10 @@ func TestConnectionsAreOpenedShortlyBeforeTheStart(t *testing.T) {
 		begin := time.Now()
 		ahead, said := 10*time.Second, new(remarks)
 		p := &Plan{Shard: Shard{StartAt: begin.Add(time.Hour).UTC(), ClockOffset: &ahead}}
-		tr := &trial{targets: []*target{{Plan: p, observer: said}}}
-		if err := tr.ready(t.Context(), []int{4000}); err != nil {
+		b := unreached(p, 0)
+		b.observer = said
+		s := &measure{targets: []*measurement{b}}
+		if err := s.ready(t.Context(), []int{4000}); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begin); waited != time.Hour+10*time.Second-warmLead {
@@ -102,7 +104,7 @@ func TestConnectionsAreOpenedShortlyBeforeTheStart(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		said.Reset()
-		if err := tr.ready(t.Context(), []int{4000}); err != nil {
+		if err := s.ready(t.Context(), []int{4000}); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begin); waited != 2*time.Hour+8*time.Second || said.Len() > 0 {

@@ -19,7 +19,7 @@ const (
 
 // watchSilence remarks once that requests have been sent for long, and that none of them has got any
 // output. mute is how many were sent, and over that there is nothing to say any more. stop ends it.
-func (t *target) watchSilence(mute func() (sent int64, over bool)) (stop func()) {
+func (v voice) watchSilence(mute func() (sent int64, over bool)) (stop func()) {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
@@ -33,7 +33,7 @@ func (t *target) watchSilence(mute func() (sent int64, over bool)) (stop func())
 			case sent > 0 && since.IsZero():
 				since = time.Now()
 			case sent > 0 && time.Since(since) >= silence:
-				t.saySilent(sent)
+				v.saySilent(sent)
 				return
 			}
 			select {
@@ -50,12 +50,12 @@ func (t *target) watchSilence(mute func() (sent int64, over bool)) (stop func())
 }
 
 // saySilent says that nothing has come, and which flag ends such requests.
-func (t *target) saySilent(sent int64) {
+func (v voice) saySilent(sent int64) {
 	ends := "--first-byte-timeout 60 ends requests that get none; without it they wait for long"
-	if limit := t.Limits.FirstByte; limit > 0 {
+	if limit := v.plan.Limits.FirstByte; limit > 0 {
 		ends = "--first-byte-timeout ends requests that get none after " + limit.String()
 	}
-	t.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(),
+	v.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(),
 		metrics.Counted(int(sent), "request"), ends)
 }
 
@@ -68,7 +68,7 @@ func muteLoad(live *engine.Live) func() (sent int64, over bool) {
 }
 
 // once sends a request alone.
-func (t *target) once(ctx context.Context, req *engine.Request) *record.Record {
-	defer t.watchSilence(func() (int64, bool) { return 1, false })()
-	return t.to.Once(ctx, req)
+func (r rehearse) once(ctx context.Context, req *engine.Request) *record.Record {
+	defer r.watchSilence(func() (int64, bool) { return 1, false })()
+	return r.to.Once(ctx, req)
 }

@@ -16,17 +16,15 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/metrics"
 )
 
 func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
-	ctx := t.Context()
-	b := &target{Plan: plan(t), observer: Quiet{}}
-	if err := b.prepare(ctx); err != nil {
-		t.Fatal(err)
-	}
+	b := ready(t, plan(t))
 	// Five long prompts fill the queue, so that the run has begun when the sixth fails.
 	bad := errors.New("line 6 is bad")
-	b.source = func(yield func(*dataset.Conversation, error) bool) {
+	b.workload.source = func(yield func(*dataset.Conversation, error) bool) {
 		for range 5 {
 			if !yield(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: strings.Repeat("x", 8<<20), OutputLen: 1}}}, nil) {
 				return
@@ -34,10 +32,49 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 		}
 		yield(nil, bad)
 	}
-	sums, err := (&trial{targets: []*target{b}}).measure(ctx)
+	_, sums, err := measuredAlone(t, b)
 	if !errors.Is(err, bad) || len(sums) != 1 || !sums[0].Ending.Interrupted || sums[0].Completed+sums[0].Failed == 0 {
 		t.Fatalf("%v, %+v", err, sums)
 	}
+}
+
+// ready is the target of a plan, reached and prepared.
+func ready(t *testing.T, p *Plan) *prepared {
+	t.Helper()
+	v := voice{Quiet{}, p}
+	server, err := (&reach{voice: v}).run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.close)
+	b, err := (&prepare{v, server}).run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// measuring is the measurement of a target that is prepared.
+func measuring(b *prepared) *measurement {
+	return newMeasurement(b, Member{Plan: b.plan}, nil, occasion{}, nil, new(watch.Set))
+}
+
+// unreached is the measurement of a plan with n conversations, of a server that nobody asks.
+func unreached(p *Plan, n int) *measurement {
+	return measuring(&prepared{voice: voice{Quiet{}, p}, server: &contact{connection: new(connection)},
+		workload: &workload{plan: p, n: n}, config: p.Config()})
+}
+
+// measuredAlone measures and judges a target.
+func measuredAlone(t *testing.T, b *prepared) (*measurement, []*metrics.Summary, error) {
+	t.Helper()
+	m := measuring(b)
+	done, err := (&measure{targets: []*measurement{m}, gpus: new(gpuWatch)}).run(t.Context())
+	if err != nil {
+		return m, nil, err
+	}
+	sums, err := judge{done}.run(t.Context())
+	return m, sums, err
 }
 
 func TestFewModelsAreNamed(t *testing.T) {

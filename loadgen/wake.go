@@ -18,61 +18,61 @@ const wakeInterval = 10 * time.Millisecond
 // wakeLimit bounds the call that wakes up a server after a nap that failed.
 const wakeLimit = time.Minute
 
-// measureWake puts the server to sleep, wakes it up and sends the first request, and notes how long that took.
+// measureWake puts the server to sleep, wakes it up and sends the first request, and returns how long that took.
 // It leaves no server asleep.
-func (t *target) measureWake(ctx context.Context, first *engine.Request) (failed error) {
-	server := t.server.With(t.server.Transport, t.Limits.Total) // weights take long
-	woke := &metrics.Wake{Level: t.Traffic.SleepFirst}
+func (r rehearse) measureWake(ctx context.Context, first *engine.Request) (woke *metrics.Wake, failed error) {
+	server := r.server.calls.With(r.server.transport, r.plan.Limits.Total) // weights take long
+	level := r.plan.Traffic.SleepFirst
+	woke = &metrics.Wake{Level: level}
 	known, err := server.CanSleep(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	woke.Unproven = !known
 	began := time.Now()
-	if err := server.Sleep(ctx, woke.Level); err != nil && ctx.Err() == nil {
-		return err
+	if err := server.Sleep(ctx, level); err != nil && ctx.Err() == nil {
+		return nil, err
 	}
 	defer func() {
 		if failed != nil {
 			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeLimit)
 			defer cancel()
-			server.WakeUp(limited, woke.Level) // the first error counts
+			server.WakeUp(limited, level) // the first error counts
 		}
 	}()
 	woke.Sleep = time.Since(began)
 	if asleep, err := server.IsSleeping(ctx); err != nil || !asleep {
-		return cmp.Or(err, errors.New("the server says that it does not sleep: start it with --enable-sleep-mode"))
+		return nil, cmp.Or(err, errors.New("the server says that it does not sleep: start it with --enable-sleep-mode"))
 	}
 	began = time.Now()
-	if err := server.WakeUp(ctx, woke.Level); err != nil {
-		return err
+	if err := server.WakeUp(ctx, level); err != nil {
+		return nil, err
 	}
 	for {
 		asleep, err := server.IsSleeping(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !asleep {
 			break
 		}
 		if err := engine.Sleep(ctx, time.Now().Add(wakeInterval)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	woke.Ready = time.Since(began)
 	sent := time.Since(began)
-	rec := t.once(ctx, first)
+	rec := r.once(ctx, first)
 	if rec.Result.Class != record.OK {
-		return fmt.Errorf("the first request after the wake failed: %s", t.Server.Secrets.Mask(rec.Result.Error))
+		return nil, fmt.Errorf("the first request after the wake failed: %s", r.plan.Server.Secrets.Mask(rec.Result.Error))
 	}
 	woke.FirstToken = sent + rec.TTFT()
 	if rec.Answer.Unstreamed {
 		woke.FirstToken = sent + rec.E2EL()
 	}
-	t.woke = woke
-	t.say("slept at level %d; awake %.3f s after the call, first token after %.3f s", woke.Level, woke.Ready.Seconds(),
+	r.say("slept at level %d; awake %.3f s after the call, first token after %.3f s", level, woke.Ready.Seconds(),
 		woke.FirstToken.Seconds())
-	return nil
+	return woke, nil
 }
 
 // sleepAdvice says what to do if a server has no sleep mode.

@@ -70,14 +70,11 @@ func evenly(rule arrivals.Rule) with {
 	return func(p *Plan) { p.Traffic.Rule, p.Traffic.Burstiness = rule, math.Inf(1) }
 }
 
-// prepared is a target that is ready to be loaded, and its load.
-func prepared(t *testing.T, changes ...with) (*target, engine.Load) {
+// primed is a target that is ready to be loaded, and its load.
+func primed(t *testing.T, changes ...with) (*measurement, engine.Load) {
 	t.Helper()
-	b := &target{Plan: plan(t, changes...), observer: Quiet{}}
-	if err := b.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.begin(t.Context(), &trial{}); err != nil {
+	b := measuring(ready(t, plan(t, changes...)))
+	if err := b.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	load, err := b.load()
@@ -98,7 +95,7 @@ func due(s engine.Schedule, n int) (times []time.Duration) {
 }
 
 func TestWarmUpIsOfTheLoadsKindAndNotItsRequests(t *testing.T) {
-	b, load := prepared(t, rate(5), prompts(10), warmedUp(2*time.Second), slots(2), func(p *Plan) { p.Traffic.Delay = time.Second })
+	b, load := primed(t, rate(5), prompts(10), warmedUp(2*time.Second), slots(2), func(p *Plan) { p.Traffic.Delay = time.Second })
 	w := load.WarmUp
 	if w.Lasts != 2*time.Second || b.header.Began() != 3*time.Second || load.Delay != time.Second || load.Concurrency != 2 {
 		t.Errorf("%v of warm-up, measured from %v", w.Lasts, b.header.Began())
@@ -140,7 +137,7 @@ func TestWarmUpGoesAtTheRateAtWhichTheLoadBegins(t *testing.T) {
 		warmUp time.Duration
 		want   int
 	}{{along(t, "up-down:4,9"), 5 * time.Second, 20}, {rising(3, 9), 2 * time.Second, 6}} {
-		_, load := prepared(t, row.shape, warmedUp(row.warmUp))
+		_, load := primed(t, row.shape, warmedUp(row.warmUp))
 		if got := len(due(load.WarmUp.Schedule, 1000)); got != row.want {
 			t.Errorf("%d requests before, want %d", got, row.want)
 		}
@@ -148,19 +145,19 @@ func TestWarmUpGoesAtTheRateAtWhichTheLoadBegins(t *testing.T) {
 }
 
 func TestClosedLoopOfADurationHasNoSchedule(t *testing.T) {
-	b, load := prepared(t, slots(3), lasting(9*time.Second), warmedUp(time.Second), func(p *Plan) { p.Traffic.ProbeRate = 2 })
-	if load.Schedule != nil || load.WarmUp.Schedule != nil || load.Stop != 9*time.Second || b.n != math.MaxInt {
-		t.Errorf("%+v, %d prompts", load, b.n)
+	b, load := primed(t, slots(3), lasting(9*time.Second), warmedUp(time.Second), func(p *Plan) { p.Traffic.ProbeRate = 2 })
+	if load.Schedule != nil || load.WarmUp.Schedule != nil || load.Stop != 9*time.Second || b.workload.n != math.MaxInt {
+		t.Errorf("%+v, %d prompts", load, b.workload.n)
 	}
-	if b.prober.Pause != 500*time.Millisecond {
-		t.Errorf("a pause of %v", b.prober.Pause)
+	if b.probes.prober.Pause != 500*time.Millisecond {
+		t.Errorf("a pause of %v", b.probes.prober.Pause)
 	}
 }
 
 // A prompt that the warm-up has sent is in the server's prefix cache. One that
 // waited in vain to be sent is not.
 func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
-	b, load := prepared(t, custom(t, 3), prompts(3), slots(2), warmedUp(time.Second))
+	b, load := primed(t, custom(t, 3), prompts(3), slots(2), warmedUp(time.Second))
 	for range firstPrompts(t, load, 3) {
 	}
 	for range firstPrompts(t, engine.Load{Source: load.WarmUp.Source}, 50) {
@@ -182,21 +179,22 @@ func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 
 func TestLastRequestsOfTheWarmUpAreNoPartOfTheDuration(t *testing.T) {
 	for _, row := range []struct {
-		*target
-		name   string
-		warmUp time.Duration
-		want   time.Duration // of a trial of 20 s that began after one
+		last, lasts time.Duration
+		name        string
+		warmUp      time.Duration
+		want        time.Duration // of a trial of 20 s that began after one
 	}{
-		{&target{last: 9 * time.Second}, "", 2 * time.Second, 6 * time.Second},
-		{&target{last: 9 * time.Second, lasts: 12 * time.Second}, "", 2 * time.Second, 9 * time.Second},
-		{&target{last: 9 * time.Second}, "", 0, 19 * time.Second},
-		{&target{last: 9 * time.Second}, "a", 0, 8 * time.Second},
-		{&target{last: 9 * time.Second, lasts: time.Hour}, "a", 0, 19 * time.Second}, // interrupted
-		{&target{}, "", 30 * time.Second, 0},
+		{9 * time.Second, 0, "", 2 * time.Second, 6 * time.Second},
+		{9 * time.Second, 12 * time.Second, "", 2 * time.Second, 9 * time.Second},
+		{9 * time.Second, 0, "", 0, 19 * time.Second},
+		{9 * time.Second, 0, "a", 0, 8 * time.Second},
+		{9 * time.Second, time.Hour, "a", 0, 19 * time.Second}, // interrupted
+		{0, 0, "", 30 * time.Second, 0},
 	} {
-		row.Plan = &Plan{Traffic: Traffic{WarmUp: row.warmUp}, Target: row.name}
-		row.header = &metrics.Header{Delay: time.Second, WarmUp: row.warmUp}
-		if got := row.took(20 * time.Second); got != row.want {
+		p := &Plan{Traffic: Traffic{WarmUp: row.warmUp}, Target: row.name}
+		m := &measurement{prepared: &prepared{voice: voice{plan: p}}, lasts: row.lasts, numbers: numbers{last: row.last}}
+		m.header = &metrics.Header{Delay: time.Second, WarmUp: row.warmUp}
+		if got := m.took(20 * time.Second); got != row.want {
 			t.Errorf("last %v, lasts %v, warm-up %v: took %v, want %v", row.last, row.lasts, row.warmUp, got, row.want)
 		}
 	}
@@ -206,7 +204,7 @@ func TestLastRequestsOfTheWarmUpAreNoPartOfTheDuration(t *testing.T) {
 // for once the run's time is over.
 func TestLoadLastsNoLongerThanItsDuration(t *testing.T) {
 	for until, want := range map[time.Duration]time.Duration{0: 50 * time.Second, 5 * time.Second: 5 * time.Second} {
-		_, load := prepared(t, lasting(until), evenly(arrivals.UpToV092), rate(1), prompts(50))
+		_, load := primed(t, lasting(until), evenly(arrivals.UpToV092), rate(1), prompts(50))
 		if load.Lasts != want {
 			t.Errorf("until %s: lasts %v, want %v", until, load.Lasts, want)
 		}
@@ -217,7 +215,7 @@ func TestLoadLastsNoLongerThanItsDuration(t *testing.T) {
 // would be idle when the measured part begins.
 func TestWarmUpGoesOnUntilTheHandover(t *testing.T) {
 	for seed := range 5 {
-		_, load := prepared(t, rate(2), prompts(5), warmedUp(4*time.Second), func(p *Plan) { p.Traffic.Rule, p.Workload.Seed = arrivals.UpToV092, int64(seed) })
+		_, load := primed(t, rate(2), prompts(5), warmedUp(4*time.Second), func(p *Plan) { p.Traffic.Rule, p.Workload.Seed = arrivals.UpToV092, int64(seed) })
 		times := due(load.WarmUp.Schedule, 1000)
 		if last := times[len(times)-1]; len(times) != 8 || last != 4*time.Second {
 			t.Errorf("%d requests before, the last due after %v of 4 s", len(times), last)
@@ -227,7 +225,7 @@ func TestWarmUpGoesOnUntilTheHandover(t *testing.T) {
 
 // What the warm-up has in flight at the handover may end behind all that is measured.
 func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
-	b, _ := prepared(t, prompts(3), warmedUp(time.Second), slots(2))
+	b, _ := primed(t, prompts(3), warmedUp(time.Second), slots(2))
 	run := b.header.Run
 	records := func(yield func(*record.Record, error) bool) {
 		for _, rec := range []*record.Record{
@@ -238,15 +236,15 @@ func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
 			}
 		}
 	}
-	tr := &trial{targets: []*target{b}}
-	if err := tr.take(records); err != nil || b.last != 5*time.Second || b.warmUp.failed != 1 {
-		t.Errorf("%v, the last ended at %v, %d of the warm-up failed", err, b.last, b.warmUp.failed)
+	s, n := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}, &b.numbers
+	if err := s.take(records); err != nil || n.last != 5*time.Second || n.warmUp.failed != 1 {
+		t.Errorf("%v, the last ended at %v, %d of the warm-up failed", err, n.last, n.warmUp.failed)
 	}
 }
 
 func TestRateChangesCountFromTheHandoverAndEndWithTheDuration(t *testing.T) {
 	for until, want := range map[time.Duration][]int{0: {1, 2, 3}, 1600 * time.Millisecond: {1, 2}} {
-		b, load := prepared(t, lasting(until), rising(1, 3), prompts(3), evenly(arrivals.SinceV010), warmedUp(time.Second), func(p *Plan) { p.Traffic.Delay = time.Second })
+		b, load := primed(t, lasting(until), rising(1, 3), prompts(3), evenly(arrivals.SinceV010), warmedUp(time.Second), func(p *Plan) { p.Traffic.Delay = time.Second })
 		changes, err := b.rateChanges()
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +265,7 @@ func TestRateChangesCountFromTheHandoverAndEndWithTheDuration(t *testing.T) {
 
 func TestFewPromptsBehindAWarmUpTakeAllSlots(t *testing.T) {
 	for warmUp, want := range map[time.Duration]int{0: 3, time.Second: 8} {
-		if b, _ := prepared(t, warmedUp(warmUp), prompts(3), slots(8)); b.atOnce() != want {
+		if b, _ := primed(t, warmedUp(warmUp), prompts(3), slots(8)); b.atOnce() != want {
 			t.Errorf("warmed up for %s: %d at once, want %d", warmUp, b.atOnce(), want)
 		}
 	}

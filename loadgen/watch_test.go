@@ -11,13 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
-	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/samples"
 )
 
@@ -32,14 +29,14 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		defer web.Close()
 		talk := new(remarks)
 		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: keys("key!")}}
-		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
-		err := b.openSamplers(t.Context())
+		var watches watch.Set
+		err := voice{talk, p}.openSamplers(t.Context(), reached(web.URL), &watches)
 		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
 		if asks {
 			want = "WARNING: --server-metrics: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
 		}
-		if said := strings.Contains(talk.String(), want); n != 1 || b.watches.Has(serverSetting) != asks || !said || err != nil {
-			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.watches.Has(serverSetting), talk.String(), err)
+		if said := strings.Contains(talk.String(), want); n != 1 || watches.Has(serverSetting) != asks || !said || err != nil {
+			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, watches.Has(serverSetting), talk.String(), err)
 		}
 	}
 }
@@ -54,9 +51,9 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 	defer web.Close()
 	talk := new(remarks)
 	p := &Plan{Watch: Watch{Server: true, URLs: []string{web.URL, web.URL + "/engine_metrics"}, Every: time.Second}}
-	b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
-	err := b.openSamplers(t.Context())
-	if err != nil || !b.watches.Has(serverSetting) || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
+	var watches watch.Set
+	err := voice{talk, p}.openSamplers(t.Context(), reached(web.URL), &watches)
+	if err != nil || !watches.Has(serverSetting) || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
 		strings.Count(talk.String(), "nothing in it is known") != 2 {
 		t.Errorf("asked %q, said %q, %v", asked, talk.String(), err)
 	}
@@ -64,8 +61,8 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 
 func TestMissingNvidiaSMIIsAFlagError(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	tr := &trial{targets: []*target{{Plan: &Plan{Watch: Watch{GPU: NvidiaSMI}, Limits: Limits{Call: time.Second}}}}}
-	err := tr.openGPUs(t.Context())
+	p := &Plan{Watch: Watch{GPU: NvidiaSMI}, Limits: Limits{Call: time.Second}}
+	err := new(gpuWatch).open(t.Context(), p, new(watch.Set))
 	if _, failed := errors.AsType[*FailedError](err); failed || err == nil || !strings.HasPrefix(err.Error(), "argument --gpu-metrics: ") {
 		t.Errorf("error %v", err)
 	}
@@ -77,35 +74,34 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	}))
 	defer web.Close()
 	p := &Plan{Watch: Watch{GPU: web.URL}, Limits: Limits{Call: time.Minute}}
-	tr := &trial{}
+	s := &measure{gpus: new(gpuWatch)}
 	for range 2 {
-		b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
-		b.collector.KeepTrace = true
-		tr.targets = append(tr.targets, b)
+		b := unreached(p, 0)
+		s.targets = append(s.targets, b)
+		if err := s.gpus.open(t.Context(), p, b.watches); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := tr.openGPUs(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !tr.watches.Has(gpuSetting) {
+	if !s.gpus.shared.Has(gpuSetting) {
 		t.Fatal("the GPUs are not sampled")
 	}
 	taken := make(chan bool, 1)
-	sample, err := tr.openGPUsOf(t.Context(), tr.targets[0])
+	sample, err := s.gpus.sampler(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.watches = watch.Set{}
-	tr.watches.Add(gpuSetting, func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
+	s.gpus.shared = watch.Set{}
+	s.gpus.shared.Add(gpuSetting, func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		sample(ctx, epoch, func(s *samples.Sample) {
 			take(s)
 			taken <- true
 		})
 	})
-	tr.watch(time.Now())
+	s.watch(time.Now())
 	<-taken
-	tr.unwatch()
-	for i, b := range tr.targets {
-		samples := b.collector.Summary(1).Kept.Trace.Samples
+	s.unwatch()
+	for i, b := range s.targets {
+		samples := b.numbers.collector.Summary(1).Kept.Trace.Samples
 		if len(samples) == 0 || *samples[0].GPUs[0].Power != 125.5 {
 			t.Errorf("target %d has %d samples", i, len(samples))
 		}
@@ -115,22 +111,27 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 // What a server says may hold what it was sent.
 func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: keys("token-1")}}
-	b := &target{Plan: p, live: new(engine.Live), collector: aspect.Collector(&metrics.Header{})}
-	b.collector.KeepTrace = true
+	b := unreached(p, 0)
+	b.numbers.collector.KeepTrace = true
 	b.watches.Add(serverSetting, func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
 		take(&samples.Sample{Server: &samples.Server{}})
 		take(&samples.Sample{Error: "no access for token-1"})
 	})
-	tr := &trial{targets: []*target{b}}
-	tr.watch(time.Now())
-	tr.unwatch()
-	samples, said := b.collector.Summary(1).Kept.Trace.Samples, tr.troubles(b)
+	s := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}
+	s.watch(time.Now())
+	s.unwatch()
+	samples, said := b.numbers.collector.Summary(1).Kept.Trace.Samples, b.watches.Troubles()
 	if len(samples) != 2 || samples[1].Error != "no access for <redacted>" {
 		t.Errorf("samples %v", samples)
 	}
 	if len(said) != 1 || said[0] != "--server-metrics: 1 of 2 samples failed: no access for <redacted>" {
 		t.Errorf("said %q", said)
 	}
+}
+
+// reached is a server at a URL.
+func reached(url string) *contact {
+	return &contact{connection: &connection{calls: &openai.Server{URL: url}, transport: wire.Connections{}.Transport()}}
 }
 
 // keys are secrets.

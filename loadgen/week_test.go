@@ -74,22 +74,22 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		go web.Serve(line)
 		defer close(line.conns)
 		b := weekTarget(t, line, sent)
-		defer b.transport.CloseIdleConnections()
-		tr := &trial{targets: []*target{b}}
-		if err := b.begin(t.Context(), tr); err != nil {
+		defer b.server.transport.CloseIdleConnections()
+		s := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}
+		if err := b.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		b.collector.Cap = weekCap
+		b.numbers.collector.Cap = weekCap
 		load := b.weekLoad(every)
 		run := engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep, Started: func(epoch time.Time) {
 			b.header.Epoch = epoch
-			b.recorder.begin(b.header)
-			b.observer.Loading(tr.loading())
+			b.numbers.recorder.begin(b.header)
+			b.observer.Loading(s.loading())
 		}}
-		if err := tr.take(daily(run.Records(t.Context()), &inUse)); err != nil {
+		if err := s.take(daily(run.Records(t.Context()), &inUse)); err != nil {
 			t.Fatal(err)
 		}
-		sums, err := tr.summaries(t.Context(), nil, week, new(evidence.Evidence))
+		sums, err := judge{&measured{measure: s, took: week, seen: new(evidence.Evidence)}}.run(t.Context())
 		if err != nil || sums[0].Completed+sums[0].Failed != sent || sums[0].Failed != sent/50 || len(inUse) != 7 {
 			t.Fatalf("%v: %d of %d failed, of %d; %d days", err, sums[0].Failed, sums[0].Completed, sent, len(inUse))
 		}
@@ -116,7 +116,7 @@ func (e exported) Record(rec *record.Record) { e.Take(rec) }
 
 // weekTarget is a target whose connections are in memory and whose files take
 // everything.
-func weekTarget(t *testing.T, line lines, n int) *target {
+func weekTarget(t *testing.T, line lines, n int) *measurement {
 	t.Helper()
 	records, err := spool.Open(os.DevNull, 0o666)
 	if err != nil {
@@ -128,20 +128,20 @@ func weekTarget(t *testing.T, line lines, n int) *target {
 		}
 	})
 	p := &Plan{Server: Server{BaseURL: "http://memory", Model: "m", Dial: line.dial}, Keep: Keep{Records: records}}
-	b := &target{Plan: p.complete(), observer: exported{Series: exporter.New("").Series("", "")}, workload: &workload{n: n}}
-	if err := b.connect(); err != nil {
+	p = p.complete()
+	c, err := connect(p)
+	if err != nil {
 		t.Fatal(err)
 	}
-	b.config = b.Config()
-	b.setEncoder()
-	b.recorder = newRecorder(&b.Keep, nil)
-	return b
+	server, w := &contact{c, "m", "m"}, &workload{plan: p, n: n}
+	v := voice{exported{Series: exporter.New("").Series("", "")}, p}
+	return measuring(&prepared{voice: v, server: server, workload: w, config: p.Config(), to: p.engineTarget(server, w)})
 }
 
 // weekLoad sends as many prompts as b has, all different, at equal distances.
-func (b *target) weekLoad(every time.Duration) engine.Load {
+func (b *measurement) weekLoad(every time.Duration) engine.Load {
 	source := func(yield func(*dataset.Conversation, error) bool) {
-		for i := range b.n {
+		for i := range b.workload.n {
 			c := &dataset.Conversation{ID: fmt.Sprint("week-", i), Turns: []dataset.Turn{{Prompt: fmt.Sprint(i % weekCap), PromptLen: 1, OutputLen: 3}}}
 			if !yield(c, nil) {
 				return

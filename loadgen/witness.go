@@ -10,7 +10,6 @@ import (
 	"github.com/servebench/servebench/loadgen/repeats"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/processes"
-	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
@@ -142,8 +141,8 @@ func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
 
 // counters are the totals of speculative and diffusion decoding and of the prefix cache of each
 // replica, each asked over a separate connection; nil unless all report them.
-func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
-	for _, r := range t.replicas() {
+func (c *contact) counters(ctx context.Context, urls []string) (all []scrape.Counters) {
+	for _, r := range c.replicas(urls) {
 		text, err := r.Metrics(ctx)
 		r.transport.CloseIdleConnections()
 		if err != nil {
@@ -156,16 +155,4 @@ func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
 		all = append(all, c)
 	}
 	return all
-}
-
-// selftest is the result of the last selftest of this machine.
-func (t *target) selftest() *evidence.Selftest {
-	if t.Selftest == nil {
-		return nil
-	}
-	v, err := t.Selftest()
-	if err != nil {
-		t.say("WARNING: %v", err)
-	}
-	return v
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/api/request"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 )
@@ -51,6 +52,13 @@ func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload
 	w.extend(w.plan, from)
 	w.source = w.plan.Workload.Adapters.Assign(w.source, w.python)
 	return w, nil
+}
+
+// arrivals are the times at which requests are due. They continue with numpy's generator where the dataset left it.
+func (w *workload) arrivals() arrivals.Process {
+	a := w.plan.arrivals()
+	a.Start = w.numpy
+	return a
 }
 
 // open opens the dataset. The tokenizer must be open.

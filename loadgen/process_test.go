@@ -178,8 +178,8 @@ func TestAnotherListenerAfterTheLoadIsARestart(t *testing.T) {
 		{here, nil, ""}, {here, &metrics.ServerStart{ID: "1"}, ""}, {here, &metrics.ServerStart{PID: os.Getpid()}, ""}, {gone, &metrics.ServerStart{PID: 1}, ""},
 		{here, &metrics.ServerStart{PID: 1}, fmt.Sprintf("process 1 listened at its address before the load, and process %d after it", os.Getpid())},
 	} {
-		b := &target{Plan: &Plan{Server: Server{BaseURL: c.url}}, header: &metrics.Header{Server: c.before}}
-		if got := b.restarted(); got != c.want {
+		p := process{plan: &Plan{Server: Server{BaseURL: c.url}}, start: c.before}
+		if got := p.restarted(); got != c.want {
 			t.Errorf("%s, before %+v: %q, want %q", c.url, c.before, got, c.want)
 		}
 	}

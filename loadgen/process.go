@@ -1,0 +1,146 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/scrape"
+)
+
+// A process is what is known of the server's process.
+type process struct {
+	plan *Plan
+
+	// start is the start of the server that the load measures; nil if unknown, and for several replicas.
+	start *metrics.ServerStart
+
+	// mps is what MPS said before the load; nil for a server without MPS.
+	mps []gpu.MPS
+}
+
+// introduction bounds the calls that ask a server for its version.
+const introduction = 2 * time.Second
+
+// find looks for the start of the server, by the caller and by what it counts; inMemory says that it is in this
+// process. What the caller knows has precedence over what the server says in /metrics, and that over the process
+// that listens at the address.
+func (p *process) find(ctx context.Context, server *contact, before []scrape.Counters, inMemory bool) {
+	var s metrics.ServerStart
+	if !inMemory {
+		s = p.found(before)
+	}
+	if known := p.plan.Server.Start; known != nil {
+		s.ID, s.By, s.Began = known.ID, known.By, known.Began
+	}
+	if s.ID == "" {
+		return
+	}
+	if !inMemory {
+		s.Version = p.plan.Server.Secrets.Mask(server.version(ctx))
+	}
+	p.start = &s
+	p.mps = p.underMPS(ctx, gpu.Before)
+}
+
+// found is the start by /metrics, or else by the listener. Its ID is empty if neither says it.
+func (p *process) found(before []scrape.Counters) (s metrics.ServerStart) {
+	if len(p.plan.Watch.URLs) > 1 {
+		return s
+	}
+	at, known := p.plan.listener()
+	if known {
+		s = metrics.ServerStart{ID: at.ID, By: "listener", Began: at.Began, PID: at.PID}
+	}
+	if len(before) == 1 && before[0].Sample.Start != nil {
+		said := *before[0].Sample.Start
+		s.ID, s.By = strconv.FormatFloat(said, 'f', -1, 64), before[0].StartedBy
+		whole, part := math.Modf(said)
+		s.Began = time.Unix(int64(whole), int64(part*1e9))
+		if known && !listensFor(at, &s) {
+			s.PID = 0
+		}
+	}
+	return s
+}
+
+// listensFor reports whether the process that listens may be the server's whose start /metrics tells. A
+// proxy listens for a server that began at another time. A server creates its counters after it began.
+func listensFor(p host.Process, s *metrics.ServerStart) bool {
+	if s.By == scrape.StartTime {
+		return host.FamilyOf(p.PID).Began(s.Began)
+	}
+	return !s.Began.Before(p.Began)
+}
+
+// listener is the process that listens at the plan's address on this machine.
+func (p *Plan) listener() (at host.Process, known bool) {
+	if p.Server.Dial != nil || len(p.Watch.URLs) > 0 {
+		return at, false
+	}
+	if p.Server.Socket != "" {
+		return host.Listener("unix", p.Server.Socket)
+	}
+	u, err := url.Parse(p.Server.BaseURL)
+	if err != nil {
+		return at, false
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return host.Listener("tcp", net.JoinHostPort(u.Hostname(), port))
+}
+
+// pid is the process that listened at the address before the load; 0 if that is unknown.
+func (p *process) pid() int {
+	if p.start == nil {
+		return 0
+	}
+	return p.start.PID
+}
+
+// underMPS is what MPS says about the server; nil if the server's process is unknown, or is not to run
+// under MPS.
+func (p *process) underMPS(ctx context.Context, when string) []gpu.MPS {
+	pid := p.pid()
+	if pid == 0 {
+		return nil
+	}
+	m := host.UnderMPS(ctx, slices.Concat(p.plan.Server.Environment, host.Environment(pid)), host.FamilyOf(pid))
+	if m == nil {
+		return nil
+	}
+	m.When = when
+	return []gpu.MPS{*m}
+}
+
+// restarted says that the process which listens now is another than before the load; empty if it may
+// be the same.
+func (p *process) restarted() string {
+	if p.pid() == 0 {
+		return ""
+	}
+	now, known := p.plan.listener()
+	if !known || now.PID == p.pid() {
+		return ""
+	}
+	return fmt.Sprintf("process %d listened at its address before the load, and process %d after it", p.pid(), now.PID)
+}
+
+// version is the version that the server says, over a connection that the load does not use.
+func (c *contact) version(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, introduction)
+	defer cancel()
+	transport := c.transport.Apart()
+	defer transport.CloseIdleConnections()
+	return c.calls.With(transport, introduction).Version(ctx)
+}
