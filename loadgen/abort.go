@@ -4,39 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
 )
-
-// abortFrom is the number of requests that must end before the rule looks at their share of
-// failures.
-const abortFrom = 20
-
-// An AbortRule says how many requests may fail before a run aborts. The zero value never aborts.
-type AbortRule struct {
-	// Text is the rule as the user wrote it, 10 or 5%; empty for no rule.
-	Text string
-
-	// Count is how many may fail.
-	Count int
-
-	// Share is the percentage of ended requests that may fail. It counts instead of Count if Text
-	// ends with %.
-	Share float64
-}
-
-// broken reports whether that many failures among the ended requests are too many.
-func (r AbortRule) broken(failed, ended int) bool {
-	switch {
-	case r.Text == "":
-		return false
-	case strings.HasSuffix(r.Text, "%"):
-		return ended >= abortFrom && float64(failed)*100 > r.Share*float64(ended)
-	}
-	return failed > r.Count
-}
 
 // An aborter stops a run that breaks its rule. It counts the requests of all targets.
 type aborter struct {
@@ -55,12 +27,12 @@ func (a *aborter) take(rec *record.Record) {
 	if rec.Result.Class != record.OK {
 		a.failed.Add(rec)
 	}
-	if a.stop == nil || !a.broken(a.failed.Requests, a.ended) {
+	if a.stop == nil || !a.Broken(a.failed.Requests, a.ended) {
 		return
 	}
 	message, n := a.failed.Messages.Commonest()
 	a.stop(AbortError(fmt.Sprintf("--abort-on-failures %s: %d of %s failed; %s: %s",
-		a.Text, a.failed.Requests, count(a.ended, "request"), count(n, "time"), message)))
+		a.Text, a.failed.Requests, metrics.Counted(a.ended, "request"), metrics.Counted(n, "time"), message)))
 	a.stop = nil
 }
 

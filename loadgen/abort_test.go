@@ -32,11 +32,11 @@ func TestARunIsStoppedByItsOwnRule(t *testing.T) {
 		{rule("5%"), 19, 19, false}, {rule("5%"), 1, 20, false}, {rule("5%"), 2, 20, true}, {rule("5%"), 5, 100, false}, {rule("5%"), 6, 100, true},
 		{rule("0%"), 1, 20, true}, {rule("0.5%"), 1, 200, false}, {rule("0.5%"), 1, 199, true}, {rule("99.9%"), 20, 20, true},
 	} {
-		if got := c.rule.broken(c.failed, c.ended); got != c.want {
+		if got := c.rule.Broken(c.failed, c.ended); got != c.want {
 			t.Errorf("%+v: %d of %d: %v", c.rule, c.failed, c.ended, got)
 		}
 	}
-	if new(AbortRule).broken(math.MaxInt, math.MaxInt) {
+	if new(AbortRule).Broken(math.MaxInt, math.MaxInt) {
 		t.Error("no rule is broken")
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (t *prepared) align(ctx context.Context, v voice) error {
 	w := t.workload
 	aligned := t.plan.Workload.Has(kinds.Fitted) && !t.plan.Workload.Settings.MultiTurn.On
-	if !aligned || w.ids || w.tokenizer == nil || w.remote != nil {
+	if !aligned || w.IDs || w.Tokenizer == nil || w.Remote != nil {
 		return nil
 	}
 	first, err := t.first()
@@ -45,7 +45,7 @@ func (t *prepared) align(ctx context.Context, v voice) error {
 	v.event(Event{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})
 	var all []*dataset.Conversation
 	var turns []*dataset.Turn
-	for c, err := range w.source {
+	for c, err := range w.Source {
 		if err != nil {
 			return fmt.Errorf("dataset: %w", err)
 		}
@@ -54,7 +54,7 @@ func (t *prepared) align(ctx context.Context, v voice) error {
 	if err := t.server.calls.Align(ctx, t.config.Model, turns); err != nil {
 		return fmt.Errorf("aligning prompts: %w", err)
 	}
-	w.source = func(yield func(*dataset.Conversation, error) bool) {
+	w.Source = func(yield func(*dataset.Conversation, error) bool) {
 		for _, c := range all {
 			if !yield(c, nil) {
 				return

@@ -22,13 +22,13 @@ type connection struct {
 
 // connect prepares to send the plan's requests. It opens no connection.
 func connect(p *Plan) (*connection, error) {
-	credentials, err := p.Server.TLS.Load()
+	credentials, err := p.Server.Transport.TLS.Load()
 	if err != nil {
 		return nil, err
 	}
 	header := exchange.Headers(p.Server.APIKey, p.Server.Headers)
 	c := &connection{tally: new(wire.Tally), names: new(wire.Names)}
-	c.transport = p.newTransport(p.concurrency(), c.names, c.tally, credentials)
+	c.transport = p.newTransport(p.Shard.ShareOf(p.Traffic.MaxConcurrency), c.names, c.tally, credentials)
 	c.calls = &openai.Server{
 		URL: p.Server.BaseURL, Query: p.Server.Query, Header: header, Transport: c.transport, Limit: p.Limits.Call,
 	}
@@ -60,9 +60,10 @@ func (c *connection) apart() *wire.Transport {
 // newTransport returns a transport that opens up to limit connections; 0 is no limit.
 func (p *Plan) newTransport(limit int, names *wire.Names, tally *wire.Tally,
 	credentials wire.Credentials) *wire.Transport {
+	s, by := &p.Server, &p.Server.Transport
 	return wire.Connections{
-		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials, Names: names,
-		HTTP2: p.Server.HTTP2, NetHTTP: p.Server.NetHTTP, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
+		Limit: limit, Timeout: p.Limits.Connect, Insecure: by.Insecure, TLS: credentials, Names: names,
+		HTTP2: by.HTTP2, NetHTTP: by.NetHTTP, Socket: s.Socket, Dial: s.Dial, Tally: tally,
 	}.Transport()
 }
 

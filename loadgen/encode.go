@@ -11,17 +11,9 @@ import (
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics/record"
 )
-
-// body returns what makes the bodies of requests to a model.
-func (p *Plan) body(model string) request.Body {
-	return request.Body{
-		Model: model, Path: p.Server.Endpoint, Store: p.Workload.Sessions.Answers == Stored,
-		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
-		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
-	}
-}
 
 // A bodyEncoder makes the bodies of requests to a model or an adapter.
 type bodyEncoder struct {
@@ -31,7 +23,7 @@ type bodyEncoder struct {
 
 // bodyEncoder is the encoder for the model or the adapter of that name.
 func (p *Plan) bodyEncoder(name string) *bodyEncoder {
-	body := p.body(name)
+	body := p.Sampling.Body(&p.Server, &p.Workload, name)
 	return &bodyEncoder{body, p.Server.API().Encoder(body)}
 }
 
@@ -45,16 +37,16 @@ type encoder struct {
 }
 
 // engineTarget is the server as the engine sends to it. The workload may be nil.
-func (p *Plan) engineTarget(server *contact, w *workload) engine.Target {
+func (p *Plan) engineTarget(server *contact, w *workload.Opened) engine.Target {
 	e := &encoder{plan: p, api: p.Server.API(), model: p.bodyEncoder(server.served)}
-	e.counts = w != nil && w.tokenizer != nil && !e.api.Pooling
+	e.counts = w != nil && w.Tokenizer != nil && !e.api.Pooling
 	to := engine.Target{Name: p.Target, Pooling: e.api.Pooling, Send: server.send, Encode: e.encode}
 	if p.Workload.Live() {
 		to.Answer = e.answer
 	}
 	if e.counts {
-		to.Count = func(text string) int { return w.tokenizer.Count(text, false) }
-		to.CountAsks = w.remote != nil
+		to.Count = func(text string) int { return w.Tokenizer.Count(text, false) }
+		to.CountAsks = w.Remote != nil
 	}
 	return to
 }

@@ -44,14 +44,6 @@ func failedAs(what string, err error) error {
 	return &FailedError{fmt.Errorf("%s: %w", what, err)}
 }
 
-// count formats n with its noun.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // A maskedError is an error with all secrets masked in its text.
 type maskedError struct {
 	text string

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -23,24 +22,6 @@ const gpuSetting = "--gpu-metrics"
 
 // gpuEvery is the interval between samples of GPUs.
 const gpuEvery = time.Second
-
-// Check checks that this machine can report on GPUs, if the plan asks for it.
-func (w *Watch) Check() error {
-	_, err := w.nvidiaSMI()
-	return err
-}
-
-// nvidiaSMI is the path of nvidia-smi, empty if the plan does not ask for it.
-func (w *Watch) nvidiaSMI() (string, error) {
-	if w.GPU != NvidiaSMI {
-		return "", nil
-	}
-	path, err := exec.LookPath(NvidiaSMI)
-	if err != nil {
-		return "", fmt.Errorf("argument --gpu-metrics: %w: it may also be http://HOST:9400/metrics of a DCGM exporter", err)
-	}
-	return path, nil
-}
 
 // A gpuWatch samples the GPUs of a load test, and notes who computes on them.
 type gpuWatch struct {
@@ -75,7 +56,7 @@ func (g *gpuWatch) sampler(ctx context.Context, p *Plan) (sampler watch.Sampler,
 	if p.Watch.GPU != NvidiaSMI {
 		sampler, err = p.dcgm(limited)
 	} else {
-		path, unknown := p.Watch.nvidiaSMI()
+		path, unknown := p.Watch.NvidiaSMI()
 		if unknown != nil {
 			return nil, unknown
 		}

@@ -36,7 +36,7 @@ func (j judge) run(ctx context.Context) ([]*metrics.Summary, error) {
 		s.Printed.Probes, s.Ending.Incomplete = m.probes.results, append(s.Ending.Incomplete, m.short(s)...)
 		s.Ending.Warnings = append(append(append(s.Ending.Warnings, m.numbers.warmUp.warnings()...), m.unsent(s)...),
 			m.short(s)...)
-		m.witness.report(ctx, s, m.witness.most(m.probes.sent(), m.plan.Shard.Of))
+		m.witness.Report(ctx, s, m.witness.Most(m.probes.sent(), m.plan.Shard.Of))
 		changes, err := m.rateChanges()
 		if err != nil {
 			return nil, m.named(err)
@@ -50,7 +50,7 @@ func (j judge) run(ctx context.Context) ([]*metrics.Summary, error) {
 func (j judge) summary(m *measurement) *metrics.Summary {
 	s := m.numbers.collector.Summary(m.took(j.took).Seconds())
 	s.Ending.Interrupted, s.Ending.StoppedBy = j.interrupted, j.stoppedBy()
-	s.Ending.Warnings = append(s.Ending.Warnings, m.plan.Shard.late(m.header.Epoch)...)
+	s.Ending.Warnings = append(s.Ending.Warnings, m.plan.Shard.Late(m.header.Epoch)...)
 	s.Ending.Warnings = append(s.Ending.Warnings, m.watches.Troubles()...)
 	if !m.plan.Watch.OwnGPU {
 		s.Ending.Warnings = append(s.Ending.Warnings, j.gpus.shared.Troubles()...)
@@ -64,7 +64,7 @@ func (m *measurement) evidence(seen evidence.Evidence) *evidence.Evidence {
 	c.tally.Report(&seen)
 	seen.Connections.Proxy, seen.Selftest = c.transport.Proxy(server.BaseURL), m.selftest()
 	seen.Connections.Names = c.names.Report()
-	seen.Connections.Unverified = server.Insecure && strings.HasPrefix(server.BaseURL, "https:")
+	seen.Connections.Unverified = server.Transport.Insecure && strings.HasPrefix(server.BaseURL, "https:")
 	seen.CPU.MayPrioritize = host.MayPrioritize()
 	seen.WriteBlocked, seen.Server.Restarted = m.numbers.recorder.blocked(), m.process.restarted()
 	return &seen
@@ -96,7 +96,7 @@ func (m *measurement) took(all time.Duration) time.Duration {
 
 // rateChanges are the rate changes of a ramp, up to the last request.
 func (m *measurement) rateChanges() ([]metrics.RateChange, error) {
-	rises, err := m.workload.arrivals().RateRises(m.workload.n)
+	rises, err := m.workload.Arrivals().RateRises(m.workload.N)
 	var changes []metrics.RateChange
 	for _, r := range rises {
 		if until := m.plan.Traffic.Duration; until == 0 || r.Offset < until {
@@ -120,7 +120,7 @@ func (m *measurement) short(s *metrics.Summary) []string {
 	if m.plan.Workload.Source == nil || !m.lacks(s) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s were asked for, and the Source ended after %d", count(m.share(), "request"),
+	return []string{fmt.Sprintf("%s were asked for, and the Source ended after %d", metrics.Counted(m.share(), "request"),
 		m.numbers.begun)}
 }
 

@@ -38,7 +38,7 @@ func TestWhatADatasetKeepsForAPrompt(t *testing.T) {
 		"random sessions":      {Workload{Dataset: "random", Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true}}}, 0},
 		"a Source of a caller": {Workload{Dataset: "sharegpt", Source: func(func(*dataset.Conversation, error) bool) {}}, 0},
 	} {
-		if got := test.w.kept(); got != test.want {
+		if got := test.w.Kept(); got != test.want {
 			t.Errorf("%s: %d bytes, want %d", name, got, test.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestHowToGetShorterPrompts(t *testing.T) {
 		"synthetic sessions": {Workload{Dataset: "sessions"}, kinds.LeaveOutLong},
 		"a trace":            {Workload{Dataset: "mooncake"}, ""},
 	} {
-		if got := test.w.shorter(); got != test.want {
+		if got := test.w.Shorter(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestAnswersGoOnOnlyWhereTheAPICanAskForIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&Sampling{ExtraBody: v.(pyjson.Object)}).ownLength(); got != want {
+		if got := (&Sampling{ExtraBody: v.(pyjson.Object)}).OwnLength(); got != want {
 			t.Errorf("%s bounds the answer: %t", body, got)
 		}
 	}

@@ -37,7 +37,7 @@ type measured struct {
 func (s *measure) run(ctx context.Context) (*measured, error) {
 	first := s.targets[0]
 	run := engine.Run{Drain: first.plan.Limits.Drain, Deadline: first.plan.Limits.Deadline, Ready: s.ready,
-		StartAt: first.plan.Shard.start()}
+		StartAt: first.plan.Shard.Start()}
 	if s.inMemory() {
 		run.Wait = engine.Sleep
 	}
@@ -157,7 +157,7 @@ const (
 // requests of each are due within a second.
 func (s *measure) ready(ctx context.Context, soon []int) error {
 	first := s.targets[0]
-	start := first.plan.Shard.start()
+	start := first.plan.Shard.Start()
 	if left := time.Until(start); !start.IsZero() && left > 0 {
 		first.observer.Remark("", fmt.Sprintf("ready: the load begins at %s, in %.1f s",
 			start.Format(time.RFC3339Nano), left.Seconds()))

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/witness"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/scrape"
 )
@@ -22,9 +23,9 @@ type measurement struct {
 
 	process process
 	numbers numbers
-	witness *witness   // of the numbers
-	watches *watch.Set // of the server or each replica, its pool, and GPUs that are its alone
-	silence func()     // ends the watch of a server that sends nothing
+	witness *witness.Witness // of the numbers
+	watches *watch.Set       // of the server or each replica, its pool, and GPUs that are its alone
+	silence func()           // ends the watch of a server that sends nothing
 	probes  probes
 	profile profiler
 }
@@ -42,15 +43,15 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 	h := &metrics.Header{
 		Run: cmp.Or(p.RunID(), newRunID()), Target: p.Target, Group: o.Group, Series: o.Series, Solo: by.Solo, With: by.With,
 		Delay: p.Traffic.Delay, WarmUp: p.Traffic.WarmUp, StartAt: p.Shard.StartAt,
-		Sampled: p.Watch.any(), Wake: woke, Rule: p.Report.Rule,
+		Sampled: p.Watch.Any(), Wake: woke, Rule: p.Report.Rule,
 		Version: p.Version, Commit: p.Commit, Definitions: p.Report.Definitions, Flags: p.Flags,
-		Config: p.Shard.part(t.config),
+		Config: p.Shard.Part(t.config),
 	}
 	m := &measurement{prepared: t, header: h, live: new(engine.Live), process: process{plan: p}, watches: watches,
 		profile: profiler{voice: t.voice, calls: t.server.calls}, numbers: newNumbers(t.voice, h, log)}
 	m.witness = &m.numbers.witness
-	m.witness.answers = t.config.Traits.Answers
-	m.witness.counters = func(ctx context.Context) []scrape.Counters { return t.server.counters(ctx, p.Watch.URLs) }
+	m.witness.Answers = t.config.Traits.Answers
+	m.witness.Counters = func(ctx context.Context) []scrape.Counters { return t.server.counters(ctx, p.Watch.URLs) }
 	return m
 }
 
@@ -58,9 +59,9 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 func (m *measurement) look(ctx context.Context) error {
 	inMemory := m.plan.Server.Handler != nil
 	if !inMemory {
-		m.witness.look(ctx)
+		m.witness.Look(ctx)
 	}
-	m.process.find(ctx, m.server, m.witness.before, inMemory)
+	m.process.find(ctx, m.server, m.witness.Before, inMemory)
 	m.header.Server = m.process.start
 	return m.openSamplers(ctx, m.server, m.watches)
 }
@@ -70,8 +71,8 @@ func (m *measurement) look(ctx context.Context) error {
 func (m *measurement) load() (load engine.Load, err error) {
 	traffic, w := &m.plan.Traffic, m.workload
 	load = engine.Load{
-		Run: m.header.Run, Target: m.to, Source: m.witness.prompts.Compare(w.source, false),
-		Concurrency: m.plan.concurrency(), Sessions: m.plan.sessionSlots(), Breadth: traffic.Breadth,
+		Run: m.header.Run, Target: m.to, Source: m.witness.Prompts.Compare(w.Source, false),
+		Concurrency: m.concurrency(), Sessions: m.sessionSlots(), Breadth: traffic.Breadth,
 		Absolute: traffic.Absolute, Delay: traffic.Delay, Stop: traffic.Duration, DrainLimit: m.plan.Limits.Tail,
 		Live: m.live, Shard: m.plan.Shard.Shard, Reusable: m.reuse(),
 	}
@@ -85,10 +86,10 @@ func (m *measurement) load() (load engine.Load, err error) {
 	if load.WarmUp, err = m.warmUpLoad(); err != nil || m.plan.Endless() || m.plan.AtOnce() && load.Sessions > 0 {
 		return load, err
 	}
-	if load.Schedule, err = w.arrivals().Schedule(w.n); err != nil {
+	if load.Schedule, err = w.Arrivals().Schedule(w.N); err != nil {
 		return load, err
 	}
-	if load.Lasts, err = w.arrivals().Lasts(w.n); load.Stop > 0 {
+	if load.Lasts, err = w.Arrivals().Lasts(w.N); load.Stop > 0 {
 		load.Lasts = min(load.Lasts, load.Stop)
 	}
 	return load, err
@@ -154,7 +155,7 @@ func (m *measurement) warm(ctx context.Context, soon int) error {
 	if err != nil {
 		return interrupted(ctx, failedAs("--warm-connections", err))
 	}
-	m.say("opened %s beforehand", count(opened, "connection"))
+	m.say("opened %s beforehand", metrics.Counted(opened, "connection"))
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (t *prepared) warmable(soon int) int {
 	if t.plan.AtOnce() {
 		n = max(n, t.atOnce())
 	}
-	if limit := t.plan.concurrency(); limit > 0 {
+	if limit := t.concurrency(); limit > 0 {
 		n = min(n, limit)
 	}
 	return n

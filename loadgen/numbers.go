@@ -3,6 +3,7 @@ package loadgen
 import (
 	"time"
 
+	"github.com/servebench/servebench/loadgen/witness"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
@@ -15,7 +16,7 @@ type numbers struct {
 	observer  Observer
 	recorder  recorder
 	collector *metrics.Collector
-	witness   witness
+	witness   witness.Witness
 	warmUp    warmUp
 
 	begun int           // conversations of the measured load
@@ -31,7 +32,7 @@ func newNumbers(v voice, h *metrics.Header, log *intervals) numbers {
 	p := v.plan
 	c := aspect.Collector(h)
 	c.KeepOutcomes, c.KeepTimings = p.Keep.Texts, p.Keep.Latencies
-	c.KeepTrace, c.MaxKept = p.Keep.Requests || p.Target != "" || p.Watch.any(), maxKept
+	c.KeepTrace, c.MaxKept = p.Keep.Requests || p.Target != "" || p.Watch.Any(), maxKept
 	return numbers{header: h, observer: v.observer, recorder: newRecorder(&p.Keep, log), collector: c}
 }
 
@@ -46,7 +47,7 @@ func (n *numbers) collect(rec *record.Record) {
 			n.begun++
 		}
 	}
-	n.witness.send(rec)
+	n.witness.Send(rec)
 	n.collector.Add(rec)
 	n.observer.Record(rec)
 	n.recorder.log.write(rec)

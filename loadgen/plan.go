@@ -78,7 +78,7 @@ func (p *Plan) complete() *Plan {
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
 	if c.Workload.Source == nil {
 		c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
-		c.Server.Secrets = c.Server.secrets()
+		c.Server.Secrets = c.Server.AllSecrets()
 		c.Server.Secrets.AddMembers(c.Sampling.ExtraBody)
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
 		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(kinds.CanSendAll) {
@@ -126,7 +126,7 @@ func (p *Plan) check() error {
 
 // Whole reports whether answers are not streamed, so that they have no TTFT, TPOT or ITL.
 func (p *Plan) Whole() bool {
-	body := p.body("")
+	body := p.Sampling.Body(&p.Server, &p.Workload, "")
 	return p.Server.Pooling() || !body.Streams()
 }
 
@@ -158,7 +158,7 @@ func (p *Plan) Config() metrics.Config {
 		Duration:    p.Traffic.Duration.Seconds(),
 		Traits:      traitsOf(p),
 		Whole:       p.Whole(),
-		IgnoreEOS:   p.Sampling.exact() && !p.Server.Pooling(),
+		IgnoreEOS:   p.Sampling.Exact() && !p.Server.Pooling(),
 		Label:       p.Report.Label,
 		Metadata:    p.Report.Metadata,
 		Price:       p.Report.Price,

@@ -7,7 +7,9 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -22,7 +24,7 @@ type prepare struct {
 type prepared struct {
 	voice    // of its plan, which has no times of the dataset if the dataset has none
 	server   *contact
-	workload *workload
+	workload *workload.Opened
 	warmUp   dataset.Source // nil without a warm-up
 	config   metrics.Config // of the whole run if it has shards
 	to       engine.Target
@@ -71,17 +73,19 @@ func (p *prepare) unlessStopped(ctx context.Context, do func(context.Context, vo
 
 // open opens the workload.
 func (t *prepared) open(ctx context.Context, v voice) (err error) {
-	from := tokenizerSource{t.server.model, t.server.served, t.server.calls, v.say}
-	if t.workload, err = openWorkload(ctx, t.plan, from); err != nil {
+	from := workload.Origin{Model: t.server.model, Served: t.server.served, Server: t.server.calls, Say: v.say}
+	if t.workload, err = workload.Open(ctx, t.plan.spec(), from); err != nil {
 		return err
 	}
-	t.plan = t.workload.plan
-	if n, shards := t.workload.n, t.plan.Shard.Of; n < shards {
+	if t.plan.Workload.SelfTimed && !t.workload.Spec.Workload.SelfTimed {
+		t.plan = t.plan.untimed()
+	}
+	if n, shards := t.workload.N, t.plan.Shard.Of; n < shards {
 		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
-			count(n, t.plan.Workload.noun()), shards)
+			metrics.Counted(n, t.plan.Workload.Noun()), shards)
 	}
 	t.config = t.plan.Config()
-	t.config.Model, t.config.Tokenizer = t.server.model, t.workload.tokenizerName
+	t.config.Model, t.config.Tokenizer = t.server.model, t.workload.TokenizerName
 	if err := t.fitting(); err != nil {
 		return err
 	}
@@ -97,13 +101,13 @@ func (t *prepared) fitting() error {
 		return nil
 	}
 	seen := 0
-	for c, err := range t.workload.source {
+	for c, err := range t.workload.Source {
 		if err != nil {
 			return fmt.Errorf("dataset %s: %w", w.Dataset, err)
 		}
 		for i := range c.Turns {
 			if err := api.Fits(&c.Turns[i]); err != nil {
-				return fmt.Errorf("dataset %s: %s %d: %w", w.Dataset, w.noun(), seen+1, err)
+				return fmt.Errorf("dataset %s: %s %d: %w", w.Dataset, w.Noun(), seen+1, err)
 			}
 		}
 		seen++
@@ -112,12 +116,18 @@ func (t *prepared) fitting() error {
 }
 
 // share is how many conversations this process sends at most.
-func (t *prepared) share() int { return t.plan.Shard.Share(t.workload.n) }
+func (t *prepared) share() int { return t.plan.Shard.Share(t.workload.N) }
+
+// concurrency is how many requests this process may have in flight; 0 for no limit.
+func (t *prepared) concurrency() int { return t.plan.Shard.ShareOf(t.plan.Traffic.MaxConcurrency) }
+
+// sessionSlots is how many sessions this process may have begun and not ended; 0 for no limit.
+func (t *prepared) sessionSlots() int { return t.plan.Shard.ShareOf(t.plan.Traffic.MaxSessions) }
 
 // atOnce is about how many requests can be in flight together, if the plan bounds that: all of them
 // at an infinite rate. A warm-up has no bound. Sub-agents may make more.
 func (t *prepared) atOnce() int {
-	limit, sessions := t.plan.concurrency(), t.plan.sessionSlots()
+	limit, sessions := t.concurrency(), t.sessionSlots()
 	switch {
 	case limit == 0:
 		limit = sessions
@@ -137,11 +147,28 @@ func (t *prepared) atOnce() int {
 
 // first is the dataset's first conversation.
 func (t *prepared) first() (*dataset.Conversation, error) {
-	for c, err := range t.workload.source {
+	for c, err := range t.workload.Source {
 		if err != nil {
 			return nil, fmt.Errorf("dataset %s: %w", t.plan.Workload.Dataset, err)
 		}
 		return c, nil
 	}
 	return nil, fmt.Errorf("dataset %s: it has no prompts", t.plan.Workload.Dataset)
+}
+
+// reuse returns what tells how many tokens of prompts a prefix cache would have; nil if sessions have
+// one turn and prompts of no blocks.
+func (t *prepared) reuse() func(*dataset.Conversation, int) int {
+	d := &t.plan.Workload
+	several := d.Noun() == "session"
+	if d.Has(kinds.Printed) {
+		for c := range t.workload.Source {
+			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)
+			break
+		}
+	}
+	if !several {
+		return nil
+	}
+	return (&reuse.Cache{Live: d.Live()}).Next
 }

@@ -19,7 +19,7 @@ type profiler struct {
 // start asks the server to profile the load, if the plan asks for it; only the first of several shards does so. If
 // the server cannot, the run goes on with a warning. As vLLM's client, it is asked to stop in any case.
 func (p *profiler) start(ctx context.Context) {
-	if !p.plan.Traffic.Profile || p.plan.Shard.Index > 0 {
+	if !p.plan.Watch.Profile || p.plan.Shard.Index > 0 {
 		return
 	}
 	p.event(Event{Kind: StartingProfiler})

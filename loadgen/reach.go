@@ -86,7 +86,7 @@ func (r *reach) findModel(ctx context.Context) error {
 // until makes a call. With a ready check it repeats the call until the server is up.
 func (r *reach) until(ctx context.Context, call func() error) error {
 	err := call()
-	for until := time.Now().Add(r.plan.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
+	for until := time.Now().Add(r.plan.Traffic.ReadyCheck); IsComing(err) && time.Now().Before(until); {
 		if engine.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
@@ -102,9 +102,9 @@ func IsDown(err error) bool {
 		record.Timeout, record.Reset, record.Truncated)
 }
 
-// isComing reports whether err comes from a server that may soon be up: a proxy, or a server that
+// IsComing reports whether err comes from a server that may soon be up: a proxy, or a server that
 // loads its model, says so with a status.
-func isComing(err error) bool {
+func IsComing(err error) bool {
 	f, ok := errors.AsType[*record.Failure](err)
 	switch {
 	case !ok:

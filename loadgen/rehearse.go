@@ -99,7 +99,7 @@ func (r rehearse) warmUps(ctx context.Context, first *engine.Request, n int) {
 	}
 	live := new(engine.Live)
 	defer r.watchSilence(muteLoad(live))()
-	load := engine.Load{Target: to, Source: source, Concurrency: r.plan.concurrency(), Live: live}
+	load := engine.Load{Target: to, Source: source, Concurrency: r.concurrency(), Live: live}
 	run := engine.Run{Loads: []engine.Load{load}}
 	if r.plan.Server.Handler != nil {
 		run.Wait = engine.Sleep

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/workload"
 )
 
 // Dataset opens what the plan sends, in order: the requests of all shards, without end if only the
@@ -16,7 +17,7 @@ func (p *Plan) Dataset(ctx context.Context, o Observer) (dataset.Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	return w.source, nil
+	return w.Source, nil
 }
 
 // Requests opens what the plan sends here, each conversation with the time at which it is
@@ -28,8 +29,8 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 	}
 	due := func() (float64, bool) { return 0, true }
 	stop := func() {}
-	if !w.plan.Workload.SelfTimed {
-		offsets, err := w.arrivals().Offsets(w.n)
+	if !w.Spec.Workload.SelfTimed {
+		offsets, err := w.Arrivals().Offsets(w.N)
 		if err != nil {
 			return nil, err
 		}
@@ -38,20 +39,20 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 	return func(yield func(*dataset.Conversation, error) bool) {
 		defer stop()
 		number := -1
-		for c, err := range w.source {
+		for c, err := range w.Source {
 			number++
 			if err != nil {
-				yield(nil, fmt.Errorf("dataset %s: %w", w.plan.Workload.Dataset, err))
+				yield(nil, fmt.Errorf("dataset %s: %w", w.Spec.Workload.Dataset, err))
 				return
 			}
 			at, ok := due()
 			if c.Due != nil {
 				at, ok = *c.Due, true
 			}
-			if !ok || w.plan.Traffic.Duration > 0 && at >= w.plan.Traffic.Duration.Seconds() {
+			if !ok || w.Spec.Traffic.Duration > 0 && at >= w.Spec.Traffic.Duration.Seconds() {
 				return
 			}
-			if !w.plan.Shard.Has(number) {
+			if !p.Shard.Has(number) {
 				continue
 			}
 			timed := *c
@@ -64,7 +65,7 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 }
 
 // open opens the workload of a plan without running the plan.
-func (p *Plan) open(ctx context.Context, o Observer) (*workload, error) {
+func (p *Plan) open(ctx context.Context, o Observer) (*workload.Opened, error) {
 	if o == nil {
 		o = Quiet{}
 	}
@@ -73,15 +74,15 @@ func (p *Plan) open(ctx context.Context, o Observer) (*workload, error) {
 		return nil, err
 	}
 	s := &sized.Server
-	from := tokenizerSource{model: s.Model, served: cmp.Or(s.ServedName, s.Model), say: voice{o, sized}.say}
-	if s.Tokenizer == serverTokenizer {
+	from := workload.Origin{Model: s.Model, Served: cmp.Or(s.ServedName, s.Model), Say: voice{o, sized}.say}
+	if s.Tokenizer == workload.FromServer {
 		c, err := connect(sized)
 		if err != nil {
 			return nil, err
 		}
-		from.server = c.calls
+		from.Server = c.calls
 	}
-	return openWorkload(ctx, sized, from)
+	return workload.Open(ctx, sized.spec(), from)
 }
 
 // ResetPrefixCache makes the server forget the prompts of earlier runs.
@@ -92,4 +93,9 @@ func (p *Plan) ResetPrefixCache(ctx context.Context) error {
 	}
 	defer c.close()
 	return c.calls.ResetPrefixCache(ctx)
+}
+
+// spec is what decides the plan's requests.
+func (p *Plan) spec() *workload.Spec {
+	return &workload.Spec{Server: p.Server, Workload: p.Workload, Traffic: p.Traffic, IgnoreEOS: p.Sampling.IgnoreEOS}
 }

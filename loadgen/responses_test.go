@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/sim"
 )
 
@@ -34,7 +35,7 @@ func TestSessionsGoOnFromAnswersThatTheServerKeeps(t *testing.T) {
 		var inputs []int
 		for _, c := range []struct {
 			backend string
-			answers Answers
+			answers settings.Answers
 		}{{"openai-chat", Live}, {"openai-responses", Live}, {"openai-responses", Stored}, {"anthropic", Live}} {
 			plan := onHandler(t)
 			plan.Server.Backend, plan.Workload.Source, plan.Workload.Sessions.Answers = c.backend, session, c.answers

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -49,12 +50,12 @@ func (r *remarks) Remark(_, text string) {
 // pulled are the first n conversations of a workload: their ids and prompts.
 func pulled(t *testing.T, p *Plan, n int) (ids, prompts map[string]int) {
 	t.Helper()
-	w, err := openWorkload(t.Context(), p, tokenizerSource{model: "stub-32000", say: func(string, ...any) {}})
+	w, err := workload.Open(t.Context(), p.spec(), workload.Origin{Model: "stub-32000", Say: func(string, ...any) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids, prompts = map[string]int{}, map[string]int{}
-	for c, err := range w.source {
+	for c, err := range w.Source {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,10 +105,10 @@ func TestDatasetOfAFileIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := ""
-	from := tokenizerSource{model: "stub-32000", say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-	w, err := openWorkload(t.Context(), p, from)
-	if err != nil || w.n != 36 {
-		t.Fatalf("%d conversations, %v", w.n, err)
+	from := workload.Origin{Model: "stub-32000", Say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+	w, err := workload.Open(t.Context(), p.spec(), from)
+	if err != nil || w.N != 36 {
+		t.Fatalf("%d conversations, %v", w.N, err)
 	}
 	if !strings.Contains(said, "the custom dataset has 5 prompts: if the load needs more, they are sent again") {
 		t.Errorf("said %q", said)
@@ -140,7 +141,7 @@ func TestEndlessPromptsAreNotAligned(t *testing.T) {
 	defer server.Close()
 	p := plan(t, slots(3), lasting(9*time.Second))
 	p.Workload.Random.InputLen = 5
-	w, err := openWorkload(t.Context(), p, tokenizerSource{model: "stub-32000", say: func(string, ...any) {}})
+	w, err := workload.Open(t.Context(), p.spec(), workload.Origin{Model: "stub-32000", Say: func(string, ...any) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

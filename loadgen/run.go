@@ -20,8 +20,6 @@ package loadgen
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
@@ -76,15 +74,6 @@ func (p *Plan) all() []*Plan {
 	return p.Targets
 }
 
-// Trials is the number of load tests of single targets in a run.
-func (p *Plan) Trials() int {
-	n := 0
-	for _, s := range p.subsets() {
-		n += len(s)
-	}
-	return max(p.Repeat, 1) * n
-}
-
 // A run is a Plan in progress.
 type run struct {
 	*Plan
@@ -116,7 +105,7 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 func (r *run) trial(ctx context.Context, group string, members []Member) error {
 	tr := &trial{occasion: occasion{group, r.series}, members: members, observer: r.observer, log: r.log}
 	for i, p := range r.targets {
-		if !slices.ContainsFunc(members, func(m Member) bool { return m.nth == i }) {
+		if !slices.ContainsFunc(members, func(m Member) bool { return m.Index == i }) {
 			tr.idle = append(tr.idle, p)
 		}
 	}
@@ -198,13 +187,4 @@ func serveAt(listener net.Listener, handler http.Handler) (stop func()) {
 		web.Close()
 		<-done
 	}
-}
-
-func newRunID() string { return randomHex(8) }
-
-// randomHex returns n random bytes in hexadecimal.
-func randomHex(n int) string {
-	t := make([]byte, n)
-	rand.Read(t)
-	return hex.EncodeToString(t)
 }

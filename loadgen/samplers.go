@@ -106,3 +106,21 @@ func closing(tr *wire.Transport, sample watch.Sampler) watch.Sampler {
 		})
 	}
 }
+
+// counters are the totals of speculative and diffusion decoding and of the prefix cache of each
+// replica, each asked over a separate connection; nil unless all report them.
+func (c *contact) counters(ctx context.Context, urls []string) (all []scrape.Counters) {
+	for _, r := range c.replicas(urls) {
+		text, err := r.Metrics(ctx)
+		r.transport.CloseIdleConnections()
+		if err != nil {
+			return nil
+		}
+		c, err := scrape.ParseCounters(strings.NewReader(text))
+		if err != nil {
+			return nil
+		}
+		all = append(all, c)
+	}
+	return all
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/settings"
 )
 
 // trace is a file of Mooncake's with sessions of one turn at those milliseconds.
@@ -45,7 +46,7 @@ func TestTimesOfATraceChangeInOrder(t *testing.T) {
 		`{"timestamp": 6000, "session_id": "c", "input_length": 8, "output_length": 1, "hash_ids": [1]}`,
 		`{"timestamp": 7000, "session_id": "d", "input_length": 8, "output_length": 1, "hash_ids": [1]}`)
 	p := &Plan{Server: Server{SkipTokenizer: true}, Workload: Workload{
-		Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true, NumPrompts: 2, Sessions: Sessions{From: 3 * time.Second, To: 7 * time.Second, GapCap: 5 * time.Second, Speed: 2},
+		Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true, NumPrompts: 2, Sessions: settings.Sessions{From: 3 * time.Second, To: 7 * time.Second, GapCap: 5 * time.Second, Speed: 2},
 	}}
 	all := opened(t, p)
 	if len(all) != 2 || *all[0].Due != 0.5 || *all[1].Due != 1.5 || all[0].Turns[1].Gap != 2.5 {
@@ -65,8 +66,8 @@ func TestDatasetWithoutItsTimesIsUntimed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u := w.plan; u.Config().SelfTimed || !u.AtOnce() || u.Endless() || w.n != 2 {
-		t.Errorf("self-timed %v, at once %v, endless %v, %d sessions", u.Config().SelfTimed, u.AtOnce(), u.Endless(), w.n)
+	if u := w.Spec; u.Workload.SelfTimed || !u.Traffic.AtOnce(&u.Workload) || u.Traffic.Endless(&u.Workload) || w.N != 2 {
+		t.Errorf("self-timed %v, at once %v, endless %v, %d sessions", u.Workload.SelfTimed, u.Traffic.AtOnce(&u.Workload), u.Traffic.Endless(&u.Workload), w.N)
 	}
 	if !p.Workload.SelfTimed {
 		t.Error("the caller's plan has changed")

@@ -3,18 +3,13 @@ package loadgen
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
-	"github.com/servebench/servebench/loadgen/arrivals"
 )
 
 // AtOnce reports whether all requests are due at once.
-func (p *Plan) AtOnce() bool {
-	t := &p.Traffic
-	return !p.Workload.SelfTimed && t.RampUp == nil && t.Curve == nil && math.IsInf(t.RequestRate, 1)
-}
+func (p *Plan) AtOnce() bool { return p.Traffic.AtOnce(&p.Workload) }
 
 // untimed is the plan without times of its dataset, which has none. It sends what it would have sent.
 func (p *Plan) untimed() *Plan {
@@ -24,46 +19,10 @@ func (p *Plan) untimed() *Plan {
 }
 
 // Timed reports whether the duration of the load decides the number of prompts.
-func (p *Plan) Timed() bool {
-	return !p.Traffic.Counted && !p.Workload.SelfTimed && (p.Traffic.Curve != nil || p.Traffic.Duration > 0)
-}
+func (p *Plan) Timed() bool { return p.Traffic.Timed(&p.Workload) }
 
 // Endless reports whether the load takes as many prompts as the server can answer.
-func (p *Plan) Endless() bool { return p.Timed() && p.AtOnce() }
-
-// concurrency is how many requests this process may have in flight; 0 for no limit.
-func (p *Plan) concurrency() int { return p.Shard.shareOf(p.Traffic.MaxConcurrency) }
-
-// sessionSlots is how many sessions this process may have begun and not ended; 0 for no limit.
-func (p *Plan) sessionSlots() int { return p.Shard.shareOf(p.Traffic.MaxSessions) }
-
-// arrivals are the times at which requests are due.
-func (p *Plan) arrivals() arrivals.Process {
-	t := &p.Traffic
-	return arrivals.Process{
-		Rule: t.Rule, Rate: t.RequestRate, Burstiness: t.Burstiness, RampUp: t.RampUp, Curve: t.Curve, Seed: p.arrivalSeed(),
-	}
-}
-
-// arrivalSeed is the seed of the times at which requests are due.
-func (p *Plan) arrivalSeed() int64 {
-	if p.Traffic.Seed != nil {
-		return *p.Traffic.Seed
-	}
-	return p.Workload.Seed
-}
-
-// firstRate is the rate at the start of the load, in requests a second.
-func (p *Plan) firstRate() float64 {
-	switch t := &p.Traffic; {
-	case t.RampUp != nil:
-		return float64(t.RampUp.Start)
-	case t.Curve != nil:
-		return t.Curve.Beginning()
-	default:
-		return t.RequestRate
-	}
-}
+func (p *Plan) Endless() bool { return p.Traffic.Endless(&p.Workload) }
 
 // Sized is the plan with the number of prompts that fit into its time, or p itself if the time does
 // not decide it. For a curve, the number depends on the seed.
@@ -75,7 +34,7 @@ func (p *Plan) Sized() (*Plan, error) {
 	if until == 0 {
 		named, until = "--rate-curve", p.Traffic.Curve.End()
 	}
-	n, err := p.arrivals().Count(until)
+	n, err := p.Traffic.Arrivals(&p.Workload).Count(until)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("no request comes within %s", until)
 	}
@@ -113,7 +72,7 @@ func (p *Plan) Size(ctx context.Context) (size Size, ok bool) {
 		return size, false
 	}
 	n := 0.0
-	for c, err := range dataset.First(w.source, sizedBy) {
+	for c, err := range dataset.First(w.Source, sizedBy) {
 		if err != nil {
 			return size, false
 		}
@@ -123,8 +82,8 @@ func (p *Plan) Size(ctx context.Context) (size Size, ok bool) {
 	for _, mean := range []*float64{&size.Prompt, &size.Output, &size.Path, &size.Gaps} {
 		*mean /= max(n, 1)
 	}
-	if size.Sessions = w.n; n > 0 && size.Last > 0 {
-		size.Last *= max(1, float64(w.n)/n)
+	if size.Sessions = w.N; n > 0 && size.Last > 0 {
+		size.Last *= max(1, float64(w.N)/n)
 	}
 	return size, n > 0
 }

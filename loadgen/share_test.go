@@ -73,14 +73,14 @@ func TestStreamIsOfTheWholeRunAndTheBlockOfThePart(t *testing.T) {
 	if diff := cmp.Diff(want, part.Config); diff != "" || part.Shards != 0 {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if at := p.Shard.start(); at.UnixNano() != 1763777698_500000000 {
+	if at := p.Shard.Start(); at.UnixNano() != 1763777698_500000000 {
 		t.Errorf("it starts at %v by its own clock, which is 2 s behind", at)
 	}
 }
 
 func TestRateWithoutEndStaysSo(t *testing.T) {
 	p := plan(t, func(p *Plan) { p.Shard.Shard = dataset.Shard{Index: 5, Of: 8} })
-	if c := p.Shard.part(p.Config()); !math.IsInf(c.RequestRate, 1) || c.NumPrompts != 125 || c.MaxConcurrency != 0 || c.Label != "openai-shard5" {
+	if c := p.Shard.Part(p.Config()); !math.IsInf(c.RequestRate, 1) || c.NumPrompts != 125 || c.MaxConcurrency != 0 || c.Label != "openai-shard5" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -118,7 +118,7 @@ func TestLateStartIsSaid(t *testing.T) {
 	for late, want := range map[time.Duration]string{
 		0: "", 1234 * time.Millisecond: "shard 5 began 1.2 s after --start-at", 250 * time.Microsecond: "shard 5 began 0.2 ms after --start-at",
 	} {
-		if got := strings.Join(shard.late(shard.StartAt.Add(late)), "; "); got != want {
+		if got := strings.Join(shard.Late(shard.StartAt.Add(late)), "; "); got != want {
 			t.Errorf("%v late: %q, want %q", late, got, want)
 		}
 	}

@@ -1,8 +1,6 @@
 package loadgen
 
 import (
-	"encoding/json"
-
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/metrics"
 )
@@ -13,27 +11,17 @@ func traitsOf(p *Plan) (t metrics.Traits) {
 	if api := p.Server.API(); api != nil {
 		t = api.Traits()
 	}
-	t.CountsLast = t.CountsLast || s.drops("stream_options")
-	t.OwnLength, t.Answers = s.ownLength(), s.answers()
-	t.CountsEach = s.UsageAlways || s.continuous()
-	t.Rendered = w.Has(kinds.Renders) && (!w.SkipTemplate || !w.canSkipTemplate())
-	t.SharedPrefixes = w.Has(kinds.SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.sends(beforePrompts...)
+	t.CountsLast = t.CountsLast || s.Drops("stream_options")
+	t.OwnLength, t.Answers = s.OwnLength(), s.Answers()
+	t.CountsEach = s.UsageAlways || s.Continuous()
+	t.Rendered = w.Has(kinds.Renders) && (!w.SkipTemplate || !w.CanSkipTemplate())
+	t.SharedPrefixes = w.Has(kinds.SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.Sends(beforePrompts...)
 	t.Fewer, t.Socket = w.NoOversample, p.Server.Socket != ""
 	t.Piped = p.Keep.Records != nil && !p.Keep.Records.Ours()
 	t.Alone = p.Repeat > 1 || p.SoloFirst || p.Pairs
-	t.SessionSlots, t.Shorter = w.Sessions.SlotsFlag, w.shorter()
+	t.SessionSlots, t.Shorter = w.Sessions.SlotsFlag, w.Shorter()
 	return t
 }
 
 // beforePrompts are members of a body that a chat template puts before the prompt.
 var beforePrompts = []string{"tools", "functions", "documents", "system", "instructions"}
-
-// continuous reports that the body given by the user asks for the count of tokens with every chunk.
-func (s *Sampling) continuous() bool {
-	given, _ := s.ExtraBody.Get("stream_options")
-	text, err := json.Marshal(given)
-	var options struct {
-		Continuous bool `json:"continuous_usage_stats"`
-	}
-	return err == nil && json.Unmarshal(text, &options) == nil && options.Continuous
-}

@@ -93,7 +93,7 @@ func (tr *trial) checkSockets() error {
 // result is the result of the nth target.
 func (tr *trial) result(ctx context.Context, nth int, s *metrics.Summary) *Result {
 	m := tr.targets[nth]
-	result := &Result{Summary: s, Plan: m.plan, Requests: m.share(), TokenIDs: m.workload.ids}
+	result := &Result{Summary: s, Plan: m.plan, Requests: m.share(), TokenIDs: m.workload.IDs}
 	if m.plan.Endless() {
 		result.Requests = -1
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -24,7 +25,7 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 	b := ready(t, plan(t))
 	// Five long prompts fill the queue, so that the run has begun when the sixth fails.
 	bad := errors.New("line 6 is bad")
-	b.workload.source = func(yield func(*dataset.Conversation, error) bool) {
+	b.workload.Source = func(yield func(*dataset.Conversation, error) bool) {
 		for range 5 {
 			if !yield(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: strings.Repeat("x", 8<<20), OutputLen: 1}}}, nil) {
 				return
@@ -62,7 +63,7 @@ func measuring(b *prepared) *measurement {
 // unreached is the measurement of a plan with n conversations, of a server that nobody asks.
 func unreached(p *Plan, n int) *measurement {
 	return measuring(&prepared{voice: voice{Quiet{}, p}, server: &contact{connection: new(connection)},
-		workload: &workload{plan: p, n: n}, config: p.Config()})
+		workload: &workload.Opened{Spec: p.spec(), N: n}, config: p.Config()})
 }
 
 // measuredAlone measures and judges a target.

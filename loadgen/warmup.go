@@ -6,6 +6,9 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/settings"
+	"github.com/servebench/servebench/loadgen/workload"
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -17,11 +20,11 @@ type warmUp struct {
 
 // openWarmUp opens the warm-up's prompts, if there is a warm-up: the workload's dataset with other
 // seeds. It stays quiet, since the dataset's remarks were already printed.
-func (t *prepared) openWarmUp(from tokenizerSource) {
+func (t *prepared) openWarmUp(from workload.Origin) {
 	if t.plan.Traffic.WarmUp > 0 {
-		from.say = func(string, ...any) {}
-		seed := t.plan.Workload.Seed + warmUpSeeds
-		t.warmUp = t.plan.Workload.Adapters.Assign(t.workload.again(t.plan, from, seed), nprand.NewPython(seed))
+		from.Say = func(string, ...any) {}
+		seed := t.plan.Workload.Seed + workload.WarmUpSeeds
+		t.warmUp = t.plan.Workload.Adapters.Assign(t.workload.Again(from, seed), nprand.NewPython(seed))
 	}
 }
 
@@ -33,14 +36,14 @@ func (m *measurement) warmUpLoad() (w engine.WarmUp, err error) {
 	}
 	lasts := m.plan.Traffic.WarmUp
 	m.say("warming up for %s, then measuring without a break", lasts)
-	w.Lasts, w.Source = lasts, m.witness.prompts.Compare(m.warmUp, true)
+	w.Lasts, w.Source = lasts, m.witness.Prompts.Compare(m.warmUp, true)
 	if m.plan.AtOnce() {
 		return w, nil
 	}
-	a := m.plan.arrivals()
-	a.Rate, a.RampUp, a.Curve = m.plan.firstRate(), nil, nil
+	a := m.plan.Traffic.Arrivals(&m.plan.Workload)
+	a.Rate, a.RampUp, a.Curve = m.plan.Traffic.FirstRate(), nil, nil
 	a.Rule = arrivals.SinceV010 // stretches the gaps to fill the time until the handover
-	a.Seed = (a.Seed + warmUpSeeds) % seedCircle
+	a.Seed = (a.Seed + workload.WarmUpSeeds) % settings.Seeds
 	n, err := a.Count(lasts)
 	if err != nil {
 		return w, fmt.Errorf("argument --warmup-duration: %w", err)
@@ -65,5 +68,5 @@ func (w *warmUp) warnings() []string {
 	if w.failed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s of the warm-up failed, the first: %s", count(w.failed, "request"), w.first)}
+	return []string{fmt.Sprintf("%s of the warm-up failed, the first: %s", metrics.Counted(w.failed, "request"), w.first)}
 }

@@ -146,8 +146,8 @@ func TestWarmUpGoesAtTheRateAtWhichTheLoadBegins(t *testing.T) {
 
 func TestClosedLoopOfADurationHasNoSchedule(t *testing.T) {
 	b, load := primed(t, slots(3), lasting(9*time.Second), warmedUp(time.Second), func(p *Plan) { p.Traffic.ProbeRate = 2 })
-	if load.Schedule != nil || load.WarmUp.Schedule != nil || load.Stop != 9*time.Second || b.workload.n != math.MaxInt {
-		t.Errorf("%+v, %d prompts", load, b.workload.n)
+	if load.Schedule != nil || load.WarmUp.Schedule != nil || load.Stop != 9*time.Second || b.workload.N != math.MaxInt {
+		t.Errorf("%+v, %d prompts", load, b.workload.N)
 	}
 	if b.probes.prober.Pause != 500*time.Millisecond {
 		t.Errorf("a pause of %v", b.probes.prober.Pause)
@@ -170,8 +170,8 @@ func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 		{0, 0, record.WarmUp, 0}, {1, 0, record.WarmUp, 0}, {2, 0, record.WarmUp, 0},
 		{0, 0, record.Main, 1}, {0, 1, record.Main, 1}, {2, 0, record.Drain, 2}, {3, 0, record.WarmUp, 3},
 	} {
-		b.witness.prompts.Send(&record.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
-		if n := b.witness.prompts.Repeated; n != row.want {
+		b.witness.Prompts.Send(&record.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
+		if n := b.witness.Prompts.Repeated; n != row.want {
 			t.Errorf("%+v: %d repeated", row, n)
 		}
 	}

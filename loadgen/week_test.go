@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -133,7 +134,7 @@ func weekTarget(t *testing.T, line lines, n int) *measurement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, w := &contact{c, "m", "m"}, &workload{plan: p, n: n}
+	server, w := &contact{c, "m", "m"}, &workload.Opened{Spec: p.spec(), N: n}
 	v := voice{exported{Series: exporter.New("").Series("", "")}, p}
 	return measuring(&prepared{voice: v, server: server, workload: w, config: p.Config(), to: p.engineTarget(server, w)})
 }
@@ -141,7 +142,7 @@ func weekTarget(t *testing.T, line lines, n int) *measurement {
 // weekLoad sends as many prompts as b has, all different, at equal distances.
 func (b *measurement) weekLoad(every time.Duration) engine.Load {
 	source := func(yield func(*dataset.Conversation, error) bool) {
-		for i := range b.workload.n {
+		for i := range b.workload.N {
 			c := &dataset.Conversation{ID: fmt.Sprint("week-", i), Turns: []dataset.Turn{{Prompt: fmt.Sprint(i % weekCap), PromptLen: 1, OutputLen: 3}}}
 			if !yield(c, nil) {
 				return
@@ -152,7 +153,7 @@ func (b *measurement) weekLoad(every time.Duration) engine.Load {
 		for due := time.Duration(0); yield(due); due += every {
 		}
 	}
-	return engine.Load{Run: b.header.Run, Target: b.to, Source: b.witness.prompts.Compare(source, false), Schedule: schedule, Live: b.live}
+	return engine.Load{Run: b.header.Run, Target: b.to, Source: b.witness.Prompts.Compare(source, false), Schedule: schedule, Live: b.live}
 }
 
 // daily notes the memory in use after each day's requests.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
@@ -15,9 +16,9 @@ import (
 )
 
 // adviserOf is that of a command line.
-func adviserOf(t *testing.T, line string) *loadgen.Adviser {
+func adviserOf(t *testing.T, line string) *advice.Adviser {
 	t.Helper()
-	return &loadgen.Adviser{Plan: mustParse(t, line).plan()}
+	return &advice.Adviser{Plan: mustParse(t, line).plan()}
 }
 
 // What a server answers to the first call says what to do: about a key, the address, or
@@ -37,7 +38,7 @@ func TestTheFirstRefusalSaysWhatToDo(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&openai.Server{URL: server.URL}).Models(t.Context())
 		server.Close()
-		a := &loadgen.Adviser{Plan: &loadgen.Plan{Server: loadgen.Server{APIKey: test.key}}}
+		a := &advice.Adviser{Plan: &loadgen.Plan{Server: loadgen.Server{APIKey: test.key}}}
 		got := err.Error()
 		if advice := a.Unreachable(&loadgen.UnreachableError{Err: err}); advice != "" {
 			got += ": " + advice
@@ -66,7 +67,7 @@ func TestWhatCanBeDoneWhereTokenIDsAreRefused(t *testing.T) {
 		if got := b.About(message); got == advice {
 			t.Errorf("%s: told so of a text", message)
 		}
-		b.TokenIDs, b.Workload.TokenIDs = true, true
+		b.TokenIDs, b.Plan.Workload.TokenIDs = true, true
 		if got := b.About(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
 			t.Errorf("%s: %q", message, got)
 		}
@@ -174,7 +175,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 			"name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"},
 		{"", "503 Service Unavailable: overloaded", ""},
 	} {
-		t.Setenv(loadgen.KeyVariable, "")
+		t.Setenv(advice.KeyVariable, "")
 		if got := adviserOf(t, test.line).About(test.message); got != test.advice {
 			t.Errorf("%s: %s\n got: %s\nwant: %s", test.line, test.message, got, test.advice)
 		}

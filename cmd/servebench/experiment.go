@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
@@ -125,7 +126,7 @@ func (e *experiment) advised(err error) error {
 		return err
 	}
 	o := e.of(lost.Target)
-	if advice := (&loadgen.Adviser{Plan: &o.Plan}).Unreachable(lost); advice != "" {
+	if advice := (&advice.Adviser{Plan: &o.Plan}).Unreachable(lost); advice != "" {
 		return &loadgen.FailedError{Err: fmt.Errorf("%w: %s", err, advice)}
 	}
 	return err
@@ -240,7 +241,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		said = report.Causes(talk, s, shown.Readable())
 	}
 	if s.Completed > 0 { // if not, it comes last
-		for _, advice := range (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
+		for _, advice := range (&advice.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
 			fmt.Fprintln(talk, "  "+advice)
 		}
 	}
@@ -345,7 +346,7 @@ func failure(r *loadgen.Result) error {
 		return targeted(r, errors.New("no request was sent: none was due, or had a slot, before the end"))
 	}
 	message, n := r.Printed.Errors.Commonest()
-	if advice := (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
+	if advice := (&advice.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}
 	often := ""

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/address"
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics"
@@ -42,12 +42,13 @@ func (g *serverFlags) define(f *argv.Flags) {
 		"recorded or shown")
 	f.BoolVar(&s.Trace, "traceparent", false, "also send each request's id as W3C trace context. Spans of the server's "+
 		"OpenTelemetry then have it")
-	f.BoolVar(&s.Insecure, "insecure", false, "accept any TLS certificate")
-	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
-	f.StringVar(&s.TLS.Certificate, "client-cert", "",
+	by := &s.Transport
+	f.BoolVar(&by.Insecure, "insecure", false, "accept any TLS certificate")
+	f.StringVar(&by.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
+	f.StringVar(&by.TLS.Certificate, "client-cert", "",
 		"`FILE` PEM file of the certificate that the server asks clients for")
-	f.StringVar(&s.TLS.Key, "client-key", "", "`FILE` PEM file of the key of --client-cert (default the same file)")
-	f.BoolVar(&s.HTTP2, "http2", false, "use HTTP/2. Streams then share connections, and the arrival of a chunk is "+
+	f.StringVar(&by.TLS.Key, "client-key", "", "`FILE` PEM file of the key of --client-cert (default the same file)")
+	f.BoolVar(&by.HTTP2, "http2", false, "use HTTP/2. Streams then share connections, and the arrival of a chunk is "+
 		"stamped after it is read, not by the kernel")
 	f.StringVar(&g.transport, "transport", "auto",
 		"`WHICH` code for HTTP/1.1. auto is servebench's, and Go's net/http through a proxy. net is always net/http, "+
@@ -86,7 +87,7 @@ const insecureWarning = "--insecure: TLS certificates are not verified, so that 
 
 func (g *serverFlags) resolve(f *argv.Flags) error {
 	s := &g.Server
-	s.NetHTTP = g.transport == "net"
+	s.Transport.NetHTTP = g.transport == "net"
 	if err := g.resolveEndpoint(f.Changed("endpoint")); err != nil {
 		return err
 	}
@@ -97,9 +98,9 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 		return err
 	}
 	switch {
-	case s.TLS.Key != "" && s.TLS.Certificate == "":
+	case s.Transport.TLS.Key != "" && s.Transport.TLS.Certificate == "":
 		return errors.New("argument --client-key: it is the key of a certificate: give --client-cert, too")
-	case s.TLS.Authorities != "" && s.Insecure:
+	case s.Transport.TLS.Authorities != "" && s.Transport.Insecure:
 		return errors.New("argument --ca-cert: --insecure trusts any certificate: give one of the two")
 	}
 	for _, h := range g.headers {
@@ -112,7 +113,7 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 				"as --header Authorization='Bearer KEY')", which)
 		}
 	}
-	if s.Insecure {
+	if s.Transport.Insecure {
 		g.Warnings = append(g.Warnings, insecureWarning)
 	}
 	var err error
@@ -203,9 +204,9 @@ next:
 // into a header, as in HTTP clients.
 func (g *serverFlags) resolveSecrets() error {
 	s := &g.Server
-	s.APIKey = os.Getenv(loadgen.KeyVariable)
+	s.APIKey = os.Getenv(advice.KeyVariable)
 	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
-		return fmt.Errorf("%s holds a line end, which no header can", loadgen.KeyVariable)
+		return fmt.Errorf("%s holds a line end, which no header can", advice.KeyVariable)
 	}
 	if u, err := url.Parse(s.BaseURL); err == nil && u.User != nil {
 		s.Secrets.AddCredentials(s.BaseURL)

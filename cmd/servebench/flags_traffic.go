@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -62,7 +62,8 @@ func (g *trafficFlags) define(f *argv.Flags) {
 		"chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
 	f.IntVar(&t.SleepFirst, "sleep-first", 0, "`LEVEL` put vLLM to sleep before the load, wake it up and measure that. "+
 		"Level 1 keeps the weights in the host's memory, level 2 drops them; 0 does nothing")
-	f.BoolVar(&t.Profile, "profile", false, "have the server profile the run, by its /start_profile and /stop_profile")
+	f.BoolVar(&g.Watch.Profile, "profile", false,
+		"have the server profile the run, by its /start_profile and /stop_profile")
 	f.BoolVar(&t.Warm, "warm-connections", false,
 		"open connections before the requests that need them, so that TTFT does not include connecting")
 	f.Offer("request-rate", "inf")
@@ -162,12 +163,12 @@ func (g *shardFlags) define(f *argv.Flags) {
 	f.Func("shard", "`I/N` send part I, from 0, of a run that N machines share; none sends all (default what Slurm or "+
 		"a Job of servebench shard says)", func(text string) (err error) {
 		g.ShardGiven = true
-		s.Shard, err = loadgen.ParseShard(text)
+		s.Shard, err = settings.ParseShard(text)
 		return err
 	})
 	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at",
 		"`TIME` when the load starts, on all shards, as 2026-11-22T02:15:00.5Z or in Unix seconds")
-	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id",
+	f.Var(argv.Parsed(&s.RunID, "", settings.ParseRunID), "run-id",
 		"`TEXT` id of the run, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
 	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset",
 		"`TIME` how far this machine's clock is ahead of the reference, as --clock-offset=-0.3ms (default what the system "+

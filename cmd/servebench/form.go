@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/upstream"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics"
 )
@@ -225,7 +225,7 @@ var (
 // insteadFlags are flags of older releases of vLLM and of other load generators, with what to use
 // instead.
 var insteadFlags = map[string]string{
-	"--api-key":                   "set the environment variable " + loadgen.KeyVariable,
+	"--api-key":                   "set the environment variable " + advice.KeyVariable,
 	"--qps":                       "use --request-rate",
 	"--rate":                      "use --request-rate",
 	"--rps":                       "use --request-rate",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -89,7 +90,9 @@ func (o *options) all() []*options {
 // trials is the number of load tests of single targets in all repeats.
 func (o *options) trials() int {
 	plan := o.Plan
-	plan.Targets = make([]*loadgen.Plan, len(o.Targets))
+	for _, t := range o.Targets {
+		plan.Targets = append(plan.Targets, &t.Plan)
+	}
 	return plan.Trials()
 }
 
@@ -216,7 +219,7 @@ func parseThresholds(text string) ([]float64, error) {
 
 // join sets the shard to which --shard or, without it, the environment assigns this process, and
 // makes the whole run's id. It returns a message if the environment decided.
-func (o *options) join(env loadgen.Environment) (said string, err error) {
+func (o *options) join(env settings.Environment) (said string, err error) {
 	place := o.Shard
 	if !o.ShardGiven {
 		if place.Shard, said, err = env.Shard(); err != nil {

@@ -214,11 +214,11 @@ func TestKeysInAQueryAreHidden(t *testing.T) {
 func TestATargetReachesItsServerInItsOwnWay(t *testing.T) {
 	o := mustParse(t, "--client-cert all.pem --target a=https://h1?v=1,client-cert=a.pem,client-key=a.key,drop-body=ignore_eos,logprobs b=https://h2,ca-cert=ca.pem,chat-content=string")
 	a, b := o.Targets[0], o.Targets[1]
-	if a.Server.URL() != "https://h1/v1/completions?v=1" || a.Server.TLS != (wire.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
+	if a.Server.URL() != "https://h1/v1/completions?v=1" || a.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
 		!slices.Equal(a.Sampling.Drop, []string{"ignore_eos", "logprobs"}) || a.Sampling.PlainText {
 		t.Errorf("a: %+v, %+v", a.Server, a.Sampling)
 	}
-	if b.Server.Query != "" || b.Server.TLS != (wire.CredentialFiles{Certificate: "all.pem", Authorities: "ca.pem"}) || b.Sampling.Drop != nil || !b.Sampling.PlainText {
+	if b.Server.Query != "" || b.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "all.pem", Authorities: "ca.pem"}) || b.Sampling.Drop != nil || !b.Sampling.PlainText {
 		t.Errorf("b: %+v, %+v", b.Server, b.Sampling)
 	}
 }

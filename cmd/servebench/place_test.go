@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/settings"
 )
 
 // variables is an environment of NAME=VALUE words.
-func variables(words string) loadgen.Environment {
+func variables(words string) settings.Environment {
 	return func(name string) string {
 		for word := range strings.FieldsSeq(words) {
 			if value, ok := strings.CutPrefix(word, name+"="); ok {
@@ -175,7 +175,7 @@ func FuzzShardFlags(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := loadgen.ParseShard(text); err == nil && text != "none" && (s.Of < 1 || s.Index < 0 || s.Index >= s.Of) {
+		if s, err := settings.ParseShard(text); err == nil && text != "none" && (s.Of < 1 || s.Index < 0 || s.Index >= s.Of) {
 			t.Errorf("%q is shard %d of %d", text, s.Index, s.Of)
 		}
 		if at, err := parseInstant(text); err == nil {
@@ -187,7 +187,7 @@ func FuzzShardFlags(f *testing.F) {
 		if d, err := parseOffset(text); err == nil && d.Abs().Hours() > 24*366 {
 			t.Errorf("%q is %v", text, d)
 		}
-		if id, err := loadgen.ParseRunID(text); err == nil && (id == "" || len(id) > 64 || slices.ContainsFunc([]byte(id), func(c byte) bool { return c <= ' ' })) {
+		if id, err := settings.ParseRunID(text); err == nil && (id == "" || len(id) > 64 || slices.ContainsFunc([]byte(id), func(c byte) bool { return c <= ' ' })) {
 			t.Errorf("%q is an id", text)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/connecting"
@@ -291,7 +291,7 @@ func TestAdviceGoesWithTheCommandLine(t *testing.T) {
 			"422 Unprocessable Entity: ignore_eos; repetition_penalty; logprobs; stream_options are unknown", "400 Bad Request: prompt must be a string",
 		} {
 			for _, ids := range []bool{false, o.Workload.TokenIDs} {
-				a := loadgen.Adviser{Plan: &o.Plan, TokenIDs: ids}
+				a := advice.Adviser{Plan: &o.Plan, TokenIDs: ids}
 				accepted(t, line, a.About(message))
 			}
 		}

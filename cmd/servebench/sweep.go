@@ -306,7 +306,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if err := c.plan.Check(file); err != nil {
 		return err
 	}
-	if c.plan.Any(func(p *loadgen.Plan) bool { return p.Server.Insecure }) {
+	if c.plan.Any(func(p *loadgen.Plan) bool { return p.Server.Transport.Insecure }) {
 		c.warn(insecureWarning)
 	}
 	if few := c.plan.TooFew(); few != "" && !c.instead.simulate {

@@ -1,4 +1,8 @@
-package loadgen
+// Package advice says what can be done about failures of a run, in the words of the command line.
+//
+// Package loadgen reports failures, and knows no flag. An Adviser reads their messages, as servers and proxies write
+// them, against the plan that made them, and names the flags that help.
+package advice
 
 import (
 	"errors"
@@ -11,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -20,14 +25,14 @@ import (
 // An Adviser says what can be done about failures of a run by its plan. It names settings
 // by their flags of servebench run.
 type Adviser struct {
-	*Plan
+	Plan *loadgen.Plan
 
 	// TokenIDs says that prompts were sent as token ids.
 	TokenIDs bool
 }
 
 // Unreachable is what can be done where a run cannot begin, "" where that is not known.
-func (a *Adviser) Unreachable(lost *UnreachableError) string {
+func (a *Adviser) Unreachable(lost *loadgen.UnreachableError) string {
 	f, ok := errors.AsType[*record.Failure](lost.Err)
 	if !ok {
 		return "the reply is not one of OpenAI's API: check --base-url, and give --model if the server has no list of models"
@@ -42,14 +47,14 @@ func (a *Adviser) Unreachable(lost *UnreachableError) string {
 	switch {
 	case f.Class == record.DNS:
 		return "check the host in --base-url"
-	case f.Status == http.StatusNotFound && a.Server.Model == "":
+	case f.Status == http.StatusNotFound && a.Plan.Server.Model == "":
 		return "check --base-url, and give --model if the server has no list of models"
-	case a.Traffic.ReadyCheck > 0:
+	case a.Plan.Traffic.ReadyCheck > 0:
 		return ""
 	case f.Class == record.Refused:
 		return "is the server up, at this address? --ready-check-timeout-sec 600 waits for one that is starting, and " +
 			"servebench sim is one to try"
-	case isComing(f):
+	case loadgen.IsComing(f):
 		return "--ready-check-timeout-sec 600 waits for a server that is starting"
 	}
 	return ""
@@ -93,23 +98,23 @@ func (a *Adviser) On(s *metrics.Summary) []string {
 }
 
 func (a *Adviser) adviseURL(message string) string {
-	base, ends := strings.CutSuffix(a.Server.BaseURL, "/v1")
+	base, ends := strings.CutSuffix(a.Plan.Server.BaseURL, "/v1")
 	if !ends || !strings.Contains(message, twice) {
 		return ""
 	}
 	return fmt.Sprintf("the base URL ends in /v1, which other paths begin with: give --base-url %s --endpoint /v1%s",
-		base, a.Server.Endpoint)
+		base, a.Plan.Server.Endpoint)
 }
 
 func (a *Adviser) adviseTLS(message string) string {
 	switch {
-	case strings.Contains(message, "tls: failed to verify certificate") && !a.Server.Insecure:
+	case strings.Contains(message, "tls: failed to verify certificate") && !a.Plan.Server.Transport.Insecure:
 		return "name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, " +
 			"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"
 	case strings.Contains(message, "remote error: tls: certificate required"):
 		return "the server wants to see a certificate of the client's: give --client-cert and --client-key"
 	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") &&
-		a.Server.TLS.Certificate != "":
+		a.Plan.Server.Transport.TLS.Certificate != "":
 		return "the server does not trust the certificate of --client-cert"
 	}
 	return ""
@@ -120,13 +125,13 @@ func (a *Adviser) adviseKey(message string) string {
 	switch {
 	case !strings.HasPrefix(message, "401 ") && !forbidden:
 		return ""
-	case slices.ContainsFunc(a.Server.Headers, func(kv metrics.KV) bool {
+	case slices.ContainsFunc(a.Plan.Server.Headers, func(kv metrics.KV) bool {
 		return strings.EqualFold(kv.Key, "Authorization")
 	}):
 		return "check the Authorization header, or the name and password in the URL"
-	case a.Server.APIKey == "" && forbidden:
+	case a.Plan.Server.APIKey == "" && forbidden:
 		return "if the server wants a key, set " + KeyVariable + ", or give the header that it wants as --header NAME=VALUE"
-	case a.Server.APIKey == "":
+	case a.Plan.Server.APIKey == "":
 		return KeyVariable + " is not set: set it to the server's key, or give another header as --header NAME=VALUE"
 	}
 	return "check the key in " + KeyVariable
@@ -139,11 +144,11 @@ func (a *Adviser) adviseLength(message string) string {
 		return ""
 	}
 	const long = "prompt and answer are too long for the model: "
-	switch d := &a.Workload; {
+	switch d := &a.Plan.Workload; {
 	case d.Settings.MultiTurn.On || d.Has(kinds.OwnAnswers):
 		return "a session is too long for the model: --max-model-len ends sessions before such a turn"
-	case d.shorter() != "":
-		return long + d.shorter()
+	case d.Shorter() != "":
+		return long + d.Shorter()
 	case d.Has(kinds.OutputFlags):
 		return long + "lower --output-len, or take shorter prompts"
 	}
@@ -152,12 +157,12 @@ func (a *Adviser) adviseLength(message string) string {
 
 func (a *Adviser) adviseProtocol(message string) string {
 	switch {
-	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks only HTTP/2"):
+	case !a.Plan.Server.Transport.HTTP2 && strings.Contains(message, "the server speaks only HTTP/2"):
 		return "give --http2"
-	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") ||
+	case a.Plan.Server.Transport.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") ||
 		strings.Contains(message, "http2: client conn could not be established")):
 		return "does the server speak HTTP/2? If not, leave --http2 away"
-	case a.Server.HTTP2 && strings.Contains(message, "over HTTP/2, without processing it"):
+	case a.Plan.Server.Transport.HTTP2 && strings.Contains(message, "over HTTP/2, without processing it"):
 		return "the server takes too few requests on a connection: lower --max-concurrency, or leave out --http2, so that " +
 			"each request in flight has a connection"
 	}
@@ -174,7 +179,7 @@ const (
 // if the plan's prompts do not go with it: a chat takes no token ids and one prompt in a request, and only
 // a chat takes messages, tools and media.
 func (a *Adviser) otherAPI() (flags, kind string) {
-	d, isChat := &a.Workload, a.Server.API().Chat
+	d, isChat := &a.Plan.Workload, a.Plan.Server.API().Chat
 	switch {
 	case !isChat && (d.TokenIDs || d.Settings.BatchSize > 1):
 		return "", "chat"
@@ -190,7 +195,7 @@ func (a *Adviser) otherAPI() (flags, kind string) {
 func (a *Adviser) adviseBackend(message string) string {
 	lacks := (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) &&
 		!names(message, "model", "deployment")
-	if api := a.Server.API(); !api.Usual {
+	if api := a.Plan.Server.API(); !api.Usual {
 		if !lacks {
 			return ""
 		}
@@ -205,14 +210,14 @@ func (a *Adviser) adviseBackend(message string) string {
 	}
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required().MatchString(text) && word(lacking).MatchString(text):
-		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
-	case lacks && a.Server.Endpoint != a.Server.API().Endpoint:
+		return fmt.Sprintf("%s takes requests for %s: give %s", a.Plan.Server.Endpoint, kind, other)
+	case lacks && a.Plan.Server.Endpoint != a.Plan.Server.API().Endpoint:
 		return fmt.Sprintf("most servers have the API of --backend %s at --endpoint %s; has the server %s alone? %s",
-			a.Server.Backend, a.Server.API().Endpoint, kind, then)
+			a.Plan.Server.Backend, a.Plan.Server.API().Endpoint, kind, then)
 	case lacks:
 		return fmt.Sprintf("has the server %s alone? %s", kind, then)
-	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
-		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags,
+	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Plan.Server.Endpoint, "/v1/"):
+		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Plan.Server.Endpoint, completionsFlags,
 			chatFlags)
 	}
 	return ""
@@ -251,7 +256,7 @@ func (a *Adviser) adviseIDs(message string) string {
 	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) ||
 		!wantsString().MatchString(text):
 		return ""
-	case a.Workload.TokenIDs:
+	case a.Plan.Workload.TokenIDs:
 		return "the server takes no token ids: leave --prompt-token-ids away"
 	}
 	return "the server takes no token ids: give --tokenizer with the model's folder, or with stub-32000 for made-up words"
@@ -267,14 +272,14 @@ func (a *Adviser) adviseBody(message string) string {
 		text := strings.ToLower(complaint)
 		content := strings.Contains(text, "content") || strings.Contains(text, "messages") ||
 			strings.Contains(text, `not "list"`)
-		if api := a.Server.API(); api.Chat && api.Usual && !a.Sampling.PlainText && content &&
+		if api := a.Plan.Server.API(); api.Chat && api.Usual && !a.Plan.Sampling.PlainText && content &&
 			wantsString().MatchString(text) && advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
 		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
 			switch {
 			case !a.adds(name) || !word(name).MatchString(text) || slices.Contains(drop, name):
-			case name == "stream_options" && a.Sampling.UsageAlways:
+			case name == "stream_options" && a.Plan.Sampling.UsageAlways:
 				advice = append(advice, "the server takes no stream_options: run it without --continuous-usage-stats")
 			default:
 				drop = append(drop, name)
@@ -282,7 +287,7 @@ func (a *Adviser) adviseBody(message string) string {
 		}
 	}
 	if drop != nil {
-		advice = append(advice, "--drop-body "+strings.Join(append(drop, a.Sampling.Drop...), ",")+
+		advice = append(advice, "--drop-body "+strings.Join(append(drop, a.Plan.Sampling.Drop...), ",")+
 			" leaves out what the server does not take")
 	}
 	return strings.Join(advice, "; ")
@@ -290,10 +295,11 @@ func (a *Adviser) adviseBody(message string) string {
 
 // adds says whether bodies have a member that nobody asked for.
 func (a *Adviser) adds(name string) bool {
-	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
+	if _, asked := a.Plan.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
-	text, err := a.Server.API().Encoder(a.body(""))(&dataset.Turn{}, "")
+	p := a.Plan
+	text, err := p.Server.API().Encoder(p.Sampling.Body(&p.Server, &p.Workload, ""))(&dataset.Turn{}, "")
 	if err != nil {
 		return false
 	}

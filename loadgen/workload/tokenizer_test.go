@@ -1,4 +1,4 @@
-package loadgen
+package workload
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
@@ -71,22 +72,22 @@ func TestTheTokenizerIsNamedWithItsFolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			snapshot := cacheOf(t, c.cached)
 			said := ""
-			from := tokenizerSource{model: "org/name", served: "org/name", say: func(format string, args ...any) {
+			from := Origin{Model: "org/name", Served: "org/name", Say: func(format string, args ...any) {
 				said += fmt.Sprintf(format, args...) + "\n"
 			}}
 			if c.server != nil {
 				s := httptest.NewServer(c.server)
 				defer s.Close()
-				from.server = &openai.Server{URL: s.URL, Transport: wire.Connections{}.Transport()}
+				from.Server = &openai.Server{URL: s.URL, Transport: wire.Connections{}.Transport()}
 			}
-			p, err := plan(t).Sized()
-			if err != nil {
-				t.Fatal(err)
+			p := &Spec{
+				Server:   settings.Server{Backend: "openai", Model: "stub-32000"},
+				Workload: settings.Workload{Dataset: "random", NumPrompts: 1000, VocabSize: 32000},
 			}
 			if p.Server.Tokenizer, p.Workload.VocabGiven = c.asked, false; filepath.IsAbs(c.asked) {
-				p.Server.Tokenizer, from.model = "", c.asked
+				p.Server.Tokenizer, from.Model = "", c.asked
 			}
-			if err := new(workload).openTokenizer(t.Context(), p, from); err != nil {
+			if err := new(Opened).openTokenizer(t.Context(), p, from); err != nil {
 				t.Fatal(err)
 			}
 			want := strings.ReplaceAll(c.want, "SNAPSHOT/", regexp.QuoteMeta(snapshot+string(filepath.Separator)))

@@ -1,4 +1,8 @@
-package loadgen
+// Package settings is what a run is asked for: which server, which workload, when, what to watch, what to report.
+//
+// Settings are structs whose zero value works, and methods that say what several of them mean together. Package loadgen
+// has their types as parts of its Plan. Nothing here sends, opens or measures anything.
+package settings
 
 import (
 	"context"
@@ -41,14 +45,7 @@ type Server struct {
 	// it; see docs/waterfall.md.
 	Trace bool
 
-	// Insecure skips the verification of TLS certificates.
-	Insecure bool
-
-	TLS   wire.CredentialFiles
-	HTTP2 bool
-
-	// NetHTTP leaves HTTP/1.1 to package net/http; see wire.Connections.
-	NetHTTP bool
+	Transport Transport
 
 	// Handler is a server in this process, reached through memory; nil for a server at BaseURL. A
 	// run with a Handler waits by package time, so a testing/synctest bubble can hold it. Its
@@ -90,6 +87,18 @@ type Server struct {
 	SkipTokenizer bool
 }
 
+// Transport says how bytes travel to a Server.
+type Transport struct {
+	// Insecure skips the verification of TLS certificates.
+	Insecure bool
+
+	TLS   wire.CredentialFiles
+	HTTP2 bool
+
+	// NetHTTP leaves HTTP/1.1 to package net/http; see wire.Connections.
+	NetHTTP bool
+}
+
 // URL is where requests go.
 func (s *Server) URL() string {
 	url := s.BaseURL + s.Endpoint
@@ -99,8 +108,8 @@ func (s *Server) URL() string {
 	return url
 }
 
-// secrets returns the given secrets, the key and the values of headers.
-func (s *Server) secrets() redact.Secrets {
+// AllSecrets returns the given secrets, the key and the values of headers.
+func (s *Server) AllSecrets() redact.Secrets {
 	all := s.Secrets.Clone()
 	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < redact.Least {
 		all.Add("Bearer " + s.APIKey)
@@ -120,5 +129,5 @@ func (s *Server) Pooling() bool {
 	return api != nil && api.Pooling
 }
 
-// messages reports whether the backend takes messages and text, but no token ids.
-func (s *Server) messages() bool { return s.API().Messages }
+// Messages reports whether the backend takes messages and text, but no token ids.
+func (s *Server) Messages() bool { return s.API().Messages }

@@ -1,8 +1,9 @@
-package loadgen
+package workload
 
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -21,9 +22,9 @@ const besides = 128 << 20
 
 // checkMemory refuses more prompts than there is memory for, so that the system need not
 // kill what is being prepared.
-func (p *Plan) checkMemory(free host.Memory, known bool) error {
+func (p *Spec) checkMemory(free host.Memory, known bool) error {
 	w := &p.Workload
-	each := w.kept()
+	each := w.Kept()
 	need := int64(w.NumPrompts) * each
 	if !known || need+min(need, besides) <= free.Free {
 		return nil
@@ -40,19 +41,19 @@ func (p *Plan) checkMemory(free host.Memory, known bool) error {
 }
 
 // dataset returns the dataset that the workload names, and what it gets of the run.
-func (w *workload) dataset(p *Plan, from tokenizerSource) (kinds.Opener, *kinds.Run, error) {
+func (w *Opened) dataset(p *Spec, from Origin) (kinds.Opener, *kinds.Run, error) {
 	d := &p.Workload
 	if len(d.Adapters.Names) > 0 {
 		w.python = nprand.NewPython(d.Seed)
 	}
 	if d.Source != nil {
 		n := d.NumPrompts
-		if p.Endless() {
+		if p.endless() {
 			n = max(n, 1)
 		}
 		return given{d.Source, n}, new(kinds.Run), nil
 	}
-	run, settings, k := w.run(p, from), d.Settings, d.kind()
+	run, settings, k := w.run(p, from), d.Settings, d.Kind()
 	settings.Random = d.Random
 	if k.Turns != nil && (k.Open == nil || settings.MultiTurn.On) {
 		if d.Sessions.To > 0 || d.Sessions.From > 0 {
@@ -65,18 +66,18 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (kinds.Opener, *kinds.
 }
 
 // run is what the dataset gets of the run.
-func (w *workload) run(p *Plan, from tokenizerSource) *kinds.Run {
+func (w *Opened) run(p *Spec, from Origin) *kinds.Run {
 	d, to := &p.Workload, p.Server.API()
 	return &kinds.Run{
 		Options: dataset.Options{
-			Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
+			Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.Tokenizer, VocabSize: d.VocabSize,
 			DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
-			IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Python: w.python, Log: from.say,
+			IDPrefix: cmp.Or(d.RequestIDPrefix, fmt.Sprintf("bench-%08x-", rand.Uint32())), Python: w.python, Log: from.Say,
 		},
-		Backend: to.Name, Text: to.Messages, IDs: w.ids, Files: to.Forms(), Mute: to.Media == api.NoMedia, Chat: to.Chat,
+		Backend: to.Name, Text: to.Messages, IDs: w.IDs, Files: to.Forms(), Mute: to.Media == api.NoMedia, Chat: to.Chat,
 		MultimodalChat: d.MultimodalChat, SkipTemplate: d.SkipTemplate, SelfTimed: d.SelfTimed,
-		IgnoreEOS: p.Sampling.IgnoreEOS, Live: d.Live(), NumPyArrivals: p.Traffic.Rule == arrivals.UpToV092,
-		TokenizerName: w.tokenizerName,
+		IgnoreEOS: p.IgnoreEOS, Live: d.Live(), NumPyArrivals: p.Traffic.Rule == arrivals.UpToV092,
+		TokenizerName: w.TokenizerName,
 		Template:      func() (dataset.Template, error) { return w.template(p) },
 		OpenTemplate:  func() (*jinja.Template, error) { return w.openTemplate(p) },
 	}
@@ -97,7 +98,7 @@ func (g given) Open() (dataset.Source, int, error) {
 }
 
 // openTemplate opens the tokenizer's chat template.
-func (w *workload) openTemplate(p *Plan) (*jinja.Template, error) {
+func (w *Opened) openTemplate(p *Spec) (*jinja.Template, error) {
 	folder, err := w.templateFolder(p)
 	if err != nil {
 		return nil, err
@@ -111,9 +112,9 @@ func (w *workload) openTemplate(p *Plan) (*jinja.Template, error) {
 }
 
 // templateFolder is the folder of the tokenizer, which has the chat template.
-func (w *workload) templateFolder(p *Plan) (string, error) {
-	folder, err := tokenizer.Folder(w.tokenizerName)
-	if err != nil || w.remote != nil {
+func (w *Opened) templateFolder(p *Spec) (string, error) {
+	folder, err := tokenizer.Folder(w.TokenizerName)
+	if err != nil || w.Remote != nil {
 		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s",
 			unlessSkipped(p))
 	}
@@ -121,7 +122,7 @@ func (w *workload) templateFolder(p *Plan) (string, error) {
 }
 
 // template is the tokenizer's chat template; nil without a tokenizer.
-func (w *workload) template(p *Plan) (dataset.Template, error) {
+func (w *Opened) template(p *Spec) (dataset.Template, error) {
 	if p.Server.SkipTokenizer {
 		return nil, nil
 	}
@@ -137,8 +138,8 @@ func (w *workload) template(p *Plan) (dataset.Template, error) {
 }
 
 // unlessSkipped is advice for datasets that work without a template.
-func unlessSkipped(p *Plan) string {
-	if p.Workload.canSkipTemplate() {
+func unlessSkipped(p *Spec) string {
+	if p.Workload.CanSkipTemplate() {
 		return ", or --skip-chat-template to send them as they are"
 	}
 	return ""

@@ -1,10 +1,14 @@
-package loadgen
+// Package witness compares what a server counts with what a run sent to it.
+//
+// A Witness looks at the server's counters before the load and after it, and counts requests and prompts meanwhile. The
+// difference of the counters is what the server did for the run, unless another process has answered, or somebody else
+// has sent requests as well. Then the witness says so, and the verdict has it.
+package witness
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/repeats"
@@ -16,23 +20,24 @@ import (
 	"github.com/servebench/servebench/metrics/trust"
 )
 
-// A witness notices what the server counts during a run, and which prompts are sent.
-type witness struct {
-	counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
-	before   []scrape.Counters
-	prompts  repeats.History
-	answers  int // to each request, each of which looks up the prompt; 0 for one
+// A Witness notices what the server counts during a run, and which prompts are sent. It is not safe for concurrent
+// use.
+type Witness struct {
+	Counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
+	Before   []scrape.Counters                       // by Look
+	Prompts  repeats.History
+	Answers  int // to each request, each of which looks up the prompt; 0 for one
 	requests int // counted each time that they were sent
 	tokens   int // in their prompts
 }
 
-// look notes what the server has counted so far.
-func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
+// Look notes what the server has counted so far.
+func (w *Witness) Look(ctx context.Context) { w.Before = w.Counters(ctx) }
 
-// send counts a request.
-func (w *witness) send(rec *record.Record) {
-	w.prompts.Send(rec)
-	times := max(rec.Attempts, 1) * max(w.answers, 1)
+// Send counts a request.
+func (w *Witness) Send(rec *record.Record) {
+	w.Prompts.Send(rec)
+	times := max(rec.Attempts, 1) * max(w.Answers, 1)
 	w.requests += times
 	w.tokens += times * rec.Tokens.In
 }
@@ -43,9 +48,9 @@ const (
 	unknownTokens = 100
 )
 
-// most is how many prompt tokens the server can have looked up for the requests of this shard, out
+// Most is how many prompt tokens the server can have looked up for the requests of this shard, out
 // of so many shards, and for so many other requests.
-func (w *witness) most(beside, shards int) int64 {
+func (w *Witness) Most(beside, shards int) int64 {
 	if w.requests == 0 {
 		return 0
 	}
@@ -53,22 +58,22 @@ func (w *witness) most(beside, shards int) int64 {
 	return int64(each*float64(w.requests+beside)) * int64(max(shards, 1))
 }
 
-// report adds the findings to s and its Evidence, and judges s. At most so many prompt tokens
+// Report adds the findings to s and its Evidence, and judges s. At most so many prompt tokens
 // could be looked up.
-func (w *witness) report(ctx context.Context, s *metrics.Summary, most int64) {
+func (w *Witness) Report(ctx context.Context, s *metrics.Summary, most int64) {
 	if s.Evidence != nil {
-		if w.before != nil {
+		if w.Before != nil {
 			w.compare(ctx, s, most)
 		}
-		s.Evidence.Repeated = w.prompts.Repeated
+		s.Evidence.Repeated = w.Prompts.Repeated
 	}
 	trust.Judge(s)
 }
 
 // compare adds to s what the server counted since look, or why this says nothing about the run. It
 // asks twice, as vLLM's client does: that may reveal a load balancer.
-func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
-	after, again := w.counters(ctx), w.counters(ctx)
+func (w *Witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
+	after, again := w.Counters(ctx), w.Counters(ctx)
 	if after == nil {
 		return
 	}
@@ -82,9 +87,9 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 
 // restart says that a process which reports began after the run did, at began: it replaced another one.
 // Behind a load balancer, the processes of several replicas have begun before. It is empty otherwise.
-func (w *witness) restart(after, again []scrape.Counters, began time.Time) string {
+func (w *Witness) restart(after, again []scrape.Counters, began time.Time) string {
 	for i := range after {
-		before, now, then := w.before[i].Sample.Start, after[i].Sample.Start, again[i].Sample.Start
+		before, now, then := w.Before[i].Sample.Start, after[i].Sample.Start, again[i].Sample.Start
 		if before == nil || now == nil || then == nil || *now != *then || *now == *before {
 			continue
 		}
@@ -97,9 +102,9 @@ func (w *witness) restart(after, again []scrape.Counters, began time.Time) strin
 
 // several says why the counts are of several processes: after is the server's first answer, and again
 // its next, without a request in between. It is "" if they may be of one.
-func (w *witness) several(after, again []scrape.Counters) string {
+func (w *Witness) several(after, again []scrape.Counters) string {
 	for i := range after {
-		if why := w.before[i].Sample.Contradicts(&after[i].Sample); why != "" {
+		if why := w.Before[i].Sample.Contradicts(&after[i].Sample); why != "" {
 			return why
 		}
 	}
@@ -112,16 +117,16 @@ func (w *witness) several(after, again []scrape.Counters) string {
 }
 
 // others says why the counts include other load than this run's; "" if they may not.
-func (w *witness) others(after []scrape.Counters, most int64) string {
-	if n := addedUp(after).PrefixQueries - addedUp(w.before).PrefixQueries; n > most {
+func (w *Witness) others(after []scrape.Counters, most int64) string {
+	if n := addedUp(after).PrefixQueries - addedUp(w.Before).PrefixQueries; n > most {
 		return fmt.Sprintf("%d prompt tokens were looked up in the prefix cache, and this run sent %d", n, w.tokens)
 	}
 	return ""
 }
 
 // count adds to s what the server did for the run.
-func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
-	before, later := addedUp(w.before), addedUp(after)
+func (w *Witness) count(s *metrics.Summary, after []scrape.Counters) {
+	before, later := addedUp(w.Before), addedUp(after)
 	s.Printed.SpecDecode = before.SpecDecode(later)
 	s.Printed.Diffusion = before.Diffusion(later, s.When.Seconds+s.Header.WarmUp.Seconds())
 	if times := later.Times.Since(before.Times); times != (samples.Totals{}) {
@@ -137,22 +142,4 @@ func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
 		sum = sum.Plus(c)
 	}
 	return sum
-}
-
-// counters are the totals of speculative and diffusion decoding and of the prefix cache of each
-// replica, each asked over a separate connection; nil unless all report them.
-func (c *contact) counters(ctx context.Context, urls []string) (all []scrape.Counters) {
-	for _, r := range c.replicas(urls) {
-		text, err := r.Metrics(ctx)
-		r.transport.CloseIdleConnections()
-		if err != nil {
-			return nil
-		}
-		c, err := scrape.ParseCounters(strings.NewReader(text))
-		if err != nil {
-			return nil
-		}
-		all = append(all, c)
-	}
-	return all
 }

@@ -1,10 +1,11 @@
-package loadgen
+package workload
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/settings"
 )
 
 func TestPromptsHaveToFitIntoMemory(t *testing.T) {
@@ -26,7 +27,7 @@ func TestPromptsHaveToFitIntoMemory(t *testing.T) {
 		{"prefix_repetition", 60_000_000, 1000 * mib, false, false},
 		{"random", 60_000_000, 1 * mib, false, true},
 	} {
-		p := &Plan{Workload: Workload{Dataset: row.dataset, NumPrompts: row.prompts}}
+		p := &Spec{Workload: settings.Workload{Dataset: row.dataset, NumPrompts: row.prompts}}
 		p.Workload.Settings.MultiTurn.On = row.multi
 		err := p.checkMemory(host.Memory{Free: row.free, Limit: "memory.max (0.2 GiB)"}, true)
 		if (err == nil) != row.fits || err != nil && !strings.Contains(err.Error(), "GiB are free under memory.max (0.2 GiB): lower it") {

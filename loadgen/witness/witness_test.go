@@ -1,4 +1,4 @@
-package loadgen
+package witness
 
 import (
 	"context"
@@ -20,15 +20,15 @@ import (
 // counted so before, after, and when it was asked once more. The run sent a request of
 // so many tokens.
 func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...scrape.Counters) *metrics.Summary {
-	w := witness{before: []scrape.Counters{before}, requests: 1, tokens: sent}
-	w.counters = func(context.Context) []scrape.Counters {
+	w := Witness{Before: []scrape.Counters{before}, requests: 1, tokens: sent}
+	w.Counters = func(context.Context) []scrape.Counters {
 		now := later[0]
 		later = append(later[1:], now)
 		return []scrape.Counters{now}
 	}
 	s := aspect.Collector(&metrics.Header{WarmUp: warmUp}).Summary(10)
 	s.Evidence = new(evidence.Evidence)
-	w.report(context.Background(), s, w.most(0, 1))
+	w.Report(context.Background(), s, w.Most(0, 1))
 	return s
 }
 
@@ -88,9 +88,9 @@ func TestAProcessThatBeganDuringARunIsARestart(t *testing.T) {
 		"a replica, second": {50, []scrape.Counters{cached(60, 10, 3), cached(1, 1100, 503)}, "it comes from processes that started at"},
 		"one process":       {50, []scrape.Counters{cached(1, 1100, 503)}, ""},
 	} {
-		w := witness{before: []scrape.Counters{cached(1, 1000, 500)}, requests: 1, tokens: 100}
+		w := Witness{Before: []scrape.Counters{cached(1, 1000, 500)}, requests: 1, tokens: 100}
 		later := c.later
-		w.counters = func(context.Context) []scrape.Counters {
+		w.Counters = func(context.Context) []scrape.Counters {
 			now := later[0]
 			later = append(later[1:], now)
 			return []scrape.Counters{now}
@@ -123,33 +123,33 @@ func TestTheServersTimesAreOfThisRun(t *testing.T) {
 }
 
 func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
-	w := witness{prompts: repeats.History{}}
+	w := Witness{Prompts: repeats.History{}}
 	for _, rec := range []*record.Record{{Tokens: record.Tokens{In: 100}}, {Tokens: record.Tokens{In: 300}, Attempts: 3}, {Tokens: record.Tokens{In: 600}, Attempts: 1}} {
-		w.send(rec)
+		w.Send(rec)
 	}
 	// 1,600 tokens in 5 requests, with a half more and 100 each.
 	for beside, want := range map[int]int64{0: 2900, 5: 5800} {
-		if got := w.most(beside, 1); got != want {
+		if got := w.Most(beside, 1); got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
 	}
-	if got := w.most(0, 4); got != 4*2900 {
+	if got := w.Most(0, 4); got != 4*2900 {
 		t.Errorf("%d of all four shards", got)
 	}
 }
 
 // Each answer of a request looks up the prompt.
 func TestEachAnswerLooksUpThePrompt(t *testing.T) {
-	w := witness{answers: 2, prompts: repeats.History{}}
-	w.send(&record.Record{Tokens: record.Tokens{In: 1000}})
-	if got := w.most(0, 1); got != 2*1600 {
+	w := Witness{Answers: 2, Prompts: repeats.History{}}
+	w.Send(&record.Record{Tokens: record.Tokens{In: 1000}})
+	if got := w.Most(0, 1); got != 2*1600 {
 		t.Errorf("%d, want 3200", got)
 	}
 }
 
 // Prompts of blocks are the same if their blocks are.
 func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
-	w := witness{prompts: repeats.History{}}
+	w := Witness{Prompts: repeats.History{}}
 	turn := func(tail uint64, ids ...uint64) *dataset.Conversation {
 		c := &dataset.Conversation{Turns: []dataset.Turn{{Tail: dataset.Block{ID: tail, Tokens: 3}}}}
 		for _, id := range ids {
@@ -158,7 +158,7 @@ func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 		return c
 	}
 	all := []*dataset.Conversation{turn(1, 7, 8), turn(1, 8, 7), turn(2, 7, 8), turn(1, 7), turn(1, 7, 8)}
-	source := w.prompts.Compare(func(yield func(*dataset.Conversation, error) bool) {
+	source := w.Prompts.Compare(func(yield func(*dataset.Conversation, error) bool) {
 		for _, c := range all {
 			if !yield(c, nil) {
 				return
@@ -167,10 +167,10 @@ func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
 	}, false)
 	index := 0
 	for range source {
-		w.prompts.Send(&record.Record{Index: index})
+		w.Prompts.Send(&record.Record{Index: index})
 		index++
 	}
-	if w.prompts.Repeated != 1 {
-		t.Errorf("%d prompts were sent again, want the last", w.prompts.Repeated)
+	if w.Prompts.Repeated != 1 {
+		t.Errorf("%d prompts were sent again, want the last", w.Prompts.Repeated)
 	}
 }

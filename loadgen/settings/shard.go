@@ -1,10 +1,7 @@
-package loadgen
+package settings
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +13,6 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/stream"
 )
 
 // Shard says which part of a run this process sends, if several load generators share the run, and
@@ -35,17 +31,17 @@ type Shard struct {
 	ClockOffset *time.Duration
 }
 
-// start is StartAt by this machine's clock; zero means at once.
-func (s *Shard) start() time.Time {
+// Start is StartAt by this machine's clock; zero means at once.
+func (s *Shard) Start() time.Time {
 	if s.StartAt.IsZero() || s.ClockOffset == nil {
 		return s.StartAt
 	}
 	return s.StartAt.Add(*s.ClockOffset)
 }
 
-// late says by how much a load that began at epoch was late, if it was.
-func (s *Shard) late(epoch time.Time) []string {
-	late := epoch.Sub(s.start())
+// Late says by how much a load that began at epoch was late, if it was.
+func (s *Shard) Late(epoch time.Time) []string {
+	late := epoch.Sub(s.Start())
 	if s.StartAt.IsZero() || late <= 0 {
 		return nil
 	}
@@ -60,8 +56,8 @@ func (s *Shard) late(epoch time.Time) []string {
 	return []string{fmt.Sprintf("%s began %s after --start-at", who, by)}
 }
 
-// shareOf is the shard's share of a limit; 0 for nil, which is no limit.
-func (s *Shard) shareOf(limit *int) int {
+// ShareOf is the shard's share of a limit; 0 for nil, which is no limit.
+func (s *Shard) ShareOf(limit *int) int {
 	if limit == nil {
 		return 0
 	}
@@ -71,9 +67,9 @@ func (s *Shard) shareOf(limit *int) int {
 // Name is the shard's name in file names.
 func (s *Shard) Name() string { return fmt.Sprintf("shard%d", s.Index) }
 
-// part is the shard's share of a run with Config c. A ramp, a curve and the dataset's own times are
+// Part is the shard's share of a run with Config c. A ramp, a curve and the dataset's own times are
 // not divided.
-func (s *Shard) part(c metrics.Config) metrics.Config {
+func (s *Shard) Part(c metrics.Config) metrics.Config {
 	if !s.Several() {
 		return c
 	}
@@ -83,14 +79,6 @@ func (s *Shard) part(c metrics.Config) metrics.Config {
 	c.Label = cmp.Or(c.Label, c.Backend) + "-" + s.Name()
 	c.Metadata = append(slices.Clone(c.Metadata), metrics.KV{Key: "shard", Value: fmt.Sprintf("%d/%d", s.Index, s.Of)})
 	return c
-}
-
-// RunID is the id that the plan gives the target's run; empty for any.
-func (p *Plan) RunID() string {
-	if p.Shard.RunID == "" || p.Target == "" {
-		return p.Shard.RunID
-	}
-	return p.Shard.RunID + "-" + p.Target
 }
 
 // maxShards is far more than anyone has.
@@ -140,27 +128,6 @@ func (env Environment) Shard() (shard dataset.Shard, said string, err error) {
 		return shard, fmt.Sprintf("shard %d of %d, by %s: --shard none runs alone", shard.Index, shard.Of, by.name), nil
 	}
 	return shard, "", nil
-}
-
-// SharedRunID is an id that all shards of the run compute independently.
-func (p *Plan) SharedRunID(env Environment) (string, error) {
-	job, step := env("SLURM_JOB_ID"), env("SLURM_STEP_ID")
-	if job != "" && step != "" {
-		return ParseRunID("slurm-" + job + "-" + step)
-	}
-	at := p.Shard.StartAt
-	if at.IsZero() {
-		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same " +
-			"--run-id, or --start-at")
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, at.UnixNano())
-	for _, kv := range p.Flags {
-		if !slices.Contains(stream.ShardFlags, kv.Key) {
-			fmt.Fprintf(h, "%s %q\n", kv.Key, kv.Value)
-		}
-	}
-	return at.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4]), nil
 }
 
 var runIDPattern = sync.OnceValue(func() *regexp.Regexp {

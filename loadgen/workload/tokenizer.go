@@ -1,4 +1,4 @@
-package loadgen
+package workload
 
 import (
 	"context"
@@ -13,64 +13,64 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 )
 
-// serverTokenizer is the value of --tokenizer that asks the server.
-const serverTokenizer = "server"
+// FromServer is the value of --tokenizer that asks the server.
+const FromServer = "server"
 
-// A tokenizerSource says where a workload's tokenizer may come from.
-type tokenizerSource struct {
-	model  string         // its name is the default name of the tokenizer
-	served string         // the model's name at the server
-	server *openai.Server // nil if there is no server
-	say    func(format string, args ...any)
+// An Origin says where a workload's tokenizer may come from.
+type Origin struct {
+	Model  string                           // its name is the default name of the tokenizer
+	Served string                           // the model's name at the server
+	Server *openai.Server                   // nil if there is no server
+	Say    func(format string, args ...any) // takes remarks
 }
 
 // openTokenizer opens the tokenizer that the plan names. If the plan names none, it tries the
 // model's in the local cache, then the server's, and then sends token ids if the prompts allow it.
 // It reports which one it took, where that is, and why it took no better one.
-func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
-	w.ids = p.Workload.TokenIDs
+func (w *Opened) openTokenizer(ctx context.Context, p *Spec, from Origin) (err error) {
+	w.IDs = p.Workload.TokenIDs
 	name, made := p.Server.Tokenizer, p.Workload.Has(kinds.MakesIDs)
 	switch {
-	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made,
+	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.IDs && made,
 		name == "" && p.Workload.Has(kinds.Printed):
 		return nil
-	case name == serverTokenizer:
+	case name == FromServer:
 		return w.askServer(ctx, p, from, nil)
 	case name != "":
-		w.tokenizerName = name
-		w.tokenizer, err = tokenizer.Open(name)
+		w.TokenizerName = name
+		w.Tokenizer, err = tokenizer.Open(name)
 		if _, own := os.Stat(name); err == nil && own != nil && placed(name) != name {
-			from.say("tokenizer: %s", placed(name))
+			from.Say("tokenizer: %s", placed(name))
 		}
 		return err
 	}
 	tried := errors.New("a tokenizer is needed: " + doWithout(p))
 	var unread error
-	if from.model != "" {
-		if w.tokenizer, unread = tokenizer.Open(from.model); unread == nil {
-			w.tokenizerName = from.model
-			from.say("tokenizer: %s", placed(from.model))
+	if from.Model != "" {
+		if w.Tokenizer, unread = tokenizer.Open(from.Model); unread == nil {
+			w.TokenizerName = from.Model
+			from.Say("tokenizer: %s", placed(from.Model))
 			return nil
 		}
 		tried = errors.Join(tried, unread)
 	}
-	if from.server != nil {
+	if from.Server != nil {
 		err := w.askServer(ctx, p, from, unread)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		tried = errors.Join(tried, err)
-		if made && !p.Server.messages() {
-			w.ids = true
-			from.say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)",
+		if made && !p.Server.Messages() {
+			w.IDs = true
+			from.Say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)",
 				from.absence(unread, "", "; "), err, p.Workload.VocabSize)
-			p.noteVocabulary(from.say)
+			p.noteVocabulary(from.Say)
 			return nil
 		}
 	}
-	if made && p.Workload.Has(kinds.SeveralTurns) && !p.Server.messages() {
-		w.ids = true
-		from.say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"),
+	if made && p.Workload.Has(kinds.SeveralTurns) && !p.Server.Messages() {
+		w.IDs = true
+		from.Say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"),
 			p.Workload.VocabSize)
 		return nil
 	}
@@ -91,24 +91,24 @@ func placed(name string) string {
 
 // absence says why the model's tokenizer is not taken, by the error of opening it. Of one that is
 // there, a note has the error. Of one that is not, the result has it, with text around it.
-func (from *tokenizerSource) absence(unread error, before, after string) string {
+func (from *Origin) absence(unread error, before, after string) string {
 	if unread == nil {
 		return ""
 	}
-	if _, err := tokenizer.Folder(from.model); !errors.Is(err, fs.ErrNotExist) {
-		from.say("NOTE: the model's own tokenizer cannot be read: %v", unread)
+	if _, err := tokenizer.Folder(from.Model); !errors.Is(err, fs.ErrNotExist) {
+		from.Say("NOTE: the model's own tokenizer cannot be read: %v", unread)
 		return ""
 	}
-	if filepath.IsAbs(from.model) {
-		return before + "there is no " + from.model + " on this machine" + after
+	if filepath.IsAbs(from.Model) {
+		return before + "there is no " + from.Model + " on this machine" + after
 	}
-	return before + from.model + " is not in the Hugging Face cache" + after
+	return before + from.Model + " is not in the Hugging Face cache" + after
 }
 
 // doWithout says how to run a workload if no tokenizer was found.
-func doWithout(p *Plan) string {
+func doWithout(p *Spec) string {
 	switch {
-	case p.Workload.Has(kinds.MakesIDs) && !p.Server.messages() && !p.Workload.Settings.MultiTurn.On &&
+	case p.Workload.Has(kinds.MakesIDs) && !p.Server.Messages() && !p.Workload.Settings.MultiTurn.On &&
 		p.Workload.Settings.BatchSize < 2:
 		return "give --tokenizer, or --prompt-token-ids"
 	case p.Workload.Has(kinds.Uncounted):
@@ -118,26 +118,26 @@ func doWithout(p *Plan) string {
 }
 
 // askServer takes the server's tokenizer. The error is why the model's is not taken.
-func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource, unread error) error {
-	if from.server == nil {
+func (w *Opened) askServer(ctx context.Context, p *Spec, from Origin, unread error) error {
+	if from.Server == nil {
 		return errors.New("argument --tokenizer: there is no server to ask")
 	}
-	t, err := from.server.Tokenizer(ctx, from.served, p.Workload.VocabSize)
+	t, err := from.Server.Tokenizer(ctx, from.Served, p.Workload.VocabSize)
 	if err != nil {
 		return err
 	}
-	from.say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize,
+	from.Say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize,
 		from.absence(unread, "; ", ""))
 	if p.Workload.Has(kinds.MakesIDs) {
-		p.noteVocabulary(from.say)
+		p.noteVocabulary(from.Say)
 	}
-	w.tokenizer, w.tokenizerName, w.remote = t, serverTokenizer, t
+	w.Tokenizer, w.TokenizerName, w.Remote = t, FromServer, t
 	return nil
 }
 
 // noteVocabulary says that prompts are drawn from another range than the model's vocabulary, unless
 // the plan gives the range.
-func (p *Plan) noteVocabulary(say func(format string, args ...any)) {
+func (p *Spec) noteVocabulary(say func(format string, args ...any)) {
 	if !p.Workload.VocabGiven {
 		say("NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn "+
 			"below %d; give --tokenizer or --vocab-size", p.Workload.VocabSize)

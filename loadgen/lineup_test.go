@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -35,9 +36,9 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	for repeat := range e.Repeat {
 		for i, target := range e.targets {
 			var plans []*Plan
-			for _, s := range slices.Backward(e.subsets()) {
+			for _, s := range slices.Backward(sequence(e, 0)) {
 				if slices.Contains(s, i) {
-					plans = append(plans, member(e.Plan, i, repeat, s).Plan)
+					plans = append(plans, memberIn(e.Plan, i, repeat, s))
 				}
 			}
 			together := plans[0]
@@ -54,24 +55,18 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 				}
 			}
 			for _, part := range plans[1:] {
-				if a, b := part.arrivalSeed(), together.arrivalSeed(); a != b {
+				if a, b := part.Traffic.Arrivals(&part.Workload).Seed, together.Traffic.Arrivals(&together.Workload).Seed; a != b {
 					t.Errorf("%s arrives by seed %d in a part and %d among all", target.Target, a, b)
 				}
 			}
 		}
 	}
-	all := e.subsets()[len(e.subsets())-1]
-	if a, b := member(e.Plan, 0, 1, all).Plan, member(e.Plan, 1, 1, all).Plan; a.Workload.Seed != b.Workload.Seed {
+	all := subset{0, 1, 2, 3}
+	if a, b := memberIn(e.Plan, 0, 1, all), memberIn(e.Plan, 1, 1, all); a.Workload.Seed != b.Workload.Seed {
 		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
 	}
-	if first := member(e.Plan, 0, 0, all).Plan; first.Workload.Seed != 5 {
+	if first := memberIn(e.Plan, 0, 0, all); first.Workload.Seed != 5 {
 		t.Errorf("the first seed is %d", first.Workload.Seed)
-	}
-}
-
-func TestServersAtSocketsOfTheirOwnAreNotOne(t *testing.T) {
-	if seeds := several(1, at("http://h", "/a", 5), at("http://h", "/b", 5), at("http://h", "/a", 5)).seeds(); !slices.Equal(seeds, []int64{5, 5, 6}) {
-		t.Errorf("seeds %v", seeds)
 	}
 }
 
@@ -82,7 +77,7 @@ func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 		seen := map[int64]bool{}
 		for repeat := range e.Repeat {
 			for i := range e.targets {
-				seen[member(e.Plan, i, repeat, subset{0, 1}).Plan.Workload.Seed], seen[member(e.Plan, i, repeat, subset{i}).Plan.Workload.Seed] = true, true
+				seen[memberIn(e.Plan, i, repeat, subset{0, 1}).Workload.Seed], seen[memberIn(e.Plan, i, repeat, subset{i}).Workload.Seed] = true, true
 			}
 		}
 		if len(seen) != 16 {
@@ -101,11 +96,11 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		other.Server.BaseURL += "/other"
 		e := several(1, one, &other)
 		due := func(s subset) []float64 {
-			w, err := openWorkload(t.Context(), member(e.Plan, 0, 0, s).Plan, tokenizerSource{say: t.Logf})
+			w, err := workload.Open(t.Context(), memberIn(e.Plan, 0, 0, s).spec(), workload.Origin{Say: t.Logf})
 			if err != nil {
 				t.Fatal(err)
 			}
-			offsets, err := w.arrivals().Offsets(50)
+			offsets, err := w.Arrivals().Offsets(50)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,12 +112,26 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 	}
 }
 
+// subset are the targets of a load test by their indices.
+type subset []int
+
+// memberIn is the plan of a target in the load test of a subset.
+func memberIn(p *Plan, index, repeat int, s subset) *Plan {
+	for _, members := range p.Sequence(repeat) {
+		at := slices.IndexFunc(members, func(m Member) bool { return m.Index == index })
+		if at >= 0 && len(members) == len(s) && !slices.ContainsFunc(members, func(m Member) bool { return !slices.Contains(s, m.Index) }) {
+			return members[at].Plan
+		}
+	}
+	return nil
+}
+
 // sequence are the load tests of a repeat by the indices of their targets.
 func sequence(r *run, repeat int) (all []subset) {
 	for _, members := range r.Sequence(repeat) {
 		var s subset
 		for _, m := range members {
-			s = append(s, m.nth)
+			s = append(s, m.Index)
 		}
 		all = append(all, s)
 	}
@@ -143,19 +152,5 @@ func TestEachSubsetIsLoadedOnceAndInTurns(t *testing.T) {
 	two := several(1, three[:2]...)
 	if got := sequence(two, 0); !reflect.DeepEqual(got, []subset{{0}, {1}, {0, 1}}) {
 		t.Errorf("two targets are loaded as %v", got)
-	}
-}
-
-func TestHeaderNamesTheOtherOfAPair(t *testing.T) {
-	e := several(1, at("http://h:1", "", 0), at("http://h:2", "", 0), at("http://h:3", "", 0))
-	for i, s := range e.subsets() {
-		solo, with := s.among(e.all(), s[0])
-		want := []struct {
-			solo bool
-			with string
-		}{{true, ""}, {true, ""}, {true, ""}, {false, "b"}, {false, "c"}, {false, "c"}, {false, ""}}[i]
-		if solo != want.solo || with != want.with {
-			t.Errorf("%v: the first is alone %v, with %q", s, solo, with)
-		}
 	}
 }
