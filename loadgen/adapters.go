@@ -58,7 +58,7 @@ func (r *reach) askAdapter(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, adapterLimit)
 	defer cancel()
 	turn := shortest()
-	body, err := r.plan.bodyEncoder(name).encode(&turn, "")
+	body, err := newBodyEncoder(r.plan, name).encode(&turn, "")
 	if err != nil { // the API has no short request, as one for a transcription needs a file
 		r.say("WARNING: the server does not list the adapter %s", name)
 		return nil

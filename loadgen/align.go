@@ -36,7 +36,7 @@ func (t *prepared) align(ctx context.Context, v voice) error {
 	if len(ids) == first.Turns[0].PromptLen {
 		return nil
 	}
-	if t.plan.Endless() {
+	if t.plan.Traffic.Endless(&t.plan.Workload) {
 		v.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so "+
 			"they are not cut to length: "+
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)

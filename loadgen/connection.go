@@ -28,16 +28,16 @@ func connect(p *Plan) (*connection, error) {
 	}
 	header := exchange.Headers(p.Server.APIKey, p.Server.Headers)
 	c := &connection{tally: new(wire.Tally), names: new(wire.Names)}
-	c.transport = p.newTransport(p.Shard.ShareOf(p.Traffic.MaxConcurrency), c.names, c.tally, credentials)
+	c.transport = c.dial(p, p.Shard.ShareOf(p.Traffic.MaxConcurrency), c.tally, credentials)
 	c.calls = &openai.Server{
 		URL: p.Server.BaseURL, Query: p.Server.Query, Header: header, Transport: c.transport, Limit: p.Limits.Call,
 	}
-	c.send = p.newSender(header, c.transport, c.tally)
-	if p.probing() {
+	c.send = sender(p, header, c.transport, c.tally)
+	if p.Traffic.Probes(&p.Shard) {
 		alone := new(wire.Tally) // keeps the load's counts separate
-		transport := p.newTransport(1, c.names, alone, credentials)
+		transport := c.dial(p, 1, alone, credentials)
 		c.others = append(c.others, transport)
-		c.sendProbe = p.newSender(header, transport, alone)
+		c.sendProbe = sender(p, header, transport, alone)
 	}
 	return c, nil
 }
@@ -57,18 +57,17 @@ func (c *connection) apart() *wire.Transport {
 	return transport
 }
 
-// newTransport returns a transport that opens up to limit connections; 0 is no limit.
-func (p *Plan) newTransport(limit int, names *wire.Names, tally *wire.Tally,
-	credentials wire.Credentials) *wire.Transport {
+// dial is a transport that opens up to limit connections; 0 is no limit.
+func (c *connection) dial(p *Plan, limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
 	s, by := &p.Server, &p.Server.Transport
 	return wire.Connections{
-		Limit: limit, Timeout: p.Limits.Connect, Insecure: by.Insecure, TLS: credentials, Names: names,
+		Limit: limit, Timeout: p.Limits.Connect, Insecure: by.Insecure, TLS: credentials, Names: c.names,
 		HTTP2: by.HTTP2, NetHTTP: by.NetHTTP, Socket: s.Socket, Dial: s.Dial, Tally: tally,
 	}.Transport()
 }
 
-// newSender returns a sender for the endpoint.
-func (p *Plan) newSender(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
+// sender sends the plan's requests.
+func sender(p *Plan, header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return p.Server.API().Sender(&exchange.Endpoint{
 		URL: p.Server.URL(), Header: header, OneJSON: p.Whole(), Transport: over, Tally: tally,
 		SessionHeader: p.Server.SessionHeader, Traced: p.Server.Trace, Reasoning: p.Workload.Sessions.Reasoning,

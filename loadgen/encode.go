@@ -21,8 +21,8 @@ type bodyEncoder struct {
 	encode request.Encoder
 }
 
-// bodyEncoder is the encoder for the model or the adapter of that name.
-func (p *Plan) bodyEncoder(name string) *bodyEncoder {
+// newBodyEncoder is the encoder for the model or the adapter of that name.
+func newBodyEncoder(p *Plan, name string) *bodyEncoder {
 	body := p.Sampling.Body(&p.Server, &p.Workload, name)
 	return &bodyEncoder{body, p.Server.API().Encoder(body)}
 }
@@ -36,10 +36,10 @@ type encoder struct {
 	counts   bool     // answers are counted with a tokenizer
 }
 
-// engineTarget is the server as the engine sends to it. The workload may be nil.
-func (p *Plan) engineTarget(server *contact, w *workload.Opened) engine.Target {
-	e := &encoder{plan: p, api: p.Server.API(), model: p.bodyEncoder(server.served)}
-	e.counts = w != nil && w.Tokenizer != nil && !e.api.Pooling
+// engineTarget is the server as the engine sends to it.
+func engineTarget(p *Plan, server *contact, w *workload.Opened) engine.Target {
+	e := &encoder{plan: p, api: p.Server.API(), model: newBodyEncoder(p, server.served)}
+	e.counts = w.Tokenizer != nil && !e.api.Pooling
 	to := engine.Target{Name: p.Target, Pooling: e.api.Pooling, Send: server.send, Encode: e.encode}
 	if p.Workload.Live() {
 		to.Answer = e.answer
@@ -58,7 +58,7 @@ func (e *encoder) body(adapter string) *bodyEncoder {
 	}
 	known, ok := e.adapters.Load(adapter)
 	if !ok {
-		known, _ = e.adapters.LoadOrStore(adapter, e.plan.bodyEncoder(adapter))
+		known, _ = e.adapters.LoadOrStore(adapter, newBodyEncoder(e.plan, adapter))
 	}
 	return known.(*bodyEncoder)
 }

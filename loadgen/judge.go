@@ -31,7 +31,7 @@ func (j judge) run(ctx context.Context) ([]*metrics.Summary, error) {
 		if j.seen != nil {
 			s.Evidence, s.Client.Age = m.evidence(*j.seen), metrics.FromHistogram(m.server.tally.Ages())
 			s.Evidence.OtherInFlight = atOnce - s.Truth.PeakConcurrency
-			s.Evidence.GPU = j.gpus.of(ctx, &m.process)
+			s.Evidence.GPU = j.gpus.State(ctx, &m.process)
 		}
 		s.Printed.Probes, s.Ending.Incomplete = m.probes.results, append(s.Ending.Incomplete, m.short(s)...)
 		s.Ending.Warnings = append(append(append(s.Ending.Warnings, m.numbers.warmUp.warnings()...), m.unsent(s)...),
@@ -53,7 +53,7 @@ func (j judge) summary(m *measurement) *metrics.Summary {
 	s.Ending.Warnings = append(s.Ending.Warnings, m.plan.Shard.Late(m.header.Epoch)...)
 	s.Ending.Warnings = append(s.Ending.Warnings, m.watches.Troubles()...)
 	if !m.plan.Watch.OwnGPU {
-		s.Ending.Warnings = append(s.Ending.Warnings, j.gpus.shared.Troubles()...)
+		s.Ending.Warnings = append(s.Ending.Warnings, j.gpus.Shared.Troubles()...)
 	}
 	return s
 }
@@ -66,7 +66,7 @@ func (m *measurement) evidence(seen evidence.Evidence) *evidence.Evidence {
 	seen.Connections.Names = c.names.Report()
 	seen.Connections.Unverified = server.Transport.Insecure && strings.HasPrefix(server.BaseURL, "https:")
 	seen.CPU.MayPrioritize = host.MayPrioritize()
-	seen.WriteBlocked, seen.Server.Restarted = m.numbers.recorder.blocked(), m.process.restarted()
+	seen.WriteBlocked, seen.Server.Restarted = m.numbers.recorder.blocked(), m.process.Restarted()
 	return &seen
 }
 

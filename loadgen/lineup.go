@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/loadgen/lineup"
-	"github.com/servebench/servebench/metrics"
 )
 
 // A Member is a target in a load test, and its plan there.
@@ -59,20 +58,7 @@ func (p *Plan) member(m lineup.Member) *Plan {
 	}
 	if m.Solo || m.With != "" {
 		seeded.Traffic.Seed = &m.Arrivals
-		seeded.part(m)
+		seeded.Report.Part(m.Solo, m.With)
 	}
 	return &seeded
-}
-
-// part marks the plan of a target that is loaded without some others.
-func (p *Plan) part(m lineup.Member) {
-	h := metrics.Header{Solo: m.Solo, With: m.With}
-	if p.Report.PartLabels {
-		p.Report.Label = fmt.Sprintf("%s-%s", p.Report.Label, h.Part("-"))
-	}
-	kv := metrics.KV{Key: "with", Value: m.With}
-	if m.Solo {
-		kv = metrics.KV{Key: "alone", Value: "true"}
-	}
-	p.Report.Metadata = append(slices.Clone(p.Report.Metadata), kv)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -19,7 +20,7 @@ import (
 type measure struct {
 	targets []*measurement // at least one
 	idle    []*Plan        // the targets of the run that get no load
-	gpus    *gpuWatch
+	gpus    *sources.GPUs
 	aborter aborter
 }
 
@@ -121,7 +122,7 @@ func (s *measure) inMemory() bool {
 func (s *measure) watchProcess() (seen func() *evidence.Evidence) {
 	var servers []int
 	for _, m := range s.targets {
-		servers = append(servers, m.process.pid())
+		servers = append(servers, m.process.PID())
 	}
 	pulse := host.StartPulse(servers...)
 	return func() *evidence.Evidence {
@@ -230,15 +231,15 @@ func (s *measure) watch(epoch time.Time) {
 	var servers []int
 	mps := false
 	for _, m := range s.targets {
-		servers = append(servers, m.process.pid())
-		mps = mps || m.process.mps != nil
+		servers = append(servers, m.process.PID())
+		mps = mps || m.process.UnderMPS()
 	}
 	for _, p := range s.idle { // their servers hold memory of GPUs, too
-		if found, known := p.listener(); known {
+		if found, known := (&sources.Process{Server: &p.Server, Watch: &p.Watch}).Listener(); known {
 			servers = append(servers, found.PID)
 		}
 	}
-	s.gpus.start(epoch, servers, mps)
+	s.gpus.Start(epoch, servers, mps)
 	for _, m := range s.targets {
 		m.watch(epoch)
 	}
@@ -246,7 +247,7 @@ func (s *measure) watch(epoch time.Time) {
 
 // drain records and collects the samples so far.
 func (s *measure) drain(do func(func())) {
-	for _, sample := range s.gpus.shared.Drain() {
+	for _, sample := range s.gpus.Shared.Drain() {
 		for _, m := range s.targets {
 			if !m.plan.Watch.OwnGPU {
 				m.numbers.sample(sample, do)
@@ -262,7 +263,7 @@ func (s *measure) drain(do func(func())) {
 
 // unwatch ends the sampling.
 func (s *measure) unwatch() {
-	s.gpus.stop()
+	s.gpus.Stop()
 	for _, m := range s.targets {
 		m.unwatch()
 	}

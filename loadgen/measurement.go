@@ -9,9 +9,9 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/loadgen/witness"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // A measurement is the load of one target, and what watches it.
@@ -21,11 +21,12 @@ type measurement struct {
 	live   *engine.Live
 	lasts  time.Duration // the load lasts at least until then
 
-	process process
+	process sources.Process
 	numbers numbers
 	witness *witness.Witness // of the numbers
-	watches *watch.Set       // of the server or each replica, its pool, and GPUs that are its alone
-	silence func()           // ends the watch of a server that sends nothing
+	source  sources.Server
+	watches *watch.Set // of the server or each replica, its pool, and GPUs that are its alone
+	silence func()     // ends the watch of a server that sends nothing
 	probes  probes
 	profile profiler
 }
@@ -41,29 +42,38 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 	watches *watch.Set) *measurement {
 	p := t.plan
 	h := &metrics.Header{
-		Run: cmp.Or(p.RunID(), newRunID()), Target: p.Target, Group: o.Group, Series: o.Series, Solo: by.Solo, With: by.With,
+		Run: cmp.Or(p.Shard.RunIDOf(p.Target), newRunID()), Target: p.Target, Group: o.Group, Series: o.Series,
+		Solo: by.Solo, With: by.With,
 		Delay: p.Traffic.Delay, WarmUp: p.Traffic.WarmUp, StartAt: p.Shard.StartAt,
 		Sampled: p.Watch.Any(), Wake: woke, Rule: p.Report.Rule,
 		Version: p.Version, Commit: p.Commit, Definitions: p.Report.Definitions, Flags: p.Flags,
 		Config: p.Shard.Part(t.config),
 	}
-	m := &measurement{prepared: t, header: h, live: new(engine.Live), process: process{plan: p}, watches: watches,
+	m := &measurement{prepared: t, header: h, live: new(engine.Live), watches: watches,
+		process: sources.Process{Server: &p.Server, Watch: &p.Watch},
 		profile: profiler{voice: t.voice, calls: t.server.calls}, numbers: newNumbers(t.voice, h, log)}
 	m.witness = &m.numbers.witness
 	m.witness.Answers = t.config.Traits.Answers
-	m.witness.Counters = func(ctx context.Context) []scrape.Counters { return t.server.counters(ctx, p.Watch.URLs) }
+	m.source = sources.Server{Target: p.Target, Watch: &p.Watch, Mask: p.Server.Secrets.Mask, Calls: t.server.calls,
+		Apart: t.server.apart, Say: t.say}
+	m.witness.Counters = m.source.Counters
 	return m
 }
 
 // look notes what the server has done so far, and which start of it this is, and opens its samplers.
 func (m *measurement) look(ctx context.Context) error {
-	inMemory := m.plan.Server.Handler != nil
-	if !inMemory {
+	if m.plan.Server.Handler == nil {
 		m.witness.Look(ctx)
 	}
-	m.process.find(ctx, m.server, m.witness.Before, inMemory)
-	m.header.Server = m.process.start
-	return m.openSamplers(ctx, m.server, m.watches)
+	m.process.Find(ctx, m.server.calls, m.server.apart(), m.witness.Before)
+	m.header.Server = m.process.Start
+	if m.plan.Shard.Index > 0 {
+		return nil // only the first of several shards samples the server
+	}
+	if err := m.source.Open(ctx, m.watches); err != nil {
+		return &FailedError{err}
+	}
+	return nil
 }
 
 // load is the target's load. It has no schedule if the sessions bring their own times, if only the
@@ -83,7 +93,9 @@ func (m *measurement) load() (load engine.Load, err error) {
 	if m.probes.prober, err = m.prober(); err != nil || m.plan.Workload.SelfTimed {
 		return load, err
 	}
-	if load.WarmUp, err = m.warmUpLoad(); err != nil || m.plan.Endless() || m.plan.AtOnce() && load.Sessions > 0 {
+	load.WarmUp, err = m.warmUpLoad()
+	asked := &m.plan.Workload
+	if err != nil || traffic.Endless(asked) || traffic.AtOnce(asked) && load.Sessions > 0 {
 		return load, err
 	}
 	if load.Schedule, err = w.Arrivals().Schedule(w.N); err != nil {
@@ -106,7 +118,7 @@ func (m *measurement) prime(ctx context.Context) (load engine.Load, err error) {
 	m.lasts = m.header.Began() + load.Lasts
 	m.event(Event{Kind: Starting})
 	m.profile.start(ctx)
-	m.event(Event{Kind: Announced, Config: m.header.Config, Probes: m.plan.probing()})
+	m.event(Event{Kind: Announced, Config: m.header.Config, Probes: m.plan.Traffic.Probes(&m.plan.Shard)})
 	return load, nil
 }
 
@@ -163,7 +175,7 @@ func (m *measurement) warm(ctx context.Context, soon int) error {
 // at once if all requests are due at the start, else one for each that is due soon.
 func (t *prepared) warmable(soon int) int {
 	n := max(1, soon)
-	if t.plan.AtOnce() {
+	if t.plan.Traffic.AtOnce(&t.plan.Workload) {
 		n = max(n, t.atOnce())
 	}
 	if limit := t.concurrency(); limit > 0 {

@@ -22,6 +22,9 @@ import (
 	"github.com/servebench/servebench/metrics/samples"
 )
 
+// poolEvery is the interval between samples of a pool.
+const poolEvery = 100 * time.Millisecond
+
 // A tenant is a simulated server with a part of the memory, and what it wrote about that.
 type tenant struct {
 	plan *Plan

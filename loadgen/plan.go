@@ -114,8 +114,9 @@ func (p *Plan) check() error {
 		return errors.New("answers that the server keeps: only the backend openai-responses has them")
 	}
 	if p.Traffic.ProbeRate > 0 {
-		if err := p.unprobed(); err != nil {
-			return err
+		hi := shortest()
+		if err := p.Server.API().Fits(&hi); err != nil {
+			return fmt.Errorf("argument --probe-request-rate: a probe sends the prompt %s: %w", hi.Prompt, err)
 		}
 	}
 	if p.Workload.Source == nil && !slices.Contains(kinds.Names(0), p.Workload.Dataset) {
@@ -170,7 +171,7 @@ func (p *Plan) Config() metrics.Config {
 	if p.Traffic.Curve != nil {
 		c.RateCurve = p.Traffic.Curve.String()
 	}
-	if p.Endless() {
+	if p.Traffic.Endless(&p.Workload) {
 		c.NumPrompts = 0
 	}
 	if c.SkipTokenizer = p.Server.SkipTokenizer; c.SkipTokenizer {

@@ -41,7 +41,7 @@ func (p *prepare) run(ctx context.Context) (*prepared, error) {
 			return nil, err // before what may take long
 		}
 	}
-	t.to = t.plan.engineTarget(t.server, t.workload)
+	t.to = engineTarget(t.plan, t.server, t.workload)
 	if err := p.unlessStopped(ctx, t.align); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,9 @@ func (t *prepared) open(ctx context.Context, v voice) (err error) {
 		return err
 	}
 	if t.plan.Workload.SelfTimed && !t.workload.Spec.Workload.SelfTimed {
-		t.plan = t.plan.untimed()
+		untimed := *t.plan
+		untimed.Workload, untimed.Traffic = t.workload.Spec.Workload, t.workload.Spec.Traffic
+		t.plan = &untimed
 	}
 	if n, shards := t.workload.N, t.plan.Shard.Of; n < shards {
 		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
@@ -97,7 +99,7 @@ func (t *prepared) open(ctx context.Context, v voice) (err error) {
 // first of them, which is encoded before the load, speaks for all.
 func (t *prepared) fitting() error {
 	api, w := t.plan.Server.API(), &t.plan.Workload
-	if !api.Picky() || w.Source != nil || w.Has(kinds.Fileless) || t.plan.Endless() {
+	if !api.Picky() || w.Source != nil || w.Has(kinds.Fileless) || t.plan.Traffic.Endless(&t.plan.Workload) {
 		return nil
 	}
 	seen := 0
@@ -139,7 +141,7 @@ func (t *prepared) atOnce() int {
 		return limit
 	case limit > 0:
 		return min(t.share(), limit)
-	case t.plan.AtOnce():
+	case t.plan.Traffic.AtOnce(&t.plan.Workload):
 		return t.share()
 	}
 	return 0

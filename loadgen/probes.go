@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -14,18 +13,6 @@ import (
 
 // shortest is the smallest possible request, which vLLM's client uses as its probe.
 func shortest() dataset.Turn { return dataset.Turn{Prompt: "Hi", PromptLen: 1, OutputLen: 1} }
-
-// unprobed is the error of a plan with probes that its API cannot take.
-func (p *Plan) unprobed() error {
-	hi := shortest()
-	if err := p.Server.API().Fits(&hi); err != nil {
-		return fmt.Errorf("argument --probe-request-rate: a probe sends the prompt %s: %w", hi.Prompt, err)
-	}
-	return nil
-}
-
-// probing reports whether this process sends probes. Only one shard does.
-func (p *Plan) probing() bool { return p.Traffic.ProbeRate > 0 && p.Shard.Index == 0 }
 
 // probes are sent one after the other during the measured part of a load.
 type probes struct {
@@ -49,7 +36,7 @@ func (t *prepared) probed() (dataset.Turn, error) {
 
 // prober sends the probes; nil if there are none.
 func (t *prepared) prober() (*engine.Prober, error) {
-	if !t.plan.probing() {
+	if !t.plan.Traffic.Probes(&t.plan.Shard) {
 		return nil, nil
 	}
 	turn, err := t.probed()

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -178,8 +179,8 @@ func TestAnotherListenerAfterTheLoadIsARestart(t *testing.T) {
 		{here, nil, ""}, {here, &metrics.ServerStart{ID: "1"}, ""}, {here, &metrics.ServerStart{PID: os.Getpid()}, ""}, {gone, &metrics.ServerStart{PID: 1}, ""},
 		{here, &metrics.ServerStart{PID: 1}, fmt.Sprintf("process 1 listened at its address before the load, and process %d after it", os.Getpid())},
 	} {
-		p := process{plan: &Plan{Server: Server{BaseURL: c.url}}, start: c.before}
-		if got := p.restarted(); got != c.want {
+		p := sources.Process{Server: &Server{BaseURL: c.url}, Watch: new(Watch), Start: c.before}
+		if got := p.Restarted(); got != c.want {
 			t.Errorf("%s, before %+v: %q, want %q", c.url, c.before, got, c.want)
 		}
 	}

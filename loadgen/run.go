@@ -155,9 +155,9 @@ func (r *run) lend(p *Plan) {
 
 // serve starts a server for each target's Handler, and makes the targets dial these servers until
 // stop is called.
-func (p *Plan) serve() (stop func()) {
+func (r *run) serve() (stop func()) {
 	var stops []func()
-	for i, target := range p.all() {
+	for i, target := range r.targets {
 		if s := &target.Server; s.Handler != nil {
 			s.BaseURL = "http://handler"
 			if i > 0 { // each on its own server

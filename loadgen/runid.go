@@ -12,14 +12,6 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 )
 
-// RunID is the id that the plan gives the target's run; empty for any.
-func (p *Plan) RunID() string {
-	if p.Shard.RunID == "" || p.Target == "" {
-		return p.Shard.RunID
-	}
-	return p.Shard.RunID + "-" + p.Target
-}
-
 // SharedRunID is an id that all shards of the run compute independently.
 func (p *Plan) SharedRunID(env settings.Environment) (string, error) {
 	job, step := env("SLURM_JOB_ID"), env("SLURM_STEP_ID")

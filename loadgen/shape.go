@@ -8,26 +8,10 @@ import (
 	"github.com/servebench/servebench/dataset/kinds"
 )
 
-// AtOnce reports whether all requests are due at once.
-func (p *Plan) AtOnce() bool { return p.Traffic.AtOnce(&p.Workload) }
-
-// untimed is the plan without times of its dataset, which has none. It sends what it would have sent.
-func (p *Plan) untimed() *Plan {
-	u := *p
-	u.Workload.SelfTimed, u.Traffic.Counted = false, true
-	return &u
-}
-
-// Timed reports whether the duration of the load decides the number of prompts.
-func (p *Plan) Timed() bool { return p.Traffic.Timed(&p.Workload) }
-
-// Endless reports whether the load takes as many prompts as the server can answer.
-func (p *Plan) Endless() bool { return p.Traffic.Endless(&p.Workload) }
-
 // Sized is the plan with the number of prompts that fit into its time, or p itself if the time does
 // not decide it. For a curve, the number depends on the seed.
 func (p *Plan) Sized() (*Plan, error) {
-	if !p.Timed() || p.Endless() {
+	if !p.Traffic.Timed(&p.Workload) || p.Traffic.Endless(&p.Workload) {
 		return p, nil
 	}
 	named, until := "--duration", p.Traffic.Duration

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/failures"
 	"github.com/servebench/servebench/metrics/record"
@@ -25,10 +26,14 @@ type trial struct {
 // They are nil if no load was sent. There are both summaries and an error if the load was cut
 // short.
 func (tr *trial) run(ctx context.Context) ([]*metrics.Summary, error) {
-	gpus, watches := new(gpuWatch), make([]watch.Set, len(tr.members))
+	gpus, watches := new(sources.GPUs), make([]watch.Set, len(tr.members))
 	for i, m := range tr.members {
-		if err := gpus.open(ctx, m.Plan, &watches[i]); err != nil {
+		p := m.Plan
+		if err := p.Watch.Check(); err != nil {
 			return nil, interrupted(ctx, err)
+		}
+		if err := gpus.Open(ctx, &p.Watch, &p.Server, &p.Limits, &watches[i]); err != nil {
+			return nil, interrupted(ctx, &FailedError{err})
 		}
 	}
 	targets, err := tr.prepare(ctx)
@@ -94,7 +99,7 @@ func (tr *trial) checkSockets() error {
 func (tr *trial) result(ctx context.Context, nth int, s *metrics.Summary) *Result {
 	m := tr.targets[nth]
 	result := &Result{Summary: s, Plan: m.plan, Requests: m.share(), TokenIDs: m.workload.IDs}
-	if m.plan.Endless() {
+	if m.plan.Traffic.Endless(&m.plan.Workload) {
 		result.Requests = -1
 	}
 	if s.Completed == 0 && failures.Of(s).Requests(record.Status) > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
 )
@@ -70,7 +71,7 @@ func unreached(p *Plan, n int) *measurement {
 func measuredAlone(t *testing.T, b *prepared) (*measurement, []*metrics.Summary, error) {
 	t.Helper()
 	m := measuring(b)
-	done, err := (&measure{targets: []*measurement{m}, gpus: new(gpuWatch)}).run(t.Context())
+	done, err := (&measure{targets: []*measurement{m}, gpus: new(sources.GPUs)}).run(t.Context())
 	if err != nil {
 		return m, nil, err
 	}

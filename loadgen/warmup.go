@@ -37,7 +37,7 @@ func (m *measurement) warmUpLoad() (w engine.WarmUp, err error) {
 	lasts := m.plan.Traffic.WarmUp
 	m.say("warming up for %s, then measuring without a break", lasts)
 	w.Lasts, w.Source = lasts, m.witness.Prompts.Compare(m.warmUp, true)
-	if m.plan.AtOnce() {
+	if m.plan.Traffic.AtOnce(&m.plan.Workload) {
 		return w, nil
 	}
 	a := m.plan.Traffic.Arrivals(&m.plan.Workload)

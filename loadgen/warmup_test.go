@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -236,7 +237,7 @@ func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
 			}
 		}
 	}
-	s, n := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}, &b.numbers
+	s, n := &measure{targets: []*measurement{b}, gpus: new(sources.GPUs)}, &b.numbers
 	if err := s.take(records); err != nil || n.last != 5*time.Second || n.warmUp.failed != 1 {
 		t.Errorf("%v, the last ended at %v, %d of the warm-up failed", err, n.last, n.warmUp.failed)
 	}

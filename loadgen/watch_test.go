@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/loadgen/watch"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/samples"
 )
@@ -30,13 +31,13 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		talk := new(remarks)
 		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: keys("key!")}}
 		var watches watch.Set
-		err := voice{talk, p}.openSamplers(t.Context(), reached(web.URL), &watches)
+		err := watched(talk, p, web.URL).Open(t.Context(), &watches)
 		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
 		if asks {
 			want = "WARNING: --server-metrics: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
 		}
-		if said := strings.Contains(talk.String(), want); n != 1 || watches.Has(serverSetting) != asks || !said || err != nil {
-			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, watches.Has(serverSetting), talk.String(), err)
+		if said := strings.Contains(talk.String(), want); n != 1 || watches.Has(metricsSetting) != asks || !said || err != nil {
+			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, watches.Has(metricsSetting), talk.String(), err)
 		}
 	}
 }
@@ -52,8 +53,8 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 	talk := new(remarks)
 	p := &Plan{Watch: Watch{Server: true, URLs: []string{web.URL, web.URL + "/engine_metrics"}, Every: time.Second}}
 	var watches watch.Set
-	err := voice{talk, p}.openSamplers(t.Context(), reached(web.URL), &watches)
-	if err != nil || !watches.Has(serverSetting) || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
+	err := watched(talk, p, web.URL).Open(t.Context(), &watches)
+	if err != nil || !watches.Has(metricsSetting) || !slices.Equal(asked, []string{"/metrics", "/engine_metrics"}) ||
 		strings.Count(talk.String(), "nothing in it is known") != 2 {
 		t.Errorf("asked %q, said %q, %v", asked, talk.String(), err)
 	}
@@ -62,7 +63,7 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 func TestMissingNvidiaSMIIsAFlagError(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	p := &Plan{Watch: Watch{GPU: NvidiaSMI}, Limits: Limits{Call: time.Second}}
-	err := new(gpuWatch).open(t.Context(), p, new(watch.Set))
+	_, err := p.Run(t.Context(), nil)
 	if _, failed := errors.AsType[*FailedError](err); failed || err == nil || !strings.HasPrefix(err.Error(), "argument --gpu-metrics: ") {
 		t.Errorf("error %v", err)
 	}
@@ -74,24 +75,22 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	}))
 	defer web.Close()
 	p := &Plan{Watch: Watch{GPU: web.URL}, Limits: Limits{Call: time.Minute}}
-	s := &measure{gpus: new(gpuWatch)}
+	s := &measure{gpus: new(sources.GPUs)}
 	for range 2 {
 		b := unreached(p, 0)
 		s.targets = append(s.targets, b)
-		if err := s.gpus.open(t.Context(), p, b.watches); err != nil {
+		if err := s.gpus.Open(t.Context(), &p.Watch, &p.Server, &p.Limits, b.watches); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !s.gpus.shared.Has(gpuSetting) {
+	if !s.gpus.Shared.Has(gpuSetting) {
 		t.Fatal("the GPUs are not sampled")
 	}
 	taken := make(chan bool, 1)
-	sample, err := s.gpus.sampler(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.gpus.shared = watch.Set{}
-	s.gpus.shared.Add(gpuSetting, func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
+	exporter := &openai.Server{URL: web.URL, Limit: time.Minute, Transport: wire.Connections{}.Transport()}
+	sample := openai.SampleDCGM(exporter, time.Second)
+	s.gpus.Shared = watch.Set{}
+	s.gpus.Shared.Add(gpuSetting, func(ctx context.Context, epoch time.Time, take func(*samples.Sample)) {
 		sample(ctx, epoch, func(s *samples.Sample) {
 			take(s)
 			taken <- true
@@ -113,11 +112,11 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: keys("token-1")}}
 	b := unreached(p, 0)
 	b.numbers.collector.KeepTrace = true
-	b.watches.Add(serverSetting, func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
+	b.watches.Add(metricsSetting, func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
 		take(&samples.Sample{Server: &samples.Server{}})
 		take(&samples.Sample{Error: "no access for token-1"})
 	})
-	s := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}
+	s := &measure{targets: []*measurement{b}, gpus: new(sources.GPUs)}
 	s.watch(time.Now())
 	s.unwatch()
 	samples, said := b.numbers.collector.Summary(1).Kept.Trace.Samples, b.watches.Troubles()
@@ -129,9 +128,16 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	}
 }
 
-// reached is a server at a URL.
-func reached(url string) *contact {
-	return &contact{connection: &connection{calls: &openai.Server{URL: url}, transport: wire.Connections{}.Transport()}}
+// The settings that ask for samples.
+const (
+	metricsSetting = "--server-metrics"
+	gpuSetting     = "--gpu-metrics"
+)
+
+// watched is what a plan samples of a server at a URL.
+func watched(o Observer, p *Plan, url string) *sources.Server {
+	c := &connection{calls: &openai.Server{URL: url}, transport: wire.Connections{}.Transport()}
+	return &sources.Server{Watch: &p.Watch, Mask: p.Server.Secrets.Mask, Calls: c.calls, Apart: c.apart, Say: voice{o, p}.say}
 }
 
 // keys are secrets.

@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -76,7 +77,7 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		defer close(line.conns)
 		b := weekTarget(t, line, sent)
 		defer b.server.transport.CloseIdleConnections()
-		s := &measure{targets: []*measurement{b}, gpus: new(gpuWatch)}
+		s := &measure{targets: []*measurement{b}, gpus: new(sources.GPUs)}
 		if err := b.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func weekTarget(t *testing.T, line lines, n int) *measurement {
 	}
 	server, w := &contact{c, "m", "m"}, &workload.Opened{Spec: p.spec(), N: n}
 	v := voice{exported{Series: exporter.New("").Series("", "")}, p}
-	return measuring(&prepared{voice: v, server: server, workload: w, config: p.Config(), to: p.engineTarget(server, w)})
+	return measuring(&prepared{voice: v, server: server, workload: w, config: p.Config(), to: engineTarget(p, server, w)})
 }
 
 // weekLoad sends as many prompts as b has, all different, at equal distances.

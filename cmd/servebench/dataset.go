@@ -51,7 +51,7 @@ func printDataset(ctx context.Context, asked *options) error {
 		return errors.New("argument --target: it belongs to servebench run")
 	case asked.Shard.Several() && (asked.Stats || asked.Simulate != ""):
 		return errors.New("argument --shard: --stats and --simulate are about the whole dataset: leave one of the two out")
-	case asked.Endless():
+	case asked.Traffic.Endless(&asked.Workload):
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give " +
 			"--num-prompts")
 	}
@@ -106,7 +106,7 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 	if t.MaxConcurrency != nil {
 		bounds.Concurrency = *t.MaxConcurrency
 	}
-	if plan.AtOnce() && bounds.Sessions > 0 {
+	if plan.Traffic.AtOnce(&plan.Workload) && bounds.Sessions > 0 {
 		requests = dataset.Untimed(requests)
 	}
 	cfg := sim.Config{Profile: profile, Cache: sim.Cache{Prefixes: true}}

@@ -138,7 +138,7 @@ func (f *form) resolve() error {
 func (f *form) resolveShape() error {
 	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
 	t.Counted = prompts.Changed
-	atOnce := f.AtOnce()
+	atOnce := f.Traffic.AtOnce(&f.Workload)
 	unbounded := atOnce && t.MaxConcurrency == nil && t.MaxSessions == nil
 	switch {
 	case t.Curve != nil && f.Workload.SelfTimed:
@@ -155,7 +155,7 @@ func (f *form) resolveShape() error {
 	case t.WarmUp > 0 && unbounded:
 		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give " +
 			"--request-rate, --max-concurrency or --max-sessions, too")
-	case !f.Timed():
+	case !f.Traffic.Timed(&f.Workload):
 		return nil
 	}
 	prompts.DefValue = "" // its default does not apply

@@ -276,7 +276,7 @@ func (o *options) take(place loadgen.Shard) error {
 		return fmt.Errorf("argument --num-prompts: %d: it is split over %d shards, so it must be at least that", n, place.Of)
 	}
 	if prefix := &o.Workload.RequestIDPrefix; place.Several() && *prefix == "" {
-		sum := sha256.Sum256([]byte(o.RunID()))
+		sum := sha256.Sum256([]byte(o.Shard.RunIDOf(o.Target)))
 		*prefix = "bench-" + hex.EncodeToString(sum[:4]) + "-"
 	}
 	return nil

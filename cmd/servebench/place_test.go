@@ -132,7 +132,7 @@ func TestFilesOfShardsHaveNamesOfTheirOwn(t *testing.T) {
 		}
 	}
 	o := mustJoin(t, slurmStep, "--save-result --result-filename r.json --target a=http://h:1 b=http://h:2")
-	if name, id := o.Targets[1].Results.Filename, o.Targets[1].RunID(); name != "r-b-shard5.json" || id != "slurm-12-3-b" {
+	if name, id := o.Targets[1].Results.Filename, o.Targets[1].Shard.RunIDOf(o.Targets[1].Target); name != "r-b-shard5.json" || id != "slurm-12-3-b" {
 		t.Errorf("the run %s of a target of several has the file %s", id, name)
 	}
 }

@@ -35,8 +35,8 @@ func TestTimedRunHasTheRequestsOfItsTime(t *testing.T) {
 
 func TestDatasetWithTimesOfItsOwnKeepsItsNumberOfPrompts(t *testing.T) {
 	o := mustParse(t, "--duration 3s --dataset-name timed_trace --dataset-path x")
-	if n := o.Config().NumPrompts; n != 1000 || o.Timed() || o.Endless() {
-		t.Errorf("%d prompts, by its time: %v, without end: %v", n, o.Timed(), o.Endless())
+	if n := o.Config().NumPrompts; n != 1000 || o.Traffic.Timed(&o.Workload) || o.Traffic.Endless(&o.Workload) {
+		t.Errorf("%d prompts, by its time: %v, without end: %v", n, o.Traffic.Timed(&o.Workload), o.Traffic.Endless(&o.Workload))
 	}
 }
 

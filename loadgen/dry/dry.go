@@ -124,11 +124,11 @@ func (t *trial) add(ctx context.Context, target loadgen.Member, servers Servers)
 		return err
 	}
 	cfg, ok := servers[u.Port()]
+	traffic, w := &target.Plan.Traffic, &target.Plan.Workload
 	switch {
 	case !ok:
 		return fmt.Errorf("%s: no simulated server of the arm listens there", target.Plan.Server.BaseURL)
-	case target.Plan.Endless() || target.Plan.Traffic.WarmUp > 0 || target.Plan.Workload.Has(kinds.SeveralTurns) ||
-		target.Plan.Server.Pooling():
+	case traffic.Endless(w) || traffic.WarmUp > 0 || w.Has(kinds.SeveralTurns) || target.Plan.Server.Pooling():
 		return errors.New("a load that is bounded by time, has a warm-up, sessions of several turns or no generated text " +
 			"is not simulated: run it on servebench sim")
 	}

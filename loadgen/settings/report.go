@@ -1,6 +1,9 @@
 package settings
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/record"
@@ -34,4 +37,17 @@ type Report struct {
 
 	// Rule is how the sequential sweep that makes the run decides; nil for other runs.
 	Rule *metrics.Rule
+}
+
+// Part marks the report of a target that is loaded without some others: alone, or with one other.
+func (r *Report) Part(solo bool, with string) {
+	h := metrics.Header{Solo: solo, With: with}
+	if r.PartLabels {
+		r.Label = fmt.Sprintf("%s-%s", r.Label, h.Part("-"))
+	}
+	kv := metrics.KV{Key: "with", Value: with}
+	if solo {
+		kv = metrics.KV{Key: "alone", Value: "true"}
+	}
+	r.Metadata = append(slices.Clone(r.Metadata), kv)
 }

@@ -81,6 +81,14 @@ func (s *Shard) Part(c metrics.Config) metrics.Config {
 	return c
 }
 
+// RunIDOf is the id of the run of a target, empty for any. A single target has an empty name.
+func (s *Shard) RunIDOf(target string) string {
+	if s.RunID == "" || target == "" {
+		return s.RunID
+	}
+	return s.RunID + "-" + target
+}
+
 // maxShards is far more than anyone has.
 const maxShards = 1_000_000
 

@@ -108,3 +108,6 @@ func (t *Traffic) FirstRate() float64 {
 		return t.RequestRate
 	}
 }
+
+// Probes reports whether this process sends probes. Only one shard does.
+func (t *Traffic) Probes(s *Shard) bool { return t.ProbeRate > 0 && s.Index == 0 }

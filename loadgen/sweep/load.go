@@ -213,11 +213,11 @@ func requests(p *loadgen.Plan) (n int, from string) {
 	t := &p.Traffic
 	n, from = p.Workload.NumPrompts, fmt.Sprintf("num-prompts is %d", p.Workload.NumPrompts)
 	switch {
-	case p.Endless() || t.Curve != nil:
+	case p.Traffic.Endless(&p.Workload) || t.Curve != nil:
 		return math.MaxInt32, ""
 	case t.Duration == 0 || math.IsInf(t.RequestRate, 1) || p.Workload.SelfTimed || t.RampUp != nil:
 	default:
-		if sent := t.RequestRate * t.Duration.Seconds(); p.Timed() || sent < float64(n) {
+		if sent := t.RequestRate * t.Duration.Seconds(); p.Traffic.Timed(&p.Workload) || sent < float64(n) {
 			n, from = int(min(sent, math.MaxInt32)), fmt.Sprintf("request-rate %g for %s sends %.0f", t.RequestRate, t.Duration,
 				sent)
 		}

@@ -1,4 +1,4 @@
-package loadgen
+package sources
 
 import (
 	"context"
@@ -11,17 +11,21 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/settings"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
-// A process is what is known of the server's process.
-type process struct {
-	plan *Plan
+// A Process is what is known of a server's process.
+type Process struct {
+	Server *settings.Server
+	Watch  *settings.Watch
 
-	// start is the start of the server that the load measures; nil if unknown, and for several replicas.
-	start *metrics.ServerStart
+	// Start is the start of the server that the load measures; nil if unknown, and for several replicas.
+	Start *metrics.ServerStart
 
 	// mps is what MPS said before the load; nil for a server without MPS.
 	mps []gpu.MPS
@@ -30,33 +34,34 @@ type process struct {
 // introduction bounds the calls that ask a server for its version.
 const introduction = 2 * time.Second
 
-// find looks for the start of the server, by the caller and by what it counts; inMemory says that it is in this
-// process. What the caller knows has precedence over what the server says in /metrics, and that over the process
+// Find looks for the start of the server, by the caller and by what it counted. A server in memory is in this process.
+// What the caller knows has precedence over what the server says in /metrics, and that over the process
 // that listens at the address.
-func (p *process) find(ctx context.Context, server *contact, before []scrape.Counters, inMemory bool) {
+func (p *Process) Find(ctx context.Context, calls *openai.Server, apart *wire.Transport, before []scrape.Counters) {
+	inMemory := p.Server.Handler != nil
 	var s metrics.ServerStart
 	if !inMemory {
 		s = p.found(before)
 	}
-	if known := p.plan.Server.Start; known != nil {
+	if known := p.Server.Start; known != nil {
 		s.ID, s.By, s.Began = known.ID, known.By, known.Began
 	}
 	if s.ID == "" {
 		return
 	}
 	if !inMemory {
-		s.Version = p.plan.Server.Secrets.Mask(server.version(ctx))
+		s.Version = p.Server.Secrets.Mask(version(ctx, calls, apart))
 	}
-	p.start = &s
+	p.Start = &s
 	p.mps = p.underMPS(ctx, gpu.Before)
 }
 
 // found is the start by /metrics, or else by the listener. Its ID is empty if neither says it.
-func (p *process) found(before []scrape.Counters) (s metrics.ServerStart) {
-	if len(p.plan.Watch.URLs) > 1 {
+func (p *Process) found(before []scrape.Counters) (s metrics.ServerStart) {
+	if len(p.Watch.URLs) > 1 {
 		return s
 	}
-	at, known := p.plan.listener()
+	at, known := p.Listener()
 	if known {
 		s = metrics.ServerStart{ID: at.ID, By: "listener", Began: at.Began, PID: at.PID}
 	}
@@ -81,8 +86,8 @@ func listensFor(p host.Process, s *metrics.ServerStart) bool {
 	return !s.Began.Before(p.Began)
 }
 
-// listener is the process that listens at the plan's address on this machine.
-func (p *Plan) listener() (at host.Process, known bool) {
+// Listener is the process that listens at the server's address on this machine.
+func (p *Process) Listener() (at host.Process, known bool) {
 	if p.Server.Dial != nil || len(p.Watch.URLs) > 0 {
 		return at, false
 	}
@@ -100,22 +105,22 @@ func (p *Plan) listener() (at host.Process, known bool) {
 	return host.Listener("tcp", net.JoinHostPort(u.Hostname(), port))
 }
 
-// pid is the process that listened at the address before the load; 0 if that is unknown.
-func (p *process) pid() int {
-	if p.start == nil {
+// PID is the process that listened at the address before the load; 0 if that is unknown.
+func (p *Process) PID() int {
+	if p.Start == nil {
 		return 0
 	}
-	return p.start.PID
+	return p.Start.PID
 }
 
 // underMPS is what MPS says about the server; nil if the server's process is unknown, or is not to run
 // under MPS.
-func (p *process) underMPS(ctx context.Context, when string) []gpu.MPS {
-	pid := p.pid()
+func (p *Process) underMPS(ctx context.Context, when string) []gpu.MPS {
+	pid := p.PID()
 	if pid == 0 {
 		return nil
 	}
-	m := host.UnderMPS(ctx, slices.Concat(p.plan.Server.Environment, host.Environment(pid)), host.FamilyOf(pid))
+	m := host.UnderMPS(ctx, slices.Concat(p.Server.Environment, host.Environment(pid)), host.FamilyOf(pid))
 	if m == nil {
 		return nil
 	}
@@ -123,24 +128,26 @@ func (p *process) underMPS(ctx context.Context, when string) []gpu.MPS {
 	return []gpu.MPS{*m}
 }
 
-// restarted says that the process which listens now is another than before the load; empty if it may
+// Restarted says that the process which listens now is another than before the load; empty if it may
 // be the same.
-func (p *process) restarted() string {
-	if p.pid() == 0 {
+func (p *Process) Restarted() string {
+	if p.PID() == 0 {
 		return ""
 	}
-	now, known := p.plan.listener()
-	if !known || now.PID == p.pid() {
+	now, known := p.Listener()
+	if !known || now.PID == p.PID() {
 		return ""
 	}
-	return fmt.Sprintf("process %d listened at its address before the load, and process %d after it", p.pid(), now.PID)
+	return fmt.Sprintf("process %d listened at its address before the load, and process %d after it", p.PID(), now.PID)
 }
 
+// UnderMPS reports whether MPS knew the server before the load.
+func (p *Process) UnderMPS() bool { return p.mps != nil }
+
 // version is the version that the server says, over a connection that the load does not use.
-func (c *contact) version(ctx context.Context) string {
+func version(ctx context.Context, calls *openai.Server, apart *wire.Transport) string {
 	ctx, cancel := context.WithTimeout(ctx, introduction)
 	defer cancel()
-	transport := c.transport.Apart()
-	defer transport.CloseIdleConnections()
-	return c.calls.With(transport, introduction).Version(ctx)
+	defer apart.CloseIdleConnections()
+	return calls.With(apart, introduction).Version(ctx)
 }
