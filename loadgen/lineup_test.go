@@ -25,7 +25,7 @@ func several(repeats int, targets ...*Plan) *run {
 		p.Target = string(rune('a' + i))
 	}
 	p := &Plan{Targets: targets, SoloFirst: true, Pairs: true, Repeat: repeats}
-	return &run{Plan: p, targets: targets}
+	return &run{plan: p, targets: targets}
 }
 
 // Whatever a server has seen in an experiment it does not see again, and what can
@@ -33,12 +33,12 @@ func several(repeats int, targets ...*Plan) *run {
 func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	e := several(3, at("http://h:1", "", 5), at("http://h:2", "", 5), at("http://h:1", "", 5), at("http://h:1", "", 6))
 	seen := map[string]map[int64]bool{}
-	for repeat := range e.Repeat {
+	for repeat := range e.plan.Repeat {
 		for i, target := range e.targets {
 			var plans []*Plan
 			for _, s := range slices.Backward(sequence(e, 0)) {
 				if slices.Contains(s, i) {
-					plans = append(plans, memberIn(e.Plan, i, repeat, s))
+					plans = append(plans, memberIn(e.plan, i, repeat, s))
 				}
 			}
 			together := plans[0]
@@ -62,10 +62,10 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 		}
 	}
 	all := subset{0, 1, 2, 3}
-	if a, b := memberIn(e.Plan, 0, 1, all), memberIn(e.Plan, 1, 1, all); a.Workload.Seed != b.Workload.Seed {
+	if a, b := memberIn(e.plan, 0, 1, all), memberIn(e.plan, 1, 1, all); a.Workload.Seed != b.Workload.Seed {
 		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
 	}
-	if first := memberIn(e.Plan, 0, 0, all); first.Workload.Seed != 5 {
+	if first := memberIn(e.plan, 0, 0, all); first.Workload.Seed != 5 {
 		t.Errorf("the first seed is %d", first.Workload.Seed)
 	}
 }
@@ -75,9 +75,9 @@ func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 	for _, other := range []int64{1, 2, 2147483648, 4294967295, 1431655765} {
 		e := several(4, at("http://h:1", "", 0), at("http://h:1", "", other))
 		seen := map[int64]bool{}
-		for repeat := range e.Repeat {
+		for repeat := range e.plan.Repeat {
 			for i := range e.targets {
-				seen[memberIn(e.Plan, i, repeat, subset{0, 1}).Workload.Seed], seen[memberIn(e.Plan, i, repeat, subset{i}).Workload.Seed] = true, true
+				seen[memberIn(e.plan, i, repeat, subset{0, 1}).Workload.Seed], seen[memberIn(e.plan, i, repeat, subset{i}).Workload.Seed] = true, true
 			}
 		}
 		if len(seen) != 16 {
@@ -96,7 +96,7 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		other.Server.BaseURL += "/other"
 		e := several(1, one, &other)
 		due := func(s subset) []float64 {
-			w, err := workload.Open(t.Context(), memberIn(e.Plan, 0, 0, s).spec(), workload.Origin{Say: t.Logf})
+			w, err := workload.Open(t.Context(), memberIn(e.plan, 0, 0, s).spec(), workload.Origin{Say: t.Logf})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func memberIn(p *Plan, index, repeat int, s subset) *Plan {
 
 // sequence are the load tests of a repeat by the indices of their targets.
 func sequence(r *run, repeat int) (all []subset) {
-	for _, members := range r.Sequence(repeat) {
+	for _, members := range r.plan.Sequence(repeat) {
 		var s subset
 		for _, m := range members {
 			s = append(s, m.Index)
@@ -146,7 +146,7 @@ func TestEachSubsetIsLoadedOnceAndInTurns(t *testing.T) {
 	if a, b := sequence(e, 0), sequence(e, 1); !reflect.DeepEqual(a, forth) || !reflect.DeepEqual(b, back) {
 		t.Errorf("the load tests are of %v, then of %v", a, b)
 	}
-	if n := e.Trials(); n != 2*12 {
+	if n := e.plan.Trials(); n != 2*12 {
 		t.Errorf("%d load tests of single targets, want 24", n)
 	}
 	two := several(1, three[:2]...)

@@ -40,20 +40,20 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 	if o == nil {
 		o = Quiet{}
 	}
-	r := &run{Plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
-	r.targets = r.all()
+	r := &run{plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
+	r.targets = r.plan.all()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	defer r.serve()()
-	if r.Repeat > 1 {
+	if r.plan.Repeat > 1 {
 		r.series = newRunID()
 	}
 	var err error
-	for repeat := range r.Repeat {
+	for repeat := range r.plan.Repeat {
 		first := len(r.done)
 		err = r.once(ctx, repeat)
-		if r.Repeat > 1 {
+		if r.plan.Repeat > 1 {
 			for _, s := range r.done[first:] {
 				s.Condense()
 			}
@@ -76,7 +76,7 @@ func (p *Plan) all() []*Plan {
 
 // A run is a Plan in progress.
 type run struct {
-	*Plan
+	plan     *Plan
 	targets  []*Plan // at least one
 	observer Observer
 	log      *intervals
@@ -87,16 +87,16 @@ type run struct {
 // once makes each load test once: each target alone, if the plan asks for that, and all together.
 func (r *run) once(ctx context.Context, repeat int) (err error) {
 	var group string
-	if r.Targets != nil {
-		group = cmp.Or(r.Shard.RunID, newRunID())
+	if r.plan.Targets != nil {
+		group = cmp.Or(r.plan.Shard.RunID, newRunID())
 	}
 	first := len(r.done)
-	for _, members := range r.Sequence(repeat) {
+	for _, members := range r.plan.Sequence(repeat) {
 		if err = r.trial(ctx, group, members); err != nil || ctx.Err() != nil {
 			break
 		}
 	}
-	r.observer.Event(Event{Kind: RepeatDone, Plan: r.Plan, Count: len(r.done) - first})
+	r.observer.Event(Event{Kind: RepeatDone, Plan: r.plan, Count: len(r.done) - first})
 	return err
 }
 
@@ -130,7 +130,7 @@ func (r *run) check() error {
 		}
 	}
 	taken := map[string]bool{}
-	for _, p := range r.Targets {
+	for _, p := range r.plan.Targets {
 		if p.Target == "" || taken[p.Target] {
 			return fmt.Errorf("target %q: each of several targets needs a different name", p.Target)
 		}
@@ -144,13 +144,13 @@ func (r *run) check() error {
 
 // lend copies the settings of the whole run into a target's plan.
 func (r *run) lend(p *Plan) {
-	p.Shard, p.Abort, p.Version, p.Selftest = r.Shard, r.Abort, r.Version, r.Selftest
-	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
-	p.Repeat, p.SoloFirst, p.Pairs = r.Repeat, r.SoloFirst, r.Pairs
+	p.Shard, p.Abort, p.Version, p.Selftest = r.plan.Shard, r.plan.Abort, r.plan.Version, r.plan.Selftest
+	p.Limits.Deadline, p.Limits.Drain = r.plan.Limits.Deadline, r.plan.Limits.Drain
+	p.Repeat, p.SoloFirst, p.Pairs = r.plan.Repeat, r.plan.SoloFirst, r.plan.Pairs
 	if !p.Watch.OwnGPU {
-		p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
+		p.Watch.GPU, p.Watch.GPUs = r.plan.Watch.GPU, r.plan.Watch.GPUs
 	}
-	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail
+	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.plan.Keep.Records, r.plan.Keep.Intervals, r.plan.Keep.Detail
 }
 
 // serve starts a server for each target's Handler, and makes the targets dial these servers until
