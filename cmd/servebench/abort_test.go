@@ -57,7 +57,7 @@ func TestAnswersAreAsLongAsAskedUnlessTheBodySaysElse(t *testing.T) {
 			args = append(args, "--extra-body", c.body)
 		}
 		o, err := parseRun(args)
-		if err != nil || o.Config().IgnoreEOS != c.exact || o.Config().Traits.OwnLength != c.free {
+		if err != nil || o.Plan.Config().IgnoreEOS != c.exact || o.Plan.Config().Traits.OwnLength != c.free {
 			t.Errorf("%s %s: %v", c.args, c.body, err)
 		}
 	}
@@ -66,8 +66,8 @@ func TestAnswersAreAsLongAsAskedUnlessTheBodySaysElse(t *testing.T) {
 func TestAnswersOfARequestAreKnown(t *testing.T) {
 	for body, want := range map[string]int{`{"n": 3}`: 3, `{"n": 2, "best_of": 5}`: 5, `{"n": 1}`: 0, `{"n": "many"}`: 0, `{"n": 1e300}`: 0, `{"top_p": 0.5}`: 0} {
 		o, err := parseRun([]string{"--extra-body", body})
-		if err != nil || o.Config().Traits.Answers != want {
-			t.Errorf("%s: %d answers, %v, want %d", body, o.Config().Traits.Answers, err, want)
+		if err != nil || o.Plan.Config().Traits.Answers != want {
+			t.Errorf("%s: %d answers, %v, want %d", body, o.Plan.Config().Traits.Answers, err, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestSilentServerIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		o.Limits.Call = 20 * time.Millisecond
+		o.Plan.Limits.Call = 20 * time.Millisecond
 		e := newExperiment(o, &out, &out)
 		err = e.run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), url+path+": no answer within 20ms") {

@@ -45,12 +45,12 @@ extra-body:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Workload.NumPrompts != 20 || o.Traffic.RequestRate != 10 || o.Workload.Seed != 1000 || o.Report.Label != "yes" ||
-			!o.Results.Save || o.Results.SaveDetailed || len(o.Report.Goodput) != 1 || o.Server.Headers[0].Value != "1, 2" {
+		if o.Plan.Workload.NumPrompts != 20 || o.Plan.Traffic.RequestRate != 10 || o.Plan.Workload.Seed != 1000 || o.Plan.Report.Label != "yes" ||
+			!o.Results.Save || o.Results.SaveDetailed || len(o.Plan.Report.Goodput) != 1 || o.Plan.Server.Headers[0].Value != "1, 2" {
 			t.Errorf("%v gave %+v", args, o)
 		}
 		const body = `{"n": 16, "stop": ["\u00e9", null, 1.0, true], "deep": {"a": {"b": "c"}, "d": {"b": "c"}}}`
-		if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != body {
+		if got := string(pyjson.Append(nil, o.Plan.Sampling.ExtraBody)); got != body {
 			t.Errorf("extra body %s, want %s", got, body)
 		}
 	}
@@ -58,7 +58,7 @@ extra-body:
 
 func TestDottedKeysOfConfigFileAddUp(t *testing.T) {
 	o := mustParse(t, "--config "+writeConfig(t, "extra-body.top_p: 0.5\nextra-body.a.b: 1\n"))
-	if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != `{"top_p": 0.5, "a": {"b": 1}}` {
+	if got := string(pyjson.Append(nil, o.Plan.Sampling.ExtraBody)); got != `{"top_p": 0.5, "a": {"b": 1}}` {
 		t.Errorf("extra body %s", got)
 	}
 }

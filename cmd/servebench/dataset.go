@@ -49,9 +49,9 @@ func printDataset(ctx context.Context, asked *options) error {
 	switch {
 	case asked.Targets != nil:
 		return errors.New("argument --target: it belongs to servebench run")
-	case asked.Shard.Several() && (asked.Stats || asked.Simulate != ""):
+	case asked.Plan.Shard.Several() && (asked.Stats || asked.Simulate != ""):
 		return errors.New("argument --shard: --stats and --simulate are about the whole dataset: leave one of the two out")
-	case asked.Traffic.Endless(&asked.Workload):
+	case asked.Plan.Traffic.Endless(&asked.Plan.Workload):
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give " +
 			"--num-prompts")
 	}

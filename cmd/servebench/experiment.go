@@ -32,7 +32,7 @@ import (
 // of its Plan.
 type experiment struct {
 	console
-	*options // of the command line itself
+	asked *options // by the command line itself
 
 	screen   *progress.Talk   // where progress is shown; nil shows none
 	exported *exporter.Server // nil if there is no exporter
@@ -49,34 +49,34 @@ type experiment struct {
 
 func newExperiment(o *options, out, talk io.Writer) *experiment {
 	return &experiment{
-		options: o, series: map[string]*exporter.Series{}, views: map[string]*sharing.View{},
+		asked: o, series: map[string]*exporter.Series{}, views: map[string]*sharing.View{},
 		console: console{out: out, talk: talk, version: o.Results.VLLMVersion, several: o.Targets != nil},
 	}
 }
 
 // run runs the whole command line, and returns what was not done or not written.
 func (e *experiment) run(ctx context.Context) (err error) {
-	e.note(e.Notes)
-	e.warn(e.Warnings)
-	if e.exported, err = serveMetrics(e.Listen, e.talk); err != nil {
+	e.note(e.asked.Notes)
+	e.warn(e.asked.Warnings)
+	if e.exported, err = serveMetrics(e.asked.Listen, e.talk); err != nil {
 		return err
 	}
 	defer e.exported.Close()
-	plan := e.plan()
-	wait := spool.Waiting{Context: ctx, Drain: e.Limits.Drain}
-	if plan.Keep.Records, err = openRecords(&e.Results, e.talk); err != nil {
+	plan := e.asked.plan()
+	wait := spool.Waiting{Context: ctx, Drain: e.asked.Plan.Limits.Drain}
+	if plan.Keep.Records, err = openRecords(&e.asked.Results, e.talk); err != nil {
 		return err
 	}
-	if plan.Keep.Intervals, err = openIntervals(&e.Results, e.talk); err != nil {
+	if plan.Keep.Intervals, err = openIntervals(&e.asked.Results, e.talk); err != nil {
 		return errors.Join(err, closed(plan.Keep.Records.Close(wait)))
 	}
 	err = e.load(ctx, plan)
 	shared := sharing.Loads(summaries(e.done), e.views)
-	if e.Repeat == 1 {
+	if e.asked.Plan.Repeat == 1 {
 		err = errors.Join(err, report.Sharing(e.out, screen.Screen{Width: reportWidth}, shared))
 	}
-	if e.Repeat > 1 && len(e.done) > 0 {
-		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done),
+	if e.asked.Plan.Repeat > 1 && len(e.done) > 0 {
+		if unprinted := e.asked.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done),
 			shared); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
@@ -84,8 +84,8 @@ func (e *experiment) run(ctx context.Context) (err error) {
 			e.note([]string{shared})
 		}
 	}
-	if e.several && !e.Results.Parts.Extended && len(e.done) > 0 {
-		err = errors.Join(err, tellRest(e.talk, screen.Of(e.talk), e.rest()))
+	if e.several && !e.asked.Results.Parts.Extended && len(e.done) > 0 {
+		err = errors.Join(err, tellRest(e.talk, screen.Of(e.talk), e.asked.rest()))
 	}
 	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {
@@ -99,11 +99,11 @@ func (e *experiment) run(ctx context.Context) (err error) {
 
 // load carries the plan out.
 func (e *experiment) load(ctx context.Context, plan *loadgen.Plan) error {
-	for _, o := range e.all() {
+	for _, o := range e.asked.all() {
 		if err := o.checkFiles(); err != nil {
 			return err
 		}
-		if e.SoloFirst {
+		if e.asked.Plan.SoloFirst {
 			if err := o.part("alone").checkFiles(); err != nil {
 				return err
 			}
@@ -115,8 +115,8 @@ func (e *experiment) load(ctx context.Context, plan *loadgen.Plan) error {
 
 // of are the options of a target.
 func (e *experiment) of(target string) *options {
-	all := e.all()
-	return all[slices.IndexFunc(all, func(o *options) bool { return o.Target == target })]
+	all := e.asked.all()
+	return all[slices.IndexFunc(all, func(o *options) bool { return o.Plan.Target == target })]
 }
 
 // advised adds advice to the error of a run that cannot begin, if there is any.
@@ -180,8 +180,8 @@ func (e *experiment) Event(s loadgen.Event) {
 		return
 	}
 	sharing.Keep(e.views, summaries(e.done[len(e.done)-s.Count:]))
-	if e.several && s.Count > 0 && (e.Repeat == 1 || e.Results.Parts.Any()) {
-		if err := e.Results.Parts.Targets(e.out, summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
+	if e.several && s.Count > 0 && (e.asked.Plan.Repeat == 1 || e.asked.Results.Parts.Any()) {
+		if err := e.asked.Results.Parts.Targets(e.out, summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
 			e.unwritten = errors.Join(e.unwritten, exitError{err, exitNo})
 		}
 	}
@@ -246,7 +246,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		}
 	}
 	ending := report.Ending{Screen: shown, Name: s.Header.TargetName(), Brief: e.several,
-		Extended: results.Parts.Extended, More: e.rest()}
+		Extended: results.Parts.Extended, More: e.asked.rest()}
 	if err := errors.Join(printed, said, ending.Write(e.talk, s), unsaved); err != nil {
 		return exitError{err, exitNo}
 	}
@@ -301,7 +301,7 @@ func (e *experiment) outcome(ctx context.Context) error {
 			return exitError{targeted(r, errors.New("interrupted after "+sentOf(r))), exitInterrupted}
 		}
 	}
-	if n := e.trials(); ctx.Err() != nil && len(e.done) < n {
+	if n := e.asked.trials(); ctx.Err() != nil && len(e.done) < n {
 		return exitError{fmt.Errorf("interrupted after %d of %d runs", len(e.done), n), exitInterrupted}
 	}
 	for _, r := range e.done {
@@ -310,7 +310,7 @@ func (e *experiment) outcome(ctx context.Context) error {
 		}
 	}
 	for _, r := range e.done {
-		if err := strict(r.Summary); e.Results.Strict && err != nil {
+		if err := strict(r.Summary); e.asked.Results.Strict && err != nil {
 			return exitError{targeted(r, err), exitNoVerdict}
 		}
 	}

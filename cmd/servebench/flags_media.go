@@ -11,7 +11,7 @@ import (
 type mediaFlags struct{ *options }
 
 func (g *mediaFlags) define(f *argv.Flags) {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false,
 		"make the user's message where the prompt is made. The parts of its text then have another order of keys. "+
 			"custom_audio then puts its sounds into a chat. Only for datasets with media")
@@ -20,22 +20,22 @@ func (g *mediaFlags) define(f *argv.Flags) {
 
 // resolve checks what prompts with media need from other flags. It follows workloadFlags.
 func (g *mediaFlags) resolve(*argv.Flags) error {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	of := &w.Settings
 	of.CustomImage.OutputLen, of.CustomAudio.OutputLen = of.Custom.OutputLen, of.Custom.OutputLen
 	if err := g.checkForms(); err != nil {
 		return err
 	}
-	if api := g.Server.API(); w.MultimodalChat && !api.Messages && w.Has(kinds.Chats) {
+	if api := g.Plan.Server.API(); w.MultimodalChat && !api.Messages && w.Has(kinds.Chats) {
 		return fmt.Errorf("argument --enable-multimodal-chat: --backend %s sends no messages: it needs --backend "+
-			"openai-chat", g.Server.Backend)
+			"openai-chat", g.Plan.Server.Backend)
 	}
 	return (&workloadFlags{options: g.options}).check()
 }
 
 // checkForms refuses what requests with files do not have.
 func (g *mediaFlags) checkForms() error {
-	w, api := &g.Workload, g.Server.API()
+	w, api := &g.Plan.Workload, g.Plan.Server.API()
 	switch {
 	case !api.Forms():
 		return nil
@@ -45,7 +45,7 @@ func (g *mediaFlags) checkForms() error {
 	case w.MultimodalChat:
 		return fmt.Errorf("argument --enable-multimodal-chat: it puts sounds into a chat, and --backend %s takes files",
 			api.Name)
-	case g.Traffic.ProbeRate > 0:
+	case g.Plan.Traffic.ProbeRate > 0:
 		return fmt.Errorf("argument --probe-request-rate: probes have no sound, which --backend %s needs", api.Name)
 	}
 	return nil
@@ -55,5 +55,5 @@ func (g *mediaFlags) checkForms() error {
 type hubFlags struct{ *options }
 
 func (g *hubFlags) define(f *argv.Flags) {
-	kinds.Define(kinds.Hub, argv.Definer{Flags: f}, &g.Workload.Settings)
+	kinds.Define(kinds.Hub, argv.Definer{Flags: f}, &g.Plan.Workload.Settings)
 }

@@ -37,7 +37,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 		strings.Join(latencies(), ", "))
 	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
 	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` "+goodputHelp)
-	f.StringVar(&g.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")
+	f.StringVar(&g.Plan.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")
 	f.ListVar(&g.metadata, "metadata", argv.Many, "`KEY=VALUE` pairs to write into the result file")
 	f.BoolVar(&r.Save, "save-result", false, "write vLLM's JSON result file")
 	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "write every request into the result file, with its text")
@@ -70,12 +70,12 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.BoolVar(&r.Parts.Extended, "extended", false,
 		"print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of "+
 			"several targets")
-	f.Var(argv.Parsed(&g.Report.Price, "", cost.ParsePrice), "price",
+	f.Var(argv.Parsed(&g.Plan.Report.Price, "", cost.ParsePrice), "price",
 		"`PRICE` what a GPU costs in dollars an hour, as 2.10/h. The run then says what a million tokens cost")
-	f.Var(argv.Parsed(&g.Report.GPUs, "", parseGPUs), "gpus",
+	f.Var(argv.Parsed(&g.Plan.Report.GPUs, "", parseGPUs), "gpus",
 		"`N` number of GPUs of the server (default what --metadata says, or else 1)")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
-	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures",
+	f.Var(argv.Parsed(&g.Plan.Abort, "", parseAbort), "abort-on-failures",
 		"`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
 	f.OfferList("percentile-metrics", latencies()...)
@@ -92,11 +92,11 @@ func (g *resultFlags) define(f *argv.Flags) {
 
 func (g *resultFlags) resolve(f *argv.Flags) error {
 	r := &g.Results
-	g.Report.Metrics = strings.Split(g.metrics, ",")
+	g.Plan.Report.Metrics = strings.Split(g.metrics, ",")
 	if g.metrics == "" || !f.Changed("percentile-metrics") {
-		g.Report.Metrics = g.Plan.Latencies()
+		g.Plan.Report.Metrics = g.Plan.Latencies()
 	}
-	for _, m := range unknownMetrics(g.Report.Metrics) {
+	for _, m := range unknownMetrics(g.Plan.Report.Metrics) {
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s",
 			pyjson.Quote(m), strings.Join(latencies(), ", ")))
 	}
@@ -122,23 +122,23 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)
 	}
 	var err error
-	if g.Report.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
+	if g.Plan.Report.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
 		return fmt.Errorf("argument --metric-percentiles: %w", err)
 	}
-	if g.Report.Goodput, err = parseGoodput(g.goodput); err != nil {
+	if g.Plan.Report.Goodput, err = parseGoodput(g.goodput); err != nil {
 		return fmt.Errorf("argument --goodput: %w", err)
 	}
-	for _, slo := range g.Report.Goodput {
+	for _, slo := range g.Plan.Report.Goodput {
 		switch {
-		case !g.Whole() || !slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric):
-		case g.Server.Pooling(): // vLLM's client takes it and does nothing with it
+		case !g.Plan.Whole() || !slices.Contains([]string{"ttft", "ttfo", "tpot"}, slo.Metric):
+		case g.Plan.Server.Pooling(): // vLLM's client takes it and does nothing with it
 			g.Warnings = append(g.Warnings, fmt.Sprintf("--goodput %s: answers of --backend %s have E2EL alone, so it means "+
-				"nothing", slo.Metric, g.Server.Backend))
+				"nothing", slo.Metric, g.Plan.Server.Backend))
 		default:
 			return fmt.Errorf("argument --goodput: %s: answers that are not streamed have none: it must be e2el", slo.Metric)
 		}
 	}
-	if g.Report.Metadata, err = pairs(g.metadata); err != nil {
+	if g.Plan.Report.Metadata, err = pairs(g.metadata); err != nil {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
 	}
 	return nil

@@ -25,7 +25,7 @@ type samplingFlags struct {
 }
 
 func (g *samplingFlags) define(f *argv.Flags) {
-	s := &g.Sampling
+	s := &g.Plan.Sampling
 	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature",
 		"`T` sampling temperature; 0 is greedy (default the server's)")
 	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p",
@@ -60,15 +60,15 @@ func (g *samplingFlags) define(f *argv.Flags) {
 }
 
 func (g *samplingFlags) resolve(*argv.Flags) error {
-	s := &g.Sampling
-	if api := g.Server.API(); api.Stops {
+	s := &g.Plan.Sampling
+	if api := g.Plan.Server.API(); api.Stops {
 		if s.IgnoreEOS {
 			return fmt.Errorf("argument --ignore-eos: the API of --backend %s has no such member", api.Name)
 		}
 		g.Notes = append(g.Notes, "answers end where the model ends them, and may have fewer tokens than asked for: the "+
 			"API of --backend "+api.Name+" has no ignore_eos")
 	}
-	s.IgnoreEOS = s.IgnoresEOS(&g.Workload, &g.Server)
+	s.IgnoreEOS = s.IgnoresEOS(&g.Plan.Workload, &g.Plan.Server)
 	// This is the order in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", g.topP)
@@ -83,17 +83,17 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	s.ExtraBody = given.Merge(g.extraBody)
-	g.Server.Secrets.AddMembers(g.extraBody)
-	if api := g.Server.API(); s.UsageAlways && !api.Counts {
+	g.Plan.Server.Secrets.AddMembers(g.extraBody)
+	if api := g.Plan.Server.API(); s.UsageAlways && !api.Counts {
 		return fmt.Errorf("argument --continuous-usage-stats: the API of --backend %s counts no tokens with each chunk",
 			api.Name)
 	}
-	if g.Whole() && !g.Server.Pooling() {
+	if g.Plan.Whole() && !g.Plan.Server.Pooling() {
 		if err := g.resolveWhole(); err != nil {
 			return err
 		}
 	}
-	if g.Server.SkipTokenizer && !g.Whole() && !g.Server.Pooling() {
+	if g.Plan.Server.SkipTokenizer && !g.Plan.Whole() && !g.Plan.Server.Pooling() {
 		g.Notes = append(g.Notes, "without a tokenizer the block has no output tokens, TTFT, TPOT or ITL, as in vLLM's "+
 			"client: servebench report --html shows them")
 	}
@@ -111,11 +111,11 @@ func parseMembers(text string) (pyjson.Object, error) {
 
 // resolveWhole says what answers that are not streamed lack.
 func (g *samplingFlags) resolveWhole() error {
-	if api := g.Server.API(); !api.OneJSON {
+	if api := g.Plan.Server.API(); !api.OneJSON {
 		return fmt.Errorf("argument --extra-body: stream: servebench reads the answers of --backend %s only as streams",
 			api.Name)
 	}
-	if g.Sampling.UsageAlways {
+	if g.Plan.Sampling.UsageAlways {
 		return errors.New("argument --continuous-usage-stats: it asks for counts in a stream, and the answers are not " +
 			"streamed")
 	}
@@ -126,7 +126,7 @@ func (g *samplingFlags) resolveWhole() error {
 // taken are the members that the backend takes of the given ones. As in vLLM's client, forms take
 // none, and an answer of numbers has no use for them.
 func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
-	api := g.Server.API()
+	api := g.Plan.Server.API()
 	if i := slices.IndexFunc(given, func(m pyjson.Member) bool {
 		return !slices.Contains(api.Sampling, m.Key)
 	}); api.Sampling != nil && i >= 0 {
@@ -150,7 +150,7 @@ func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
 // checkDropped refuses to leave out members that the load needs, and members that bodies never
 // have.
 func (g *samplingFlags) checkDropped() error {
-	s := &g.Sampling
+	s := &g.Plan.Sampling
 	for _, name := range s.Drop {
 		_, extra := s.ExtraBody.Get(name)
 		switch why := needed[name]; {
@@ -161,7 +161,7 @@ func (g *samplingFlags) checkDropped() error {
 		case !extra && !slices.Contains(droppable, name):
 			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets",
 				pyjson.Quote(name), strings.Join(droppable, ", "))
-		case name == "stream_options" && !g.Whole():
+		case name == "stream_options" && !g.Plan.Whole():
 			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer "+
 				"counts, or each answer is one token")
 		}
@@ -233,7 +233,7 @@ const (
 )
 
 func (g *adapterFlags) resolve(*argv.Flags) error {
-	c := &g.Workload.Adapters
+	c := &g.Plan.Workload.Adapters
 	c.Names, c.InTurn = listed(g.names), g.assignment == roundRobin
 	switch {
 	case c.Names == nil && g.weights != nil:

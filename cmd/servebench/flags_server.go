@@ -28,7 +28,7 @@ type serverFlags struct {
 }
 
 func (g *serverFlags) define(f *argv.Flags) {
-	s := &g.Server
+	s := &g.Plan.Server
 	f.StringVar(&s.Backend, "backend", "openai",
 		"`NAME` API to call; list shows them all with their endpoints and runs nothing")
 	f.StringVar(&s.BaseURL, "base-url", "", "`URL` URL of the server, without /v1. It replaces --host and --port; its "+
@@ -86,7 +86,7 @@ const insecureWarning = "--insecure: TLS certificates are not verified, so that 
 	"key and change the answers"
 
 func (g *serverFlags) resolve(f *argv.Flags) error {
-	s := &g.Server
+	s := &g.Plan.Server
 	s.Transport.NetHTTP = g.transport == "net"
 	if err := g.resolveEndpoint(f.Changed("endpoint")); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 
 // resolveAddress makes the URL of the server.
 func (g *serverFlags) resolveAddress(f *argv.Flags) error {
-	s := &g.Server
+	s := &g.Plan.Server
 	reader := address.Reader{Endpoint: s.Endpoint, Show: redact.URL}
 	if !f.Changed("base-url") {
 		at, err := reader.Host(g.host, g.port, f.Changed("port"))
@@ -152,7 +152,7 @@ const listBackends = "list"
 // resolveEndpoint checks that a given endpoint is of the backend, or else takes the backend's, and
 // separates the query from its path.
 func (g *serverFlags) resolveEndpoint(given bool) error {
-	s := &g.Server
+	s := &g.Plan.Server
 	api := api.Find(s.Backend)
 	if api != nil && !given {
 		s.Endpoint = api.Endpoint
@@ -203,7 +203,7 @@ next:
 // resolveSecrets takes the API key from the environment and credentials from the URL; the latter go
 // into a header, as in HTTP clients.
 func (g *serverFlags) resolveSecrets() error {
-	s := &g.Server
+	s := &g.Plan.Server
 	s.APIKey = os.Getenv(advice.KeyVariable)
 	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
 		return fmt.Errorf("%s holds a line end, which no header can", advice.KeyVariable)

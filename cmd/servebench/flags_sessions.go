@@ -23,7 +23,7 @@ type multiTurnFlags struct {
 }
 
 func (g *multiTurnFlags) define(f *argv.Flags) {
-	m := &g.Workload.Settings.MultiTurn
+	m := &g.Plan.Workload.Settings.MultiTurn
 	f.BoolVar(&m.On, "multi-turn", false,
 		"make random and sharegpt send conversations of several turns. --num-prompts then counts conversations")
 	f.Var(argv.Parsed(&g.turns, "", argv.ParseInt), "multi-turn-num-turns",
@@ -52,7 +52,7 @@ var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "mult
 	"multi-turn-prefix-conversation-ratio", "per-turn-input-len"}
 
 func (g *multiTurnFlags) resolve(f *argv.Flags) error {
-	w, m := &g.Workload, &g.Workload.Settings.MultiTurn
+	w, m := &g.Plan.Workload, &g.Plan.Workload.Settings.MultiTurn
 	random := m.On && kinds.Find(w.Dataset).Has(kinds.MakesIDs)
 	for _, name := range ofMultiTurn {
 		if f.Changed(name) && !m.On {
@@ -103,7 +103,7 @@ const maxDelay = 366 * 24 * 3600 * 1000
 type syntheticFlags struct{ *options }
 
 func (g *syntheticFlags) define(f *argv.Flags) {
-	kinds.Define(kinds.Synthetic, argv.Definer{Flags: f}, &g.Workload.Settings)
+	kinds.Define(kinds.Synthetic, argv.Definer{Flags: f}, &g.Plan.Workload.Settings)
 }
 
 func (g *syntheticFlags) resolve(f *argv.Flags) error {
@@ -113,7 +113,7 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 			given = flag.Name
 		}
 	})
-	if given != "" && kinds.Find(g.Workload.Dataset).Heading != kinds.Synthetic {
+	if given != "" && kinds.Find(g.Plan.Workload.Dataset).Heading != kinds.Synthetic {
 		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
 	}
 	return nil
@@ -128,7 +128,7 @@ type sessionFlags struct {
 }
 
 func (g *sessionFlags) define(f *argv.Flags) {
-	s, t := &g.Workload.Sessions, &g.Traffic
+	s, t := &g.Plan.Workload.Sessions, &g.Plan.Traffic
 	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions",
 		"`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
 	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency",
@@ -146,7 +146,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	f.StringVar((*string)(&s.Bust), "cache-bust", "",
 		"`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, "+
 			"session makes each session differ from all others, too")
-	f.StringVar(&g.Server.SessionHeader, "session-header", "",
+	f.StringVar(&g.Plan.Server.SessionHeader, "session-header", "",
 		"`NAME` header with the session's id, for routers (default X-Session-ID)")
 	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for "+
 		"its time in the dataset (default think)")
@@ -158,7 +158,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 		"`TIME` leave out sessions that start at this time of the dataset or later (default no limit)")
 	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap",
 		"`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
-	f.Var(argv.Parsed(&g.Workload.Settings.BlockSize, "", argv.ParseInt), "trace-block-size",
+	f.Var(argv.Parsed(&g.Plan.Workload.Settings.BlockSize, "", argv.ParseInt), "trace-block-size",
 		"`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
 	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded), string(loadgen.Stored))
 	f.Choices("session-order", "depth", "fifo")
@@ -167,13 +167,13 @@ func (g *sessionFlags) define(f *argv.Flags) {
 }
 
 func (g *sessionFlags) resolve(f *argv.Flags) error {
-	s, t := &g.Workload.Sessions, &g.Traffic
+	s, t := &g.Plan.Workload.Sessions, &g.Plan.Traffic
 	t.Absolute, t.Breadth = g.timing == "absolute", g.order == "fifo"
 	if s.Bust == "none" {
 		s.Bust = ""
 	}
 	switch {
-	case s.Answers == loadgen.Stored && !g.Server.API().Stores():
+	case s.Answers == loadgen.Stored && !g.Plan.Server.API().Stores():
 		return errors.New("argument --session-answers: server: only --backend openai-responses has servers that keep answers")
 	case t.MaxSessions != nil && g.permits != nil:
 		return errors.New("argument --multi-turn-concurrency: it means --max-sessions: give one of the two")
@@ -185,8 +185,8 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --trace-speed: %s: it must be greater than 0, and finite", metrics.FormatFloat(s.Speed))
 	case s.To > 0 && s.To <= s.From:
 		return fmt.Errorf("argument --trace-to: %s: it must be after --trace-from (%s)", s.To, s.From)
-	case f.Changed("trace-block-size") && g.Workload.Settings.BlockSize < 1:
-		return fmt.Errorf("argument --trace-block-size: %d: it must be greater than 0", g.Workload.Settings.BlockSize)
+	case f.Changed("trace-block-size") && g.Plan.Workload.Settings.BlockSize < 1:
+		return fmt.Errorf("argument --trace-block-size: %d: it must be greater than 0", g.Plan.Workload.Settings.BlockSize)
 	}
 	if n := g.permits; n != nil {
 		t.MaxSessions, s.SlotsFlag = n, "--multi-turn-concurrency"

@@ -27,7 +27,7 @@ type trafficFlags struct {
 }
 
 func (g *trafficFlags) define(f *argv.Flags) {
-	t := &g.Traffic
+	t := &g.Plan.Traffic
 	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate",
 		"`RATE` requests per second. inf sends all at once")
 	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness",
@@ -62,7 +62,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 		"chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
 	f.IntVar(&t.SleepFirst, "sleep-first", 0, "`LEVEL` put vLLM to sleep before the load, wake it up and measure that. "+
 		"Level 1 keeps the weights in the host's memory, level 2 drops them; 0 does nothing")
-	f.BoolVar(&g.Watch.Profile, "profile", false,
+	f.BoolVar(&g.Plan.Watch.Profile, "profile", false,
 		"have the server profile the run, by its /start_profile and /stop_profile")
 	f.BoolVar(&t.Warm, "warm-connections", false,
 		"open connections before the requests that need them, so that TTFT does not include connecting")
@@ -78,7 +78,7 @@ const maxRetries = 1000
 func parseRule(name string) (arrivals.Rule, error) { return arrivals.Rule(name), nil }
 
 func (g *trafficFlags) resolve(*argv.Flags) error {
-	t := &g.Traffic
+	t := &g.Plan.Traffic
 	switch {
 	case t.MaxConcurrency != nil && *t.MaxConcurrency <= 0:
 		return errors.New("--max-concurrency must be greater than 0")
@@ -119,7 +119,7 @@ func (g *trafficFlags) resolveRampUp() error {
 	problem := ""
 	start, end := g.rampUpStart, g.rampUpEnd
 	switch {
-	case !math.IsInf(g.Traffic.RequestRate, 1):
+	case !math.IsInf(g.Plan.Traffic.RequestRate, 1):
 		problem = "When using ramp-up, do not specify --request-rate. The request rate will be controlled by " +
 			"ramp-up parameters. Please remove the --request-rate argument."
 	case start == nil || end == nil:
@@ -133,7 +133,7 @@ func (g *trafficFlags) resolveRampUp() error {
 	case *start == 0:
 		problem = "the start RPS cannot be 0: the first request would never be sent"
 	default:
-		g.Traffic.RampUp = &metrics.RampUp{Strategy: g.rampUpStrategy, Start: *start, End: *end}
+		g.Plan.Traffic.RampUp = &metrics.RampUp{Strategy: g.rampUpStrategy, Start: *start, End: *end}
 		return nil
 	}
 	return fmt.Errorf("argument --ramp-up-strategy: %s", problem)
@@ -141,7 +141,7 @@ func (g *trafficFlags) resolveRampUp() error {
 
 // checkCurve refuses a curve together with another rate.
 func (g *trafficFlags) checkCurve() error {
-	t := &g.Traffic
+	t := &g.Plan.Traffic
 	switch {
 	case t.Curve == nil:
 		return nil
@@ -159,7 +159,7 @@ func (g *trafficFlags) checkCurve() error {
 type shardFlags struct{ *options }
 
 func (g *shardFlags) define(f *argv.Flags) {
-	s := &g.Shard
+	s := &g.Plan.Shard
 	f.Func("shard", "`I/N` send part I, from 0, of a run that N machines share; none sends all (default what Slurm or "+
 		"a Job of servebench shard says)", func(text string) (err error) {
 		g.ShardGiven = true

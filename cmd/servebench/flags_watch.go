@@ -38,10 +38,10 @@ func (g *watchFlags) define(f *argv.Flags) {
 			"preemptions. For several replicas behind a router, give the URL of each, with commas between")
 	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval",
 		"`TIME` time between two samples, in seconds or as 500ms (default 1)")
-	f.StringVar(&g.Watch.GPU, "gpu-metrics", "",
+	f.StringVar(&g.Plan.Watch.GPU, "gpu-metrics", "",
 		"`SOURCE` sample memory, utilization and power of GPUs each second, what slows them down, and who else uses them. "+
 			"The source is nvidia-smi, nvidia-smi:0,1 for GPUs 0 and 1, or a DCGM exporter as http://HOST:9400/metrics")
-	f.StringVar(&g.Watch.Pool, "kvcached-metrics", "",
+	f.StringVar(&g.Plan.Watch.Pool, "kvcached-metrics", "",
 		"`NAME` sample the GPU memory that the server's kvcached pool holds, ten times a second. The name is the server's "+
 			"KVCACHED_IPC_NAME, or the path of the file if that is not in /dev/shm. "+loadgen.TargetMark+
 			" in it stands for the name of the target")
@@ -54,7 +54,7 @@ func (g *watchFlags) define(f *argv.Flags) {
 }
 
 func (g *watchFlags) resolve(f *argv.Flags) error {
-	w := &g.Watch
+	w := &g.Plan.Watch
 	w.Server = f.Changed("server-metrics")
 	if err := g.resolveReplicas(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func withoutMetrics(text string) (string, bool) {
 
 // resolveReplicas reads the value of --server-metrics: nothing, or URLs.
 func (g *watchFlags) resolveReplicas() error {
-	w := &g.Watch
+	w := &g.Plan.Watch
 	for _, text := range strings.FieldsFunc(strings.Join(g.replicas, ","),
 		func(c rune) bool { return c == ',' || c == ' ' }) {
 		replica, ok := withoutMetrics(text)
@@ -115,7 +115,7 @@ func (g *watchFlags) resolveReplicas() error {
 		}
 		w.URLs = append(w.URLs, replica)
 	}
-	if w.URLs != nil && g.Server.Socket != "" {
+	if w.URLs != nil && g.Plan.Server.Socket != "" {
 		return errors.New("argument --server-metrics: there are no URLs behind --unix-socket: leave them away")
 	}
 	return nil

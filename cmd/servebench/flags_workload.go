@@ -25,7 +25,7 @@ type workloadFlags struct {
 }
 
 func (g *workloadFlags) define(f *argv.Flags) {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	f.StringVar(&w.Dataset, "dataset-name", "random",
 		"`NAME` where prompts come from. auto looks at the file, and says what it is taken for")
 	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, folder of speed_bench, or repository, folder "+
@@ -60,7 +60,7 @@ const auto = "auto"
 
 // detect finds out which dataset the file is.
 func (g *workloadFlags) detect() error {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	if w.Path == "" {
 		return errors.New("argument --dataset-name: auto needs --dataset-path")
 	}
@@ -74,7 +74,7 @@ func (g *workloadFlags) detect() error {
 }
 
 func (g *workloadFlags) resolve(f *argv.Flags) error {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	if w.Dataset == auto {
 		if err := g.detect(); err != nil {
 			return err
@@ -99,9 +99,9 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
-	case w.TokenIDs && g.Server.API().Messages:
+	case w.TokenIDs && g.Plan.Server.API().Messages:
 		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm",
-			strings.TrimPrefix(g.Server.Backend, "openai-"))
+			strings.TrimPrefix(g.Plan.Server.Backend, "openai-"))
 	case w.Has(kinds.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
 			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
@@ -144,7 +144,7 @@ func number(v any) (float64, error) {
 
 // check has the kind of the dataset check its settings, and what else was asked for.
 func (g *workloadFlags) check() error {
-	w, to := &g.Workload, g.Server.API()
+	w, to := &g.Plan.Workload, g.Plan.Server.API()
 	settings := w.Settings
 	ratio, err := parseRatio(settings.RangeRatio)
 	w.Random.Ratio = ratio
@@ -156,7 +156,7 @@ func (g *workloadFlags) check() error {
 	}
 	return k.Check(&settings, &kinds.Asked{
 		Name: w.Dataset, Path: w.Path, NumPrompts: w.NumPrompts, TokenIDs: w.TokenIDs,
-		SkipTokenizer: g.Server.SkipTokenizer, InChat: w.MultimodalChat, RangeRatio: err,
+		SkipTokenizer: g.Plan.Server.SkipTokenizer, InChat: w.MultimodalChat, RangeRatio: err,
 		Backend: to.Name, Text: to.Messages, Pooling: to.Pooling, Files: to.Forms(), Parts: to.Media == api.Parts,
 		Mute: to.Media == api.NoMedia, Tools: to.Tools, Templated: to.Templated,
 		Warn: func(text string) { g.Warnings = append(g.Warnings, text) },
@@ -170,7 +170,7 @@ type datasetFlags struct {
 }
 
 func (g *datasetFlags) define(f *argv.Flags) {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	kinds.Define(kinds.Datasets, argv.Definer{Flags: f}, &w.Settings)
 	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for "+
 		"other traces and files with times unless there is a rate",
@@ -188,11 +188,11 @@ func (g *datasetFlags) define(f *argv.Flags) {
 
 // resolveTimes decides whose times count.
 func (g *datasetFlags) resolveTimes() error {
-	w := &g.Workload
+	w := &g.Plan.Workload
 	w.SelfTimed = w.Has(kinds.OwnTimes)
 	if g.selfTimed == nil {
-		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil ||
-			!math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
+		if rated := g.Plan.Traffic.RampUp != nil || g.Plan.Traffic.Curve != nil ||
+			!math.IsInf(g.Plan.Traffic.RequestRate, 1); w.SelfTimed && rated {
 			if w.SelfTimed = w.Has(kinds.KeepsTimes); w.SelfTimed {
 				g.Warnings = append(g.Warnings, "--request-rate and ramp-up have no effect on "+w.Dataset+
 					" without --no-self-timed")
@@ -212,7 +212,7 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 	if err := g.resolveTimes(); err != nil {
 		return err
 	}
-	if w := &g.Workload; w.Has(kinds.OwnIDs) && w.TokenIDs {
+	if w := &g.Plan.Workload; w.Has(kinds.OwnIDs) && w.TokenIDs {
 		return fmt.Errorf("argument --prompt-token-ids: %s sends ids where the endpoint takes them, of itself", w.Dataset)
 	}
 	return nil

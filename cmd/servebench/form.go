@@ -41,14 +41,14 @@ type resolver interface{ resolve(*argv.Flags) error }
 func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error, common []string) *cobra.Command {
 	var f *form
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if f.Server.Backend == listBackends {
+		if f.Plan.Server.Backend == listBackends {
 			return api.List(cmd.OutOrStdout())
 		}
 		o, err := f.fill()
 		if err != nil {
 			return err
 		}
-		argv.Hide(o.Server.Secrets.Texts())
+		argv.Hide(o.Plan.Server.Secrets.Texts())
 		return do(cmd.Context(), o)
 	}
 	f = newForm(argv.Of(cmd))
@@ -129,37 +129,37 @@ func (f *form) resolve() error {
 		return err
 	}
 	for name, value := range f.flags.Values() {
-		f.Flags = append(f.Flags, metrics.KV{Key: name, Value: value})
+		f.Plan.Flags = append(f.Plan.Flags, metrics.KV{Key: name, Value: value})
 	}
 	return f.resolvePyTorch()
 }
 
 // resolveShape checks the load's rate, its duration and its prompts together.
 func (f *form) resolveShape() error {
-	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
+	t, prompts := &f.Plan.Traffic, f.flags.Lookup("num-prompts")
 	t.Counted = prompts.Changed
-	atOnce := f.Traffic.AtOnce(&f.Workload)
+	atOnce := f.Plan.Traffic.AtOnce(&f.Plan.Workload)
 	unbounded := atOnce && t.MaxConcurrency == nil && t.MaxSessions == nil
 	switch {
-	case t.Curve != nil && f.Workload.SelfTimed:
+	case t.Curve != nil && f.Plan.Workload.SelfTimed:
 		return fmt.Errorf("argument --rate-curve: the %s dataset has its own times: also give --no-self-timed",
-			f.Workload.Dataset)
+			f.Plan.Workload.Dataset)
 	case t.Curve != nil && t.Curve.End() == 0 && t.Duration == 0 && !t.Counted:
 		return errors.New("argument --rate-curve: a sine has no end: also give --duration or --num-prompts")
 	case t.Duration > 0 && unbounded && !t.Counted:
 		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, " +
 			"--max-concurrency, --max-sessions or --num-prompts")
-	case t.WarmUp > 0 && f.Workload.SelfTimed:
+	case t.WarmUp > 0 && f.Plan.Workload.SelfTimed:
 		return fmt.Errorf("argument --warmup-duration: the %s dataset has its own times, and none before them: also give "+
-			"--no-self-timed", f.Workload.Dataset)
+			"--no-self-timed", f.Plan.Workload.Dataset)
 	case t.WarmUp > 0 && unbounded:
 		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give " +
 			"--request-rate, --max-concurrency or --max-sessions, too")
-	case !f.Traffic.Timed(&f.Workload):
+	case !f.Plan.Traffic.Timed(&f.Plan.Workload):
 		return nil
 	}
 	prompts.DefValue = "" // its default does not apply
-	sized, err := f.Sized()
+	sized, err := f.Plan.Sized()
 	if err == nil {
 		f.Plan = *sized
 	}
@@ -181,7 +181,7 @@ func (f *form) resolvePyTorch() error {
 	if err != nil {
 		return err
 	}
-	f.Results.PyTorch = args.With("ignore_eos", f.Sampling.IgnoreEOS).With("self_timed", f.Workload.SelfTimed)
+	f.Results.PyTorch = args.With("ignore_eos", f.Plan.Sampling.IgnoreEOS).With("self_timed", f.Plan.Workload.SelfTimed)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func (f *form) resolvePyTorch() error {
 type limitFlags struct{ *options }
 
 func (g *limitFlags) define(f *argv.Flags) {
-	l := &g.Limits
+	l := &g.Plan.Limits
 	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout",
 		"`TIME` limit for opening a connection, with TLS")
 	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout",

@@ -31,7 +31,7 @@ func execute(t *testing.T, args ...string) (stdout string, got *options, err err
 
 func TestVerbGetsItsOptions(t *testing.T) {
 	_, o, err := execute(t, "run", "--num_prompts", "5", "--goodput", "ttft:1", "tpot:2")
-	if err != nil || o == nil || o.Workload.NumPrompts != 5 || len(o.Report.Goodput) != 2 {
+	if err != nil || o == nil || o.Plan.Workload.NumPrompts != 5 || len(o.Plan.Report.Goodput) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	if _, o, err := execute(t, "run", "--num-promts", "5"); err == nil || o != nil {

@@ -47,7 +47,7 @@ func TestAdaptersAreChosenByFlags(t *testing.T) {
 		if o.Targets != nil {
 			o = o.Targets[0]
 		}
-		if got := fmt.Sprint(o.Workload.Adapters); got != want {
+		if got := fmt.Sprint(o.Plan.Workload.Adapters); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
 	}

@@ -27,8 +27,7 @@ import (
 // options is a checked and complete command line of `servebench run`: it has defaults, and flags
 // that set other flags are resolved. Nobody changes it after it is made.
 type options struct {
-	loadgen.Plan // of one target, or of all of them together
-
+	Plan    loadgen.Plan // of one target, or of all of them together
 	Results resultOptions
 	Targets []*options // one for each --target; nil without
 
@@ -61,7 +60,7 @@ type resultOptions struct {
 func (o *options) rename(label, part string) {
 	r := &o.Results
 	if r.Filename == "" {
-		o.Report.Label = label + "-" + part
+		o.Plan.Report.Label = label + "-" + part
 		return
 	}
 	extension := filepath.Ext(r.Filename)
@@ -75,7 +74,7 @@ func (o *options) part(words string) *options {
 		return o
 	}
 	part := *o
-	part.rename(o.Report.Label, words)
+	part.rename(o.Plan.Report.Label, words)
 	return &part
 }
 
@@ -138,12 +137,12 @@ func (o *options) checkFiles() error {
 	if !r.Save && !r.Append && !r.Plots.Any() {
 		return nil
 	}
-	if err := r.check(o.Report.Label); err != nil {
+	if err := r.check(o.Plan.Report.Label); err != nil {
 		return err
 	}
-	config := metrics.Config{Label: o.Report.Label, Backend: o.Server.Backend, Model: o.Server.Model,
-		RequestRate: o.Traffic.RequestRate, RampUp: o.Traffic.RampUp}
-	if most := o.Traffic.MaxConcurrency; most != nil {
+	config := metrics.Config{Label: o.Plan.Report.Label, Backend: o.Plan.Server.Backend, Model: o.Plan.Server.Model,
+		RequestRate: o.Plan.Traffic.RequestRate, RampUp: o.Plan.Traffic.RampUp}
+	if most := o.Plan.Traffic.MaxConcurrency; most != nil {
 		config.MaxConcurrency = *most
 	}
 	for _, name := range r.Names(&config, time.Now()) {
@@ -220,20 +219,20 @@ func parseThresholds(text string) ([]float64, error) {
 // join sets the shard to which --shard or, without it, the environment assigns this process, and
 // makes the whole run's id. It returns a message if the environment decided.
 func (o *options) join(env settings.Environment) (said string, err error) {
-	place := o.Shard
+	place := o.Plan.Shard
 	if !o.ShardGiven {
 		if place.Shard, said, err = env.Shard(); err != nil {
 			return "", err
 		}
 	}
 	alone := !place.Several() && place.StartAt.IsZero() && place.RunID == ""
-	if (o.Repeat > 1 || o.SoloFirst) && !alone {
+	if (o.Plan.Repeat > 1 || o.Plan.SoloFirst) && !alone {
 		return "", errors.New("argument --shard: --repeat and --solo-first make runs one after the other, which shards " +
 			"cannot begin together, " +
 			"and --start-at and --run-id are of one run: leave the two away, or give --shard none without these")
 	}
 	if place.RunID == "" && place.Several() {
-		if place.RunID, err = o.SharedRunID(env); err != nil {
+		if place.RunID, err = o.Plan.SharedRunID(env); err != nil {
 			return "", err
 		}
 	}
@@ -247,7 +246,7 @@ func (o *options) join(env settings.Environment) (said string, err error) {
 
 // take sets the shard of o. It renames the files that each shard writes.
 func (o *options) take(place loadgen.Shard) error {
-	o.Shard = place
+	o.Plan.Shard = place
 	r := &o.Results
 	index := strconv.Itoa(place.Index)
 	for _, file := range []struct {
@@ -264,19 +263,19 @@ func (o *options) take(place loadgen.Shard) error {
 		o.rename("", place.Name())
 	}
 	r.Filename = strings.ReplaceAll(r.Filename, "%t", index)
-	if limit := o.Traffic.MaxConcurrency; limit != nil && *limit < place.Of {
+	if limit := o.Plan.Traffic.MaxConcurrency; limit != nil && *limit < place.Of {
 		return fmt.Errorf("argument --max-concurrency: %d: it is split over %d shards, so it must be at least that", *limit,
 			place.Of)
 	}
-	if limit := o.Traffic.MaxSessions; limit != nil && *limit < place.Of {
+	if limit := o.Plan.Traffic.MaxSessions; limit != nil && *limit < place.Of {
 		return fmt.Errorf("argument --max-sessions: %d: it is split over %d shards, so it must be at least that", *limit,
 			place.Of)
 	}
-	if n := o.Workload.NumPrompts; n > 0 && n < place.Of {
+	if n := o.Plan.Workload.NumPrompts; n > 0 && n < place.Of {
 		return fmt.Errorf("argument --num-prompts: %d: it is split over %d shards, so it must be at least that", n, place.Of)
 	}
-	if prefix := &o.Workload.RequestIDPrefix; place.Several() && *prefix == "" {
-		sum := sha256.Sum256([]byte(o.Shard.RunIDOf(o.Target)))
+	if prefix := &o.Plan.Workload.RequestIDPrefix; place.Several() && *prefix == "" {
+		sum := sha256.Sum256([]byte(o.Plan.Shard.RunIDOf(o.Plan.Target)))
 		*prefix = "bench-" + hex.EncodeToString(sum[:4]) + "-"
 	}
 	return nil

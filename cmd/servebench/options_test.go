@@ -55,7 +55,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Server:  loadgen.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
 		Traffic: loadgen.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
 		Workload: loadgen.Workload{
-			Dataset: "random", NumPrompts: 1000, VocabSize: 32000, Random: dataset.Random{InputLen: 1024, OutputLen: 128}, Settings: kinds.Settings{Synthetic: o.Workload.Settings.Synthetic, Custom: dataset.Custom{OutputLen: 256}, PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128}, Sonnet: dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200}, SpecBench: dataset.SpecBench{OutputLen: 256}, SpeedBench: dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"}, TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
+			Dataset: "random", NumPrompts: 1000, VocabSize: 32000, Random: dataset.Random{InputLen: 1024, OutputLen: 128}, Settings: kinds.Settings{Synthetic: o.Plan.Workload.Settings.Synthetic, Custom: dataset.Custom{OutputLen: 256}, PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128}, Sonnet: dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200}, SpecBench: dataset.SpecBench{OutputLen: 256}, SpeedBench: dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"}, TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
 			}}, HF: hf.HF{MaxDistance: 1, MaxSeconds: math.Inf(1)}, CustomImage: multimodal.CustomImage{OutputLen: 256}, CustomAudio: multimodal.CustomAudio{OutputLen: 256}, RandomMM: multimodal.RandomMM{
 				Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 255, dataset.Video: 1},
@@ -67,7 +67,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Report:   loadgen.Report{Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}},
 		Limits:   loadgen.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Repeat:   1,
-		Flags:    o.Flags,
+		Flags:    o.Plan.Flags,
 	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}
 	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b }), cmp.AllowUnexported(redact.Secrets{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -106,14 +106,14 @@ func TestGoldenCommandLineGivesGoldenConfig(t *testing.T) {
 		Metrics:     []string{"ttft", "tpot", "itl", "e2el"},
 		Percentiles: []float64{50, 99.9},
 	}
-	if diff := cmp.Diff(want, o.Config()); diff != "" {
+	if diff := cmp.Diff(want, o.Plan.Config()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if o.Traffic.Warmups != 2 || o.Traffic.ReadyCheck != 10*time.Second || !o.Results.Save || !o.Results.SaveDetailed {
-		t.Errorf("traffic %+v, results %+v", o.Traffic, o.Results)
+	if o.Plan.Traffic.Warmups != 2 || o.Plan.Traffic.ReadyCheck != 10*time.Second || !o.Results.Save || !o.Results.SaveDetailed {
+		t.Errorf("traffic %+v, results %+v", o.Plan.Traffic, o.Results)
 	}
-	if want := []metrics.KV{{Key: "x-foo", Value: "bar"}}; !cmp.Equal(want, o.Server.Headers) {
-		t.Errorf("headers %v", o.Server.Headers)
+	if want := []metrics.KV{{Key: "x-foo", Value: "bar"}}; !cmp.Equal(want, o.Plan.Server.Headers) {
+		t.Errorf("headers %v", o.Plan.Server.Headers)
 	}
 }
 
@@ -128,11 +128,11 @@ func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
 		{"--extra-body null", `{}`},
 	} {
 		o := mustParse(t, c.args)
-		if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != c.want {
+		if got := string(pyjson.Append(nil, o.Plan.Sampling.ExtraBody)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.args, got, c.want)
 		}
 	}
-	if o := mustParse(t, "--temperature 0 --logprobs 0 --max-concurrency 1"); *o.Sampling.Temperature != 0 || *o.Sampling.Logprobs != 0 {
+	if o := mustParse(t, "--temperature 0 --logprobs 0 --max-concurrency 1"); *o.Plan.Sampling.Temperature != 0 || *o.Plan.Sampling.Logprobs != 0 {
 		t.Error("zero was taken for unset")
 	}
 }
@@ -140,19 +140,19 @@ func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
 func TestLengthsAndRatiosAreResolved(t *testing.T) {
 	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --hf-output-len 6 --random-range-ratio", `{"input": 0.25, "output": 0}`)
 	five := 5
-	want := mustParse(t, "").Workload
+	want := mustParse(t, "").Plan.Workload
 	want.Random = dataset.Random{InputLen: 10, OutputLen: 5, Ratio: dataset.RangeRatio{Input: 0.25}}
 	want.Settings.ShareGPTLen, want.Settings.Custom = &five, dataset.Custom{OutputLen: 5}
 	want.Settings.Sonnet.InputLen, want.Settings.Sonnet.OutputLen = 10, 5
 	want.Settings.SpecBench.OutputLen, want.Settings.PrefixRepetition.OutputLen = 5, 5
 	want.Settings.CustomImage.OutputLen, want.Settings.CustomAudio.OutputLen, want.Settings.HF.OutputLen = 5, 5, &five
-	if diff := cmp.Diff(want, o.Workload); diff != "" {
+	if diff := cmp.Diff(want, o.Plan.Workload); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if r := mustParse(t, "--random-range-ratio 0.5").Workload.Random.Ratio; r.Input != 0.5 || r.Output != 0.5 {
+	if r := mustParse(t, "--random-range-ratio 0.5").Plan.Workload.Random.Ratio; r.Input != 0.5 || r.Output != 0.5 {
 		t.Errorf("one ratio gave %+v", r)
 	}
-	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.Settings.ShareGPTLen != nil {
+	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Plan.Sampling.IgnoreEOS || o.Plan.Workload.Settings.ShareGPTLen != nil {
 		t.Error("sharegpt took the random dataset's defaults")
 	}
 }
@@ -170,7 +170,7 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 		"--base-url https://h/deployed --endpoint /chat/completions?a=/b": "https://h/deployed/chat/completions?a=/b",
 		"--base-url http://h? --endpoint /completions?":                   "http://h/completions",
 	} {
-		s := mustParse(t, args).Server
+		s := mustParse(t, args).Plan.Server
 		if got := s.URL(); got != want {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
@@ -178,7 +178,7 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 }
 
 func TestCredentialsOfTheURLBecomeAHeader(t *testing.T) {
-	s := mustParse(t, "--base-url http://me:s3cret@h:1").Server
+	s := mustParse(t, "--base-url http://me:s3cret@h:1").Plan.Server
 	if want := (metrics.KV{Key: "Authorization", Value: "Basic bWU6czNjcmV0"}); s.BaseURL != "http://h:1" || !slices.Equal(s.Headers, []metrics.KV{want}) {
 		t.Errorf("got %s, %v", s.BaseURL, s.Headers)
 	}
@@ -192,16 +192,16 @@ func TestCredentialsOfTheURLBecomeAHeader(t *testing.T) {
 func TestKeysInAQueryAreHidden(t *testing.T) {
 	o := mustParse(t, "--base-url http://h:1/a?api-version=2026-01-01&api-key=s3cret%2F1 --endpoint /v1/completions?stage=two&sig=s3cret2")
 	shown := map[string]string{}
-	for _, kv := range o.Flags {
+	for _, kv := range o.Plan.Flags {
 		shown[kv.Key] = kv.Value
 	}
 	if shown["base-url"] != "http://h:1/a?api-version=2026-01-01&api-key=<redacted>" || shown["endpoint"] != "/v1/completions?stage=two&sig=<redacted>" {
 		t.Errorf("shown as %s and %s", shown["base-url"], shown["endpoint"])
 	}
-	if c := o.Config(); c.BaseURL != "http://h:1/a" || c.Endpoint != "/v1/completions" {
+	if c := o.Plan.Config(); c.BaseURL != "http://h:1/a" || c.Endpoint != "/v1/completions" {
 		t.Errorf("recorded as %s and %s", c.BaseURL, c.Endpoint)
 	}
-	if said := o.Server.Secrets.Mask("no such key: s3cret/1, s3cret%2F1, s3cret2, two"); said != "no such key: <redacted>, <redacted>, <redacted>, two" {
+	if said := o.Plan.Server.Secrets.Mask("no such key: s3cret/1, s3cret%2F1, s3cret2, two"); said != "no such key: <redacted>, <redacted>, <redacted>, two" {
 		t.Error(said)
 	}
 	if got := redactTarget("a=http://h/a?token=s3cret,endpoint=/v1/completions?key=s3cret,drop-body=ignore_eos,logprobs"); got !=
@@ -214,19 +214,19 @@ func TestKeysInAQueryAreHidden(t *testing.T) {
 func TestATargetReachesItsServerInItsOwnWay(t *testing.T) {
 	o := mustParse(t, "--client-cert all.pem --target a=https://h1?v=1,client-cert=a.pem,client-key=a.key,drop-body=ignore_eos,logprobs b=https://h2,ca-cert=ca.pem,chat-content=string")
 	a, b := o.Targets[0], o.Targets[1]
-	if a.Server.URL() != "https://h1/v1/completions?v=1" || a.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
-		!slices.Equal(a.Sampling.Drop, []string{"ignore_eos", "logprobs"}) || a.Sampling.PlainText {
-		t.Errorf("a: %+v, %+v", a.Server, a.Sampling)
+	if a.Plan.Server.URL() != "https://h1/v1/completions?v=1" || a.Plan.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
+		!slices.Equal(a.Plan.Sampling.Drop, []string{"ignore_eos", "logprobs"}) || a.Plan.Sampling.PlainText {
+		t.Errorf("a: %+v, %+v", a.Plan.Server, a.Plan.Sampling)
 	}
-	if b.Server.Query != "" || b.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "all.pem", Authorities: "ca.pem"}) || b.Sampling.Drop != nil || !b.Sampling.PlainText {
-		t.Errorf("b: %+v, %+v", b.Server, b.Sampling)
+	if b.Plan.Server.Query != "" || b.Plan.Server.Transport.TLS != (wire.CredentialFiles{Certificate: "all.pem", Authorities: "ca.pem"}) || b.Plan.Sampling.Drop != nil || !b.Plan.Sampling.PlainText {
+		t.Errorf("b: %+v, %+v", b.Plan.Server, b.Plan.Sampling)
 	}
 }
 
 // Without ignore_eos or a limit answers are as long as the server likes.
 func TestADroppedLengthIsNotAskedFor(t *testing.T) {
 	for line, want := range map[string]bool{"": true, "--drop-body logprobs": true, "--drop-body ignore_eos": false, "--drop-body logprobs,max_tokens": false} {
-		if got := mustParse(t, line).Config().IgnoreEOS; got != want {
+		if got := mustParse(t, line).Plan.Config().IgnoreEOS; got != want {
 			t.Errorf("%q: exact %t", line, got)
 		}
 	}
@@ -234,17 +234,17 @@ func TestADroppedLengthIsNotAskedFor(t *testing.T) {
 
 func TestSecretsAreNotRecorded(t *testing.T) {
 	o := mustParse(t, "--header Authorization=Bearer-s3cret X-Key=s3cret --base-url http://me:s3cret@h:1 --metadata a=b --save-result")
-	if shown := fmt.Sprint(o.Flags, o.Config()); strings.Contains(shown, "s3cret") {
+	if shown := fmt.Sprint(o.Plan.Flags, o.Plan.Config()); strings.Contains(shown, "s3cret") {
 		t.Errorf("a secret is in %s", shown)
 	}
-	if o.Server.BaseURL != "http://h:1" || o.Server.Headers[0].Value != "Bearer-s3cret" || o.Server.Headers[1].Value != "s3cret" {
-		t.Errorf("a secret was lost: %+v", o.Server)
+	if o.Plan.Server.BaseURL != "http://h:1" || o.Plan.Server.Headers[0].Value != "Bearer-s3cret" || o.Plan.Server.Headers[1].Value != "s3cret" {
+		t.Errorf("a secret was lost: %+v", o.Plan.Server)
 	}
 	want := map[string]string{
 		"header": "Authorization=<redacted> X-Key=<redacted>", "base-url": "http://me:<redacted>@h:1", "metadata": "a=b",
 		"save-result": "true", "num-prompts": "1000",
 	}
-	for _, kv := range o.Flags {
+	for _, kv := range o.Plan.Flags {
 		if w, ok := want[kv.Key]; ok && w != kv.Value {
 			t.Errorf("%s is recorded as %s", kv.Key, kv.Value)
 		}
@@ -276,11 +276,11 @@ func TestEndpointIsTheBackendsUnlessGiven(t *testing.T) {
 		"--backend openai-chat --endpoint /x/chat/completions?k=1": "/x/chat/completions",
 	} {
 		o, err := parseRun(strings.Fields(args))
-		if err != nil || o.Server.Endpoint != want {
+		if err != nil || o.Plan.Server.Endpoint != want {
 			t.Errorf("%s: %v, %v, want %s", args, o, err, want)
 			continue
 		}
-		if path, _, _ := strings.Cut(metrics.Value(o.Flags, "endpoint"), "?"); path != want {
+		if path, _, _ := strings.Cut(metrics.Value(o.Plan.Flags, "endpoint"), "?"); path != want {
 			t.Errorf("%s: its record has the endpoint %s, want %s", args, path, want)
 		}
 	}

@@ -61,8 +61,8 @@ func TestPlaceIsTheFlagsOrElseTheEnvironments(t *testing.T) {
 	} {
 		o := mustParse(t, row.args)
 		said, err := o.join(variables(row.env))
-		if err != nil || o.Shard.Shard != row.want || o.Shard.RunID != row.id || said != row.said {
-			t.Errorf("%s: %+v, id %q, said %q, %v", row.name, o.Shard.Shard, o.Shard.RunID, said, err)
+		if err != nil || o.Plan.Shard.Shard != row.want || o.Plan.Shard.RunID != row.id || said != row.said {
+			t.Errorf("%s: %+v, id %q, said %q, %v", row.name, o.Plan.Shard.Shard, o.Plan.Shard.RunID, said, err)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestShardsThatCannotBeAreRefused(t *testing.T) {
 }
 
 func TestShardsComeToOneIDByThemselves(t *testing.T) {
-	id := func(args string) string { return mustJoin(t, "", args).Shard.RunID }
+	id := func(args string) string { return mustJoin(t, "", args).Plan.Shard.RunID }
 	one := id("--start-at 1763777700.5 --shard 0/2 --seed 1 -o a-%t --clock-offset 1 --result-filename x")
 	if want := "20251122T021500Z-"; !strings.HasPrefix(one, want) || len(one) != len(want)+8 {
 		t.Errorf("the id is %s, want %s and 8 digits", one, want)
@@ -132,7 +132,7 @@ func TestFilesOfShardsHaveNamesOfTheirOwn(t *testing.T) {
 		}
 	}
 	o := mustJoin(t, slurmStep, "--save-result --result-filename r.json --target a=http://h:1 b=http://h:2")
-	if name, id := o.Targets[1].Results.Filename, o.Targets[1].Shard.RunIDOf(o.Targets[1].Target); name != "r-b-shard5.json" || id != "slurm-12-3-b" {
+	if name, id := o.Targets[1].Results.Filename, o.Targets[1].Plan.Shard.RunIDOf(o.Targets[1].Plan.Target); name != "r-b-shard5.json" || id != "slurm-12-3-b" {
 		t.Errorf("the run %s of a target of several has the file %s", id, name)
 	}
 }
@@ -142,7 +142,7 @@ func TestRequestsHaveTheSameIDsOnAllShards(t *testing.T) {
 	for _, args := range []string{
 		"--shard 0/2 --run-id a", "--shard 1/2 --run-id a", "--shard 0/2 --run-id b", "--shard 0/2 --run-id b --request-id-prefix x-", "--run-id a",
 	} {
-		prefixes[mustJoin(t, "", args).Workload.RequestIDPrefix] = true
+		prefixes[mustJoin(t, "", args).Plan.Workload.RequestIDPrefix] = true
 	}
 	if len(prefixes) != 4 || !prefixes["x-"] || !prefixes[""] {
 		t.Errorf("ids begin with %v, want one of a, one of b, x- and none", prefixes)

@@ -222,9 +222,9 @@ func undelay(s *metrics.Summary) {
 
 // met is the verdict on a run of the command line that met something.
 func met(o *options, meet func(*metrics.Summary)) *verdict.Trust {
-	h := &metrics.Header{Config: o.Plan.Config(), Flags: o.Flags}
+	h := &metrics.Header{Config: o.Plan.Config(), Flags: o.Plan.Flags}
 	if o.Targets != nil {
-		h.Target = o.Targets[0].Target
+		h.Target = o.Targets[0].Plan.Target
 	}
 	c := aspect.Collector(h)
 	for i := range 100 {
@@ -290,7 +290,7 @@ func TestAdviceGoesWithTheCommandLine(t *testing.T) {
 			"the server speaks only HTTP/2", "the connection is not HTTP/2", "400 Bad Request: messages.content must be a string",
 			"422 Unprocessable Entity: ignore_eos; repetition_penalty; logprobs; stream_options are unknown", "400 Bad Request: prompt must be a string",
 		} {
-			for _, ids := range []bool{false, o.Workload.TokenIDs} {
+			for _, ids := range []bool{false, o.Plan.Workload.TokenIDs} {
 				a := advice.Adviser{Plan: &o.Plan, TokenIDs: ids}
 				accepted(t, line, a.About(message))
 			}

@@ -19,12 +19,12 @@ func TestTimedRunHasTheRequestsOfItsTime(t *testing.T) {
 		"--duration 3s --request-rate 2 --dataset-name timed_trace --dataset-path x --no-self-timed --num-prompts 33": 33,
 	} {
 		o := mustParse(t, line)
-		c := o.Config()
+		c := o.Plan.Config()
 		if c.NumPrompts != want {
 			t.Errorf("%s: %d prompts, want %d", line, c.NumPrompts, want)
 		}
 		recorded := false
-		for _, kv := range o.Flags {
+		for _, kv := range o.Plan.Flags {
 			recorded = recorded || kv.Key == "num-prompts"
 		}
 		if given := strings.Contains(line, "--num-prompts"); recorded != given {
@@ -35,13 +35,13 @@ func TestTimedRunHasTheRequestsOfItsTime(t *testing.T) {
 
 func TestDatasetWithTimesOfItsOwnKeepsItsNumberOfPrompts(t *testing.T) {
 	o := mustParse(t, "--duration 3s --dataset-name timed_trace --dataset-path x")
-	if n := o.Config().NumPrompts; n != 1000 || o.Traffic.Timed(&o.Workload) || o.Traffic.Endless(&o.Workload) {
-		t.Errorf("%d prompts, by its time: %v, without end: %v", n, o.Traffic.Timed(&o.Workload), o.Traffic.Endless(&o.Workload))
+	if n := o.Plan.Config().NumPrompts; n != 1000 || o.Plan.Traffic.Timed(&o.Plan.Workload) || o.Plan.Traffic.Endless(&o.Plan.Workload) {
+		t.Errorf("%d prompts, by its time: %v, without end: %v", n, o.Plan.Traffic.Timed(&o.Plan.Workload), o.Plan.Traffic.Endless(&o.Plan.Workload))
 	}
 }
 
 func TestConfigSaysWhatShapeTheLoadHas(t *testing.T) {
-	c := mustParse(t, "--rate-curve up-down:1,2 --duration 90s").Config()
+	c := mustParse(t, "--rate-curve up-down:1,2 --duration 90s").Plan.Config()
 	if c.RateCurve != "up-down:1,2" || c.Duration != 90 || !math.IsInf(c.RequestRate, 1) {
 		t.Errorf("%+v", c)
 	}

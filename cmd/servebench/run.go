@@ -64,9 +64,9 @@ func run(ctx context.Context, o *options) error {
 	if o.Simulate != "" {
 		return errors.New("argument --simulate: it belongs to servebench dataset")
 	}
-	if o.Repeat > 1 && o.Results.Filename != "" && !o.Results.Append {
+	if o.Plan.Repeat > 1 && o.Results.Filename != "" && !o.Results.Append {
 		return fmt.Errorf("argument --solo-first: it makes %d repeats, of which each would write over the file of "+
-			"--result-filename: take --append-result, or --repeat 1", o.Repeat)
+			"--result-filename: take --append-result, or --repeat 1", o.Plan.Repeat)
 	}
 	said, err := o.join(os.Getenv)
 	if err != nil {
@@ -85,7 +85,7 @@ func run(ctx context.Context, o *options) error {
 	if !o.Results.NoProgress {
 		e.screen = talk
 	}
-	return maskError(o.Server.Secrets, e.run(ctx))
+	return maskError(o.Plan.Server.Secrets, e.run(ctx))
 }
 
 // maskError hides the secrets in the text of an error, and keeps its exit code.

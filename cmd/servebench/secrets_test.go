@@ -249,7 +249,7 @@ func FuzzMask(f *testing.F) {
 func TestPasswordsOfProxiesAreSecrets(t *testing.T) {
 	t.Setenv("http_proxy", "http://me:p4ssword@proxy.test:3128")
 	t.Setenv("HTTPS_PROXY", "http://me:p4ss%zz@[proxy")
-	s := mustParse(t, "").Server.Secrets
+	s := mustParse(t, "").Plan.Server.Secrets
 	if got := s.Mask("p4ssword bWU6cDRzc3dvcmQ= http://me:p4ss%zz@[proxy"); strings.Contains(got, "p4ss") || strings.Contains(got, "bWU6") {
 		t.Error(got)
 	}
@@ -257,7 +257,7 @@ func TestPasswordsOfProxiesAreSecrets(t *testing.T) {
 
 func TestANameInAURLMayBeAToken(t *testing.T) {
 	o := mustParse(t, "--base-url https://t0ken@h.test")
-	if shown := fmt.Sprint(o.Flags, o.Config(), o.Server.Secrets.Mask("t0ken")); strings.Contains(shown, "t0ken") {
+	if shown := fmt.Sprint(o.Plan.Flags, o.Plan.Config(), o.Plan.Server.Secrets.Mask("t0ken")); strings.Contains(shown, "t0ken") {
 		t.Error(shown)
 	}
 }

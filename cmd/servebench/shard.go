@@ -177,7 +177,7 @@ func (s *sharded) check() (err error) {
 		return err
 	}
 	s.Run.ShardGiven = true
-	s.Run.Shard = loadgen.Shard{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, RunID: s.Name}
+	s.Run.Plan.Shard = loadgen.Shard{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, RunID: s.Name}
 	if _, err = s.Run.join(os.Getenv); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
@@ -236,7 +236,7 @@ var podsOwn = map[string]string{
 
 // refuse is an error if the run has one of flags.
 func (s *sharded) refuse(flags map[string]string) error {
-	for _, kv := range s.Run.Flags {
+	for _, kv := range s.Run.Plan.Flags {
 		if why := flags[kv.Key]; why != "" {
 			return fmt.Errorf("run: argument --%s: remove it: %s", kv.Key, why)
 		}
@@ -253,7 +253,7 @@ func (s *sharded) keepSecrets() error {
 	}
 	for _, set := range settings {
 		secret := func(v string) bool {
-			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.In(v)
+			return flags.Show(set.Flag.Name, v) != v || s.Run.Plan.Server.Secrets.In(v)
 		}
 		if slices.ContainsFunc(set.Values, secret) {
 			return fmt.Errorf("run: argument --%s: the output would show a secret: "+

@@ -26,7 +26,7 @@ import (
 
 // simOptions are the flags of servebench sim.
 type simOptions struct {
-	sim.Config
+	server    sim.Config // what each server is
 	host      string
 	port      string
 	socket    string
@@ -106,7 +106,7 @@ func (o *simOptions) serve(ctx context.Context, cfg sim.Config, site sim.Site, o
 
 func (o *simOptions) define(f *argv.Flags) {
 	o.given = f.Changed
-	usual := sim.DefaultCost()
+	s, usual := &o.server, sim.DefaultCost()
 	f.Group("Addresses: where it listens", func(f *argv.Flags) {
 		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the "+
@@ -123,78 +123,78 @@ func (o *simOptions) define(f *argv.Flags) {
 			"accept connections")
 	})
 	f.Group("Model: what it serves", func(f *argv.Flags) {
-		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` name of the model, as root in /v1/models")
-		f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
-		f.ListVar(&o.Adapters, "lora-modules", argv.Some,
+		f.StringVar(&s.Model, "model", "stub-32000", "`NAME` name of the model, as root in /v1/models")
+		f.StringVar(&s.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
+		f.ListVar(&s.Adapters, "lora-modules", argv.Some,
 			"`NAME` names of LoRA adapters. They answer as the model does, and as fast")
 		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder "+
 			"(default --model)")
-		f.IntVar(&o.Limits.ModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
-		f.IntVar(&o.Limits.NumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
-		f.IntVar(&o.Limits.NumBatchedTokens, "max-num-batched-tokens", 2048,
+		f.IntVar(&s.Limits.ModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
+		f.IntVar(&s.Limits.NumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
+		f.IntVar(&s.Limits.NumBatchedTokens, "max-num-batched-tokens", 2048,
 			"`TOKENS` most tokens in a step. Longer prompts are prefilled in chunks")
-		f.IntVar(&o.Answers.MeanLen, "mean-output-len", 128,
+		f.IntVar(&s.Answers.MeanLen, "mean-output-len", 128,
 			"`TOKENS` mean output length of requests without ignore_eos. max_tokens still limits it")
-		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
+		f.Uint64Var(&s.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
 	})
 	f.Group("Steps: how fast it is", func(f *argv.Flags) {
 		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured: a name or a YAML file. The "+
 			"names are "+strings.Join(sim.ProfileNames(), ", "))
-		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
-		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence,
+		f.DurationVar(&s.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
+		f.DurationVar(&s.Cost.PerSequence, "step-per-sequence", usual.PerSequence,
 			"`TIME` time to add for each request that gets a token in the step")
-		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken,
+		f.DurationVar(&s.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken,
 			"`TIME` time to add for each prompt token prefilled in the step")
-		f.DurationVar(&o.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, "+
+		f.DurationVar(&s.FrontEnd, "front-end", 0, "`TIME` time from the arrival of a request until the engine gets it, "+
 			"as 2ms")
-		f.Var(argv.Parsed(&o.Slow, "", spans.Parse), "slow",
+		f.Var(argv.Parsed(&s.Slow, "", spans.Parse), "slow",
 			"`LIST` time to add to spans of each request, as queue=5ms,network=2ms. The spans are "+
 				strings.Join(spans.Names, ", ")+". The steps stay as they are")
-		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
+		f.Float64Var(&s.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
 	f.Group("Power: what its GPU takes", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Device.Board, "", gpupower.Parse), "gpu-power",
+		f.Var(argv.Parsed(&s.Device.Board, "", gpupower.Parse), "gpu-power",
 			"`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with "+
 				"some, as 90,650")
 	})
 	f.Offer("profile", sim.ProfileNames()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
-		f.IntVar(&o.Cache.Blocks, "num-gpu-blocks-override", 0,
+		f.IntVar(&s.Cache.Blocks, "num-gpu-blocks-override", 0,
 			"`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
-		f.BoolVar(&o.Cache.Prefixes, "enable-prefix-caching", false,
+		f.BoolVar(&s.Cache.Prefixes, "enable-prefix-caching", false,
 			"prefill a common prefix once. POST /reset_prefix_cache empties the cache")
-		f.BoolVar(&o.Answers.CachedTokens, "enable-prompt-tokens-details", false,
+		f.BoolVar(&s.Answers.CachedTokens, "enable-prompt-tokens-details", false,
 			"let usage say how many prompt tokens were found in the cache, if any were")
-		f.BoolVar(&o.Answers.Timings, "enable-per-request-metrics", false,
+		f.BoolVar(&s.Answers.Timings, "enable-per-request-metrics", false,
 			"let answers say how long the engine took, as vLLM does. A stream says it with its usage")
 		f.Var(argv.Parsed(&o.pool, "", elastic.Parse), "kv-pool",
 			"`LIST` share the memory of the KV cache between --servers, page by page, as kvcached does, by a model. The list "+
 				"has "+elastic.Help)
-		f.ListVar(&o.Pool.Files, "kv-pool-files", argv.Some,
+		f.ListVar(&s.Pool.Files, "kv-pool-files", argv.Some,
 			"`PATH` files in which the servers publish what they hold, as kvcached does in /dev/shm; one for each of --servers")
-		f.BoolVar(&o.SleepMode.On, "enable-sleep-mode", false,
+		f.BoolVar(&s.SleepMode.On, "enable-sleep-mode", false,
 			"have vLLM's /sleep, /wake_up and /is_sleeping, by a model. Requests wait until the server is awake")
-		f.Var(argv.Parsed(&o.SleepMode.Times, "", sleep.Parse), "sleep-times",
+		f.Var(argv.Parsed(&s.SleepMode.Times, "", sleep.Parse), "sleep-times",
 			"`LIST` times of the calls of --enable-sleep-mode (default sleep=2.2s,weights=100ms,kv-cache=20ms,reload=1s)")
-		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0,
+		f.IntVar(&s.Speculative.Tokens, "num-speculative-tokens", 0,
 			"`N` tokens to draft in each decoding step; 0 means no speculation")
-		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7,
+		f.Float64Var(&s.Speculative.Acceptance, "speculative-acceptance", 0.7,
 			"`P` chance that a draft token is accepted, if those before it were")
-		f.StringVar(&o.Answers.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, "+
+		f.StringVar(&s.Answers.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, "+
 			"reasoning or tool_calls")
-		f.IntVar(&o.Answers.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
+		f.IntVar(&s.Answers.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
 	})
 	f.Group("Faults: how it misbehaves", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault",
+		f.Var(argv.Parsed(&s.Faults.List, "", sim.ParseFaults), "fault",
 			"`LIST` faults to inject, with commas between, of those listed above")
-		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
-		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
+		f.Float64Var(&s.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
+		f.IntVar(&s.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
 	})
 	f.OfferList("fault", sim.FaultNames()...)
 }
 
 func (o *simOptions) config() (cfg sim.Config, err error) {
-	if o.Faults.List == nil && (o.Faults.Probability != 0 || o.Faults.Every != 0) {
+	if o.server.Faults.List == nil && (o.server.Faults.Probability != 0 || o.server.Faults.Every != 0) {
 		return cfg, fmt.Errorf("--fault-probability and --fault-every need --fault")
 	}
 	if o.servers < 1 || o.servers > 1 && o.socket != "" {
@@ -202,7 +202,7 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	}
 	name := o.tokenizer
 	if name == "" {
-		name = o.Model
+		name = o.server.Model
 	}
 	if len(o.sms) == 1 {
 		o.sms = slices.Repeat(o.sms, o.servers)
@@ -214,7 +214,7 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	if err != nil {
 		return cfg, fmt.Errorf("argument --tokenizer: %w", err)
 	}
-	cfg = o.Config
+	cfg = o.server
 	cfg.Tokenizer = words
 	if o.pool != (elastic.Model{}) {
 		cfg.Pool.Memory = elastic.NewMemory(o.pool)

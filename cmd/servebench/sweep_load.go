@@ -72,8 +72,8 @@ func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*s
 		e.screen = progress.NewTalk(c.talk)
 	}
 	e.withheld = true
-	e.note(e.Notes)
-	e.warn(e.Warnings)
+	e.note(e.asked.Notes)
+	e.warn(e.asked.Warnings)
 	err := errors.Join(e.load(ctx, job.Plan), e.unwritten)
 	// To a search the failures of a run that was aborted are an answer.
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {

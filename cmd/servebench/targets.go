@@ -24,12 +24,13 @@ type experimentFlags struct {
 }
 
 func (g *experimentFlags) define(f *argv.Flags) {
+	p := &g.Plan
 	f.ListVar(&g.targets, "target", argv.Gathered,
 		"`NAME=URL,FLAG=VALUE` a server and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5. Several "+
 			"targets are loaded at the same time")
-	f.BoolVar(&g.SoloFirst, "solo-first", false,
+	f.BoolVar(&p.SoloFirst, "solo-first", false,
 		"load each target alone and all together, and compare. Every second repeat begins with all together")
-	f.BoolVar(&g.Pairs, "pairs", false, "also load each pair of targets, between alone and all together. It includes "+
+	f.BoolVar(&p.Pairs, "pairs", false, "also load each pair of targets, between alone and all together. It includes "+
 		"--solo-first")
 	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat",
 		"`N` number of repeats of the whole run, each with other prompts (default 1, with --solo-first 2)")
@@ -39,21 +40,21 @@ func (g *experimentFlags) define(f *argv.Flags) {
 // readTargets checks the flags and makes the options of each target: the command line's, with the
 // target's own flags.
 func (g *experimentFlags) readTargets(f *argv.Flags) error {
-	g.SoloFirst = g.SoloFirst || g.Pairs
+	g.Plan.SoloFirst = g.Plan.SoloFirst || g.Plan.Pairs
 	switch {
 	case g.repeat != nil:
-		g.Repeat = *g.repeat
-	case g.SoloFirst:
-		g.Repeat = 2 // one in each order
+		g.Plan.Repeat = *g.repeat
+	case g.Plan.SoloFirst:
+		g.Plan.Repeat = 2 // one in each order
 	default:
-		g.Repeat = 1
+		g.Plan.Repeat = 1
 	}
 	switch {
-	case g.Repeat < 1 || g.Repeat > 1e6:
-		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", g.Repeat)
-	case g.SoloFirst && len(g.targets) < 2:
+	case g.Plan.Repeat < 1 || g.Plan.Repeat > 1e6:
+		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", g.Plan.Repeat)
+	case g.Plan.SoloFirst && len(g.targets) < 2:
 		return fmt.Errorf("argument --%s: it needs --target twice or more", g.first())
-	case g.repeat != nil && g.Repeat > 1 && g.Results.Filename != "" && !g.Results.Append:
+	case g.repeat != nil && g.Plan.Repeat > 1 && g.Results.Filename != "" && !g.Results.Append:
 		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or " +
 			"take --append-result")
 	}
@@ -62,7 +63,7 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 		if err != nil {
 			return fmt.Errorf("argument --target: %s: %w", pyjson.Quote(t.shown()), err)
 		}
-		if slices.ContainsFunc(g.Targets, func(o *options) bool { return o.Target == t.name }) {
+		if slices.ContainsFunc(g.Targets, func(o *options) bool { return o.Plan.Target == t.name }) {
 			return fmt.Errorf("argument --target: two are named %s", t.name)
 		}
 		o, err := t.options(f.Words())
@@ -71,18 +72,18 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 		}
 		g.Targets = append(g.Targets, o)
 		for _, note := range o.Notes {
-			g.Notes = append(g.Notes, fmt.Sprintf("target %s: %s", o.Target, note))
+			g.Notes = append(g.Notes, fmt.Sprintf("target %s: %s", o.Plan.Target, note))
 		}
-		g.Server.Secrets.Join(o.Server.Secrets)
+		g.Plan.Server.Secrets.Join(o.Plan.Server.Secrets)
 	}
-	if g.Targets != nil && g.Watch.URLs != nil {
+	if g.Targets != nil && g.Plan.Watch.URLs != nil {
 		return errors.New("argument --server-metrics: each target has different replicas: name them in --target, as " +
 			"a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
 	}
-	if g.Targets != nil && (f.Changed("base-url") || g.Server.Socket != "") {
+	if g.Targets != nil && (f.Changed("base-url") || g.Plan.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
 	}
-	if g.SoloFirst && g.Repeat == 1 {
+	if g.Plan.SoloFirst && g.Plan.Repeat == 1 {
 		g.Warnings = append(g.Warnings, oneOrder)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 
 // first is the flag that loads targets alone.
 func (g *experimentFlags) first() string {
-	if g.Pairs {
+	if g.Plan.Pairs {
 		return "pairs"
 	}
 	return "solo-first"
@@ -161,10 +162,10 @@ func (t *target) options(args []string) (*options, error) {
 	if err := f.resolve(); err != nil {
 		return nil, err
 	}
-	f.Target = t.name
-	f.Watch.OwnGPU = t.has(f.flags, "gpu-metrics")
-	f.rename(cmp.Or(f.Report.Label, f.Server.Backend), t.name)
-	f.Report.Metadata = append(f.Report.Metadata, metrics.KV{Key: "target", Value: t.name})
+	f.Plan.Target = t.name
+	f.Plan.Watch.OwnGPU = t.has(f.flags, "gpu-metrics")
+	f.rename(cmp.Or(f.Plan.Report.Label, f.Plan.Server.Backend), t.name)
+	f.Plan.Report.Metadata = append(f.Plan.Report.Metadata, metrics.KV{Key: "target", Value: t.name})
 	return f.options, nil
 }
 

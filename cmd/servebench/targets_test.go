@@ -19,18 +19,18 @@ func TestTargetsTakeFlagsOfTheirOwn(t *testing.T) {
 		t.Fatalf("%d targets", len(o.Targets))
 	}
 	a, b, c := o.Targets[0], o.Targets[1], o.Targets[2]
-	if a.Target != "a" || a.Server.BaseURL != "http://h:1" || a.Workload.NumPrompts != 5 || a.Traffic.RequestRate != 2 || a.Results.Filename != "out/r-a.json" {
+	if a.Plan.Target != "a" || a.Plan.Server.BaseURL != "http://h:1" || a.Plan.Workload.NumPrompts != 5 || a.Plan.Traffic.RequestRate != 2 || a.Results.Filename != "out/r-a.json" {
 		t.Errorf("a: %+v", a)
 	}
-	if b.Target != "b" || b.Server.BaseURL != "http://h:2/v" || b.Workload.NumPrompts != 3 || b.Traffic.RequestRate != 7.5 || b.Server.Model != "m" ||
-		b.Traffic.Delay.Seconds() != 2 || len(b.Sampling.ExtraBody) != 2 || b.Workload.Seed != 9 {
+	if b.Plan.Target != "b" || b.Plan.Server.BaseURL != "http://h:2/v" || b.Plan.Workload.NumPrompts != 3 || b.Plan.Traffic.RequestRate != 7.5 || b.Plan.Server.Model != "m" ||
+		b.Plan.Traffic.Delay.Seconds() != 2 || len(b.Plan.Sampling.ExtraBody) != 2 || b.Plan.Workload.Seed != 9 {
 		t.Errorf("b: %+v", b)
 	}
-	if c.Target != "c-1" || c.Server.BaseURL != "https://h" {
+	if c.Plan.Target != "c-1" || c.Plan.Server.BaseURL != "https://h" {
 		t.Errorf("c: %+v", c)
 	}
-	if i := slices.IndexFunc(b.Report.Metadata, func(kv metrics.KV) bool { return kv.Key == "target" }); i < 0 || b.Report.Metadata[i].Value != "b" {
-		t.Errorf("metadata %v", b.Report.Metadata)
+	if i := slices.IndexFunc(b.Plan.Report.Metadata, func(kv metrics.KV) bool { return kv.Key == "target" }); i < 0 || b.Plan.Report.Metadata[i].Value != "b" {
+		t.Errorf("metadata %v", b.Plan.Report.Metadata)
 	}
 }
 
@@ -39,10 +39,10 @@ func TestTargetsTakeRateCurvesWithCommas(t *testing.T) {
 		"up-down:0,20,1,step=2", "points:0s=0,20s=20,39s=1", "steps:0s=5,60s=10", "sine:mean=10,amplitude=8,period=60s", "sine:period=60s,mean=10,amplitude=8",
 	} {
 		o := mustParse(t, "--target", "a=http://h:1,rate-curve="+curve+",num-prompts=9,delay=2s", "b=http://h:2")
-		if a := o.Targets[0]; a.Traffic.Curve == nil || a.Traffic.Curve.String() != curve || a.Workload.NumPrompts != 9 || a.Traffic.Delay.Seconds() != 2 {
-			t.Errorf("%s: %+v", curve, a.Traffic)
+		if a := o.Targets[0]; a.Plan.Traffic.Curve == nil || a.Plan.Traffic.Curve.String() != curve || a.Plan.Workload.NumPrompts != 9 || a.Plan.Traffic.Delay.Seconds() != 2 {
+			t.Errorf("%s: %+v", curve, a.Plan.Traffic)
 		}
-		if o.Targets[1].Traffic.Curve != nil {
+		if o.Targets[1].Plan.Traffic.Curve != nil {
 			t.Errorf("%s: b has it, too", curve)
 		}
 	}
@@ -81,13 +81,13 @@ func TestBadTargetsAreNamed(t *testing.T) {
 func TestSecretsOfTargetsAreNotRecorded(t *testing.T) {
 	o := mustParse(t, "--header X-All=s3cret-all", "--target", "a=http://me:s3cret-password@h:1,header=X-One=s3cret-one", "b=http://h:2")
 	for _, o := range append(o.Targets, o) {
-		for _, kv := range o.Flags {
+		for _, kv := range o.Plan.Flags {
 			if strings.Contains(kv.Value, "s3cret") {
 				t.Errorf("%s is recorded as %s", kv.Key, kv.Value)
 			}
 		}
 	}
-	if shown := o.Server.Secrets.Mask("s3cret-all s3cret-password s3cret-one"); strings.Contains(shown, "s3cret") {
+	if shown := o.Plan.Server.Secrets.Mask("s3cret-all s3cret-password s3cret-one"); strings.Contains(shown, "s3cret") {
 		t.Errorf("%s is shown", shown)
 	}
 }

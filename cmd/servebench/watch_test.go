@@ -23,7 +23,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 		"--gpu-metrics https://gpus.example.org/dcgm/metrics":   {Every: time.Second, GPU: "https://gpus.example.org/dcgm"},
 		"--gpu-metrics http://gpu:9400/":                        {Every: time.Second, GPU: "http://gpu:9400"},
 	} {
-		if got := mustParse(t, line).Watch; !reflect.DeepEqual(got, want) {
+		if got := mustParse(t, line).Plan.Watch; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", line, got, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 		}
 	}
 	o := mustParse(t, "--server-metrics --target a=http://lb:80,server-metrics=http://a:8000,http://b:8000,request-rate=3 b=http://c:8000")
-	if a, b := o.Targets[0].Watch, o.Targets[1].Watch; !slices.Equal(a.URLs, []string{"http://a:8000", "http://b:8000"}) || b.URLs != nil || !b.Server {
+	if a, b := o.Targets[0].Plan.Watch, o.Targets[1].Plan.Watch; !slices.Equal(a.URLs, []string{"http://a:8000", "http://b:8000"}) || b.URLs != nil || !b.Server {
 		t.Errorf("of targets: %+v and %+v", a, b)
 	}
 	for _, line := range []string{"--gpu-metrics gpu:9400", "--gpu-metrics http://", "--gpu-metrics http://me:secret@gpu:9400/metrics", "--gpu-metrics ftp://gpu", "--gpu-metrics nvidia-smi:a", "--gpu-metrics nvidia-smi:"} {
@@ -57,11 +57,11 @@ func TestReplicasMayStandInAConfigFile(t *testing.T) {
 		"server-metrics: [http://a:8000, http://b:8000]\n": {Server: true, URLs: []string{"http://a:8000", "http://b:8000"}},
 	} {
 		o := mustParse(t, "--config "+writeConfig(t, text))
-		if want.Every = time.Second; !reflect.DeepEqual(o.Watch, want) {
-			t.Errorf("%s: %+v, want %+v", text, o.Watch, want)
+		if want.Every = time.Second; !reflect.DeepEqual(o.Plan.Watch, want) {
+			t.Errorf("%s: %+v, want %+v", text, o.Plan.Watch, want)
 		}
 	}
-	if o := mustParse(t, "--server-metrics"); !slices.Contains(o.Flags, metrics.KV{Key: "server-metrics", Value: "true"}) {
-		t.Errorf("recorded as %v", o.Flags)
+	if o := mustParse(t, "--server-metrics"); !slices.Contains(o.Plan.Flags, metrics.KV{Key: "server-metrics", Value: "true"}) {
+		t.Errorf("recorded as %v", o.Plan.Flags)
 	}
 }
