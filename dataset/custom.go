@@ -90,7 +90,7 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 			return promptRow{}, false, errors.New(`no "prompt"`)
 		}
 		row := promptRow{prompt: *l.Value.Prompt, outputLen: d.OutputLen, line: l.Number}
-		err := checkMembers(l.Value.Members)
+		err := CheckMembers(l.Value.Members)
 		if rows.Present(l.Value.Members) {
 			row.members = l.Value.Members
 		}

@@ -16,6 +16,9 @@ import (
 // error.
 type Source = iter.Seq2[*Conversation, error]
 
+// MaxDue is the first whole second that a time.Duration does not reach. Times are below it.
+const MaxDue = math.MaxInt64/1_000_000_000 + 1
+
 // Seconds is s seconds to the nanosecond, or the longest possible Duration.
 func Seconds(s float64) time.Duration {
 	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {

@@ -16,8 +16,8 @@ import (
 type Options struct {
 	// Path is the file to read. Random and PrefixRepetition read none.
 	Path string
-	// Num is how many conversations to make. For Custom, SpecBench, SpeedBench and File, 0 or less
-	// means all in the file.
+	// Num is how many conversations to make. For Custom, SpecBench, SpeedBench and files of package
+	// replay, 0 or less means all in the file.
 	Num int
 	// Seed is the seed of the draws: of lengths, of the order, of what repeats.
 	Seed int64

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"bytes"
-	"slices"
 	"testing"
 
 	"github.com/servebench/servebench/dataset/nprand"
@@ -46,32 +44,5 @@ func TestDatasetsLeavePythonsGenerator(t *testing.T) {
 		if got := row.Python.Random(); got != row.want {
 			t.Errorf("%s: the next draw is %v, want %v", row.name, got, row.want)
 		}
-	}
-}
-
-func TestAdaptersAreReadBack(t *testing.T) {
-	var text bytes.Buffer
-	for _, c := range []*Conversation{
-		{ID: "a", Adapter: "sql", Turns: []Turn{{Prompt: "one", OutputLen: 1}}},
-		{ID: "b", Turns: []Turn{{Prompt: "two", OutputLen: 1}}},
-		{ID: "c", Adapter: "chat", Turns: []Turn{{Prompt: "three", OutputLen: 1}, {Prompt: "four", OutputLen: 1, Waits: []Wait{}}}},
-	} {
-		if err := WriteLine(&text, c, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	source, n, err := File{Options: Options{Path: writeFile(t, "f.jsonl", text.String())}}.Open()
-	if err != nil || n != 3 {
-		t.Fatal(n, err)
-	}
-	var got []string
-	for c, err := range source {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, c.ID+" "+c.Adapter)
-	}
-	if want := []string{"a sql", "b ", "c chat"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

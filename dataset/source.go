@@ -69,22 +69,6 @@ func TokenIDs(src Source, t tokenizer.Tokenizer) Source {
 	})
 }
 
-// Untimed is src without its due times. The times in the recording then count from the start of each
-// conversation.
-func Untimed(src Source) Source {
-	return retimed(src, func(c *Conversation) {
-		if c.Due == nil {
-			return
-		}
-		for i := range c.Turns {
-			if at := c.Turns[i].At; at != nil {
-				c.Turns[i].At = new(*at - *c.Due)
-			}
-		}
-		c.Due = nil
-	})
-}
-
 // First is the first n conversations of src.
 func First(src Source, n int) Source {
 	return func(yield func(*Conversation, error) bool) {

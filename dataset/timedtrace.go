@@ -183,9 +183,9 @@ func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (
 	}
 	row.due *= d.Multiplier
 	switch {
-	case !(row.due >= 0 && row.due < maxDue):
+	case !(row.due >= 0 && row.due < MaxDue):
 		return row, fmt.Errorf("%q is %v seconds: must be at least 0 and below %v", labels.Timestamp, row.due,
-			float64(maxDue))
+			float64(MaxDue))
 	case row.input < 1 || row.output < 1:
 		return row, fmt.Errorf("%q and %q are %d and %d: must be at least 1", labels.InputLength, labels.OutputLength,
 			row.input, row.output)

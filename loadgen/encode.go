@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/replay"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
@@ -85,7 +86,7 @@ func (e *encoder) encode(c *dataset.Conversation, turn int, said []json.RawMessa
 	}
 	req.Payload = carried(asked, len(req.Body), e.api.Inputs(asked))
 	if keep.Detail == Prompts {
-		req.Asked, err = dataset.AskedLine(c, turn, asked)
+		req.Asked, err = replay.AskedLine(c, turn, asked)
 	}
 	return req, err
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/dataset/replay"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
@@ -107,7 +109,7 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 		bounds.Concurrency = *t.MaxConcurrency
 	}
 	if plan.Traffic.AtOnce(&plan.Workload) && bounds.Sessions > 0 {
-		requests = dataset.Untimed(requests)
+		requests = retime.Untimed(requests)
 	}
 	cfg := sim.Config{Profile: profile, Cache: sim.Cache{Prefixes: true}}
 	var f sim.Forecast
@@ -147,7 +149,7 @@ func printRequests(ctx context.Context, requests dataset.Source) error {
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}
-		if err := dataset.WriteLine(out, c, *c.Due); err != nil {
+		if err := replay.WriteLine(out, c, *c.Due); err != nil {
 			return fmt.Errorf("writing the dataset: %w", err)
 		}
 		if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/replay"
 	"github.com/servebench/servebench/dataset/sessions"
 )
 
@@ -76,7 +77,7 @@ func TestWrittenSessionsAreDetected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := dataset.WriteLine(&text, c, 0); err != nil {
+		if err := replay.WriteLine(&text, c, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/dataset/batches"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/media"
+	"github.com/servebench/servebench/dataset/replay"
 )
 
 func openRandom(s *Settings, r *Run) (Opener, error) {
@@ -53,7 +54,7 @@ func openTimedTrace(s *Settings, r *Run) (Opener, error) {
 }
 
 func openFile(_ *Settings, r *Run) (Opener, error) {
-	return dataset.File{Options: r.Options, Text: r.Text, IgnoreEOS: r.IgnoreEOS}, nil
+	return replay.File{Options: r.Options, Text: r.Text, IgnoreEOS: r.IgnoreEOS}, nil
 }
 
 func openShareGPT(s *Settings, r *Run) (Opener, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/dataset/sessions"
 )
 
@@ -67,7 +68,7 @@ func TestRequestsComeInTheOrderOfTheRecording(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	// Without times a session starts when all of the sessions before have ended.
-	untimed := dataset.Untimed(of(first, second))
+	untimed := retime.Untimed(of(first, second))
 	want = []string{
 		"a/0 0 to 2", "a/1 3 to 3.5", "a/2 9 to 9", "a/3 9 to 10", "b/0 10 to 10", "b/1 10 to 10",
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/dataset/reuse"
 )
 
@@ -272,7 +273,7 @@ func checkTimes(t *testing.T, want *expansion, names map[string]place) {
 		for name, at := range due {
 			place := names[name]
 			if capped {
-				for c := range dataset.GapCap(only(place.c), time.Minute, nil) {
+				for c := range retime.GapCap(only(place.c), time.Minute, nil) {
 					place.c = c
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/dataset/reuse"
 )
 
@@ -73,7 +74,7 @@ func TestSessionsOfARecipeAreStreamed(t *testing.T) {
 	if testing.Short() {
 		count = 2000
 	}
-	source := dataset.Speed(func(yield func(*dataset.Conversation, error) bool) {
+	source := retime.Speed(func(yield func(*dataset.Conversation, error) bool) {
 		for k := range count {
 			if !yield(recipeSession(k, want.Recipe.Turns), nil) {
 				return

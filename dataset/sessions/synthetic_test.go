@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/draw"
+	"github.com/servebench/servebench/dataset/replay"
 )
 
 func dist(text string) draw.Dist {
@@ -82,11 +83,11 @@ func TestWrittenSessionsSendTheSame(t *testing.T) {
 		var lines strings.Builder
 		want := all(t, d)
 		for _, c := range want {
-			if err := dataset.WriteLine(&lines, c, 0); err != nil {
+			if err := replay.WriteLine(&lines, c, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		file := dataset.File{Options: dataset.Options{Path: saved(t, "f.jsonl", lines.String()), Seed: 99, Tokenizer: stub}, Text: text}
+		file := replay.File{Options: dataset.Options{Path: saved(t, "f.jsonl", lines.String()), Seed: 99, Tokenizer: stub}, Text: text}
 		for i, c := range all(t, file) {
 			for k := range c.Turns {
 				a, err := c.Prompted(k, nil)

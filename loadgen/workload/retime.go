@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/metrics"
 )
@@ -18,7 +19,7 @@ func (w *Opened) retime(p *Spec, from Origin) (err error) {
 	s := &p.Workload.Sessions
 	if s.To > 0 || s.From > 0 {
 		left := 0
-		if w.Source, w.N, left, err = dataset.Window(w.Source, s.From, s.To); err != nil {
+		if w.Source, w.N, left, err = retime.Window(w.Source, s.From, s.To); err != nil {
 			return err
 		}
 		from.Say("--trace-from and --trace-to leave out %s of %d", metrics.Counted(left, "session"), w.N+left)
@@ -28,12 +29,12 @@ func (w *Opened) retime(p *Spec, from Origin) (err error) {
 	}
 	if s.GapCap > 0 {
 		var once sync.Once
-		w.Source = dataset.GapCap(w.Source, s.GapCap, func(total time.Duration) {
+		w.Source = retime.GapCap(w.Source, s.GapCap, func(total time.Duration) {
 			once.Do(func() { from.Say("--trace-gap-cap %s took %s out of all gaps", s.GapCap, total) })
 		})
 	}
 	if s.Speed > 0 && s.Speed != 1 {
-		w.Source = dataset.Speed(w.Source, s.Speed)
+		w.Source = retime.Speed(w.Source, s.Speed)
 	}
 	if s.Bust != "" {
 		var counts func(string) int

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/retime"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/arrivals"
@@ -106,7 +107,7 @@ func (w *Opened) open(p *Spec, from Origin) error {
 		w.Source = dataset.TokenIDs(w.Source, w.Tokenizer)
 	}
 	if p.Workload.Has(kinds.OwnTimes) && !p.Workload.SelfTimed {
-		w.Source = dataset.Untimed(w.Source)
+		w.Source = retime.Untimed(w.Source)
 	}
 	if w.Remote != nil {
 		w.Source = checked(w.Source, w.Remote)

@@ -26,15 +26,15 @@ const (
 
 // exempt are the sizes that no missing noun explains, and why.
 var exempt = map[string]string{
-	"metrics/trust.judge methods":   "a table of functions, one for each check",
-	"metrics.plainConfig fields":    "a Config as JSON",
-	"metrics.wireConfig fields":     "a Config as JSON",
-	"metrics/record.Field fields":   "a row of accessors, one for each kind of field",
-	"metrics/record.form fields":    "a row of accessors, one for each kind of field",
-	"metrics/stream.runLine fields": "a line of the record stream",
-	"dataset.promptLine fields":     "a line of a file of prompts",
-	"loadgen/selftest.Row fields":   "an object of the selftest's JSON",
-	"report/export.runRow fields":   "the columns of a table",
+	"metrics/trust.judge methods":      "a table of functions, one for each check",
+	"metrics.plainConfig fields":       "a Config as JSON",
+	"metrics.wireConfig fields":        "a Config as JSON",
+	"metrics/record.Field fields":      "a row of accessors, one for each kind of field",
+	"metrics/record.form fields":       "a row of accessors, one for each kind of field",
+	"metrics/stream.runLine fields":    "a line of the record stream",
+	"dataset/replay.promptLine fields": "a line of a file of prompts",
+	"loadgen/selftest.Row fields":      "an object of the selftest's JSON",
+	"report/export.runRow fields":      "the columns of a table",
 }
 
 // sizes are the lines of packages and the fields and methods of structs that are above

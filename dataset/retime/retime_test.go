@@ -1,4 +1,4 @@
-package dataset
+package retime
 
 import (
 	"errors"
@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/dataset"
 )
 
 // jobs is a Source of sessions that start each second: a turn that takes 2 s, after 100 s one that
 // takes 1 s, and one that waits for both and 10 s more. The first has a gap of 0.5 s.
-func jobs(n int) Source {
-	return func(yield func(*Conversation, error) bool) {
+func jobs(n int) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
 		for i := range n {
 			due := float64(i)
-			c := &Conversation{ID: fmt.Sprint(i), Due: &due, Turns: []Turn{
+			c := &dataset.Conversation{ID: fmt.Sprint(i), Due: &due, Turns: []dataset.Turn{
 				{Gap: 0.5, At: new(due + 0.5), Took: 2},
 				{Gap: 100, At: new(due + 102.5), Took: 1},
-				{Gap: 10, At: new(due + 113.5), Waits: []Wait{{1, Nothing}, {0, Nothing}}},
-				{Gap: 20, Waits: []Wait{{2, Nothing}}},
+				{Gap: 10, At: new(due + 113.5), Waits: []dataset.Wait{{Turn: 1, History: dataset.Nothing}, {Turn: 0, History: dataset.Nothing}}},
+				{Gap: 20, Waits: []dataset.Wait{{Turn: 2, History: dataset.Nothing}}},
 			}}
 			if !yield(c, nil) {
 				return
@@ -29,7 +31,7 @@ func jobs(n int) Source {
 }
 
 // times are those in a Source, in words.
-func times(t *testing.T, src Source) (list []string) {
+func times(t *testing.T, src dataset.Source) (list []string) {
 	t.Helper()
 	for c, err := range src {
 		if err != nil {
@@ -62,7 +64,7 @@ func TestStagesChangeTimes(t *testing.T) {
 		t.Fatal(kept, left, err)
 	}
 	for _, row := range []struct {
-		source Source
+		source dataset.Source
 		want   []string
 	}{
 		{Speed(jobs(2), 2), []string{
@@ -97,10 +99,10 @@ func TestWindowIsOfTheTimesOfSessions(t *testing.T) {
 		t.Errorf("%d kept, %d left out, %v", kept, left, err)
 	}
 	broken := errors.New("broken")
-	for want, src := range map[string]Source{
+	for want, src := range map[string]dataset.Source{
 		"the dataset has no times": Untimed(jobs(1)),
 		"none of its 5 sessions":   jobs(5),
-		"broken":                   func(yield func(*Conversation, error) bool) { yield(nil, broken) },
+		"broken":                   func(yield func(*dataset.Conversation, error) bool) { yield(nil, broken) },
 	} {
 		if _, _, _, err := Window(src, 5*time.Second, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -108,7 +110,7 @@ func TestWindowIsOfTheTimesOfSessions(t *testing.T) {
 	}
 	// An error after the window was opened reaches the caller.
 	fails := false
-	src := func(yield func(*Conversation, error) bool) {
+	src := func(yield func(*dataset.Conversation, error) bool) {
 		for c := range jobs(2) {
 			if fails {
 				yield(nil, broken)
@@ -134,5 +136,22 @@ func TestWindowIsOfTheTimesOfSessions(t *testing.T) {
 func TestStoppedCapTellsNothing(t *testing.T) {
 	for range GapCap(jobs(2), 0, func(time.Duration) { t.Error("the source has not ended") }) {
 		break
+	}
+}
+
+func TestUntimedForgetsTimes(t *testing.T) {
+	due := 1.5
+	timed := func(yield func(*dataset.Conversation, error) bool) {
+		yield(&dataset.Conversation{ID: "a", Due: &due}, nil)
+	}
+	for c, err := range Untimed(timed) {
+		if err != nil || c.ID != "a" || c.Due != nil {
+			t.Errorf("got %+v, %v", c, err)
+		}
+	}
+	for c := range timed {
+		if c.Due == nil {
+			t.Error("the source itself was changed")
+		}
 	}
 }

@@ -1,4 +1,6 @@
-package dataset
+// Package replay has files whose lines are requests, and sends them again: what servebench dataset
+// printed, and record streams of runs that kept their prompts.
+package replay
 
 import (
 	"cmp"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/rows"
 )
 
@@ -21,15 +24,18 @@ import (
 // the file may be larger than the memory. Lines of a session need not be adjacent; it then holds
 // where they are.
 type File struct {
-	Options      // Num is a maximum, 0 and less: all. A Tokenizer or VocabSize makes prompts of blocks
-	Text    bool // for a chat: prompts of blocks are sent as text; needs a Tokenizer
+	// Num is a maximum, 0 and less mean all. A Tokenizer or VocabSize makes prompts of blocks.
+	dataset.Options
+
+	Text bool // for a chat: prompts of blocks are sent as text; needs a Tokenizer
+
 	// IgnoreEOS says that answers will have their full length. Without it, there is a notice if the
 	// recorded run asked for that.
 	IgnoreEOS bool
 }
 
 // Open reads the file. It returns the source and the number of its conversations.
-func (d File) Open() (Source, int, error) {
+func (d File) Open() (dataset.Source, int, error) {
 	if stat, err := os.Stat(d.Path); err != nil {
 		return nil, 0, err
 	} else if !stat.Mode().IsRegular() {
@@ -76,11 +82,11 @@ func (d File) Open() (Source, int, error) {
 }
 
 // mint makes prompts of blocks, if the file has any.
-func (d File) mint(blocks bool) (func(*Turn) error, error) {
+func (d File) mint(blocks bool) (func(*dataset.Turn) error, error) {
 	if !blocks {
 		return nil, nil
 	}
-	m, err := NewMinter(&d.Options, d.Text)
+	m, err := dataset.NewMinter(&d.Options, d.Text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -88,8 +94,8 @@ func (d File) mint(blocks bool) (func(*Turn) error, error) {
 }
 
 // single reads a file whose lines are conversations of one turn.
-func (d File) single(n int, mint func(*Turn) error) Source {
-	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
+func (d File) single(n int, mint func(*dataset.Turn) error) dataset.Source {
+	return d.opened(func(f io.ReaderAt, yield func(*dataset.Conversation, error) bool) {
 		left := n
 		for l, err := range rows.Lines[promptLine](d.Path, io.NewSectionReader(f, 0, maxOffset)) {
 			if err != nil {
@@ -114,8 +120,8 @@ func (d File) single(n int, mint func(*Turn) error) Source {
 const maxOffset = 1<<63 - 1
 
 // opened is a Source that opens the file for each iteration.
-func (d File) opened(read func(f io.ReaderAt, yield func(*Conversation, error) bool)) Source {
-	return func(yield func(*Conversation, error) bool) {
+func (d File) opened(read func(f io.ReaderAt, yield func(*dataset.Conversation, error) bool)) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
 		f, err := os.Open(d.Path)
 		if err != nil {
 			yield(nil, err)
@@ -283,12 +289,12 @@ func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 }
 
 // several reads the sessions of an index.
-func (d File) several(index *sessionIndex, n int, mint func(*Turn) error) Source {
-	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
-		Numbered(n, func(i int) (*Conversation, error) {
+func (d File) several(index *sessionIndex, n int, mint func(*dataset.Turn) error) dataset.Source {
+	return d.opened(func(f io.ReaderAt, yield func(*dataset.Conversation, error) bool) {
+		dataset.Numbered(n, func(i int) (*dataset.Conversation, error) {
 			c, err := index.session(f, int(index.order[i]))
 			if err == nil && mint != nil && slices.ContainsFunc(c.Turns,
-				func(t Turn) bool { return t.Blocks != nil || t.Tail.Tokens > 0 }) {
+				func(t dataset.Turn) bool { return t.Blocks != nil || t.Tail.Tokens > 0 }) {
 				c.Mint = mint
 			}
 			return c, err
@@ -297,7 +303,7 @@ func (d File) several(index *sessionIndex, n int, mint func(*Turn) error) Source
 }
 
 // session reads session number i.
-func (s *sessionIndex) session(f io.ReaderAt, i int) (*Conversation, error) {
+func (s *sessionIndex) session(f io.ReaderAt, i int) (*dataset.Conversation, error) {
 	lines, err := s.Lines(f, i)
 	if err != nil {
 		return nil, err

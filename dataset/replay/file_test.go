@@ -1,4 +1,4 @@
-package dataset
+package replay
 
 import (
 	"bytes"
@@ -11,15 +11,45 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/dataset"
 )
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// turns gives the only turn of each conversation, and adds their ids to ids.
+func turns(t *testing.T, source dataset.Source, ids *[]string) []dataset.Turn {
+	t.Helper()
+	var list []dataset.Turn
+	for c, err := range source {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Turns) != 1 {
+			t.Fatalf("conversation %s has %d turns, want 1", c.ID, len(c.Turns))
+		}
+		list = append(list, c.Turns[0])
+		if ids != nil {
+			*ids = append(*ids, c.ID)
+		}
+	}
+	return list
+}
 
 func TestFileGivesBackWhatWasWritten(t *testing.T) {
 	due := []float64{0, 1e-9, 0.1, 86400.123456789}
-	want := []*Conversation{
-		{ID: "a", Turns: []Turn{{Prompt: "<é\u2028\n\x00 & \U0001f600", PromptLen: 3, OutputLen: 4}}, Due: &due[0]},
-		{Turns: []Turn{{TokenIDs: []int{5, 0, 7}, PromptLen: 3, OutputLen: 1}}, Due: &due[1]},
-		{ID: "c", Turns: []Turn{{Prompt: "x", TokenIDs: []int{1}, OutputLen: 1}}, Due: &due[2]},
-		{ID: "d", Turns: []Turn{{Messages: json.RawMessage(`[{"role":"user"}]`), OutputLen: 1}}, Due: &due[3]},
+	want := []*dataset.Conversation{
+		{ID: "a", Turns: []dataset.Turn{{Prompt: "<é\u2028\n\x00 & \U0001f600", PromptLen: 3, OutputLen: 4}}, Due: &due[0]},
+		{Turns: []dataset.Turn{{TokenIDs: []int{5, 0, 7}, PromptLen: 3, OutputLen: 1}}, Due: &due[1]},
+		{ID: "c", Turns: []dataset.Turn{{Prompt: "x", TokenIDs: []int{1}, OutputLen: 1}}, Due: &due[2]},
+		{ID: "d", Turns: []dataset.Turn{{Messages: json.RawMessage(`[{"role":"user"}]`), OutputLen: 1}}, Due: &due[3]},
 	}
 	var text bytes.Buffer
 	for i, c := range want {
@@ -29,14 +59,14 @@ func TestFileGivesBackWhatWasWritten(t *testing.T) {
 	}
 	path := writeFile(t, "f.jsonl", text.String())
 	for _, num := range []int{0, 2, 4, 9} {
-		source, n, err := File{Options: Options{Path: path, Num: num}}.Open()
+		source, n, err := File{Options: dataset.Options{Path: path, Num: num}}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range source {
 			break // as who looks at the first does
 		}
-		var got []*Conversation
+		var got []*dataset.Conversation
 		for c, err := range source {
 			if err != nil {
 				t.Fatal(err)
@@ -54,7 +84,7 @@ func TestFileGivesBackWhatWasWritten(t *testing.T) {
 }
 
 func TestFileWithoutTimesHasNone(t *testing.T) {
-	source, _, err := File{Options: Options{Path: writeFile(t, "f.jsonl", `{"prompt":"x","output_len":1}`)}}.Open()
+	source, _, err := File{Options: dataset.Options{Path: writeFile(t, "f.jsonl", `{"prompt":"x","output_len":1}`)}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +102,7 @@ func TestFileOutOfOrderIsSentInTime(t *testing.T) {
 {"id": "c", "prompt": "x", "output_len": 1, "due": 9}
 {"id": "d", "prompt": "x", "output_len": 1, "due": 0.25}`)
 	var said []string
-	source, n, err := File{Options: Options{Path: path, Log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}}.Open()
+	source, n, err := File{Options: dataset.Options{Path: path, Log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}}.Open()
 	if err != nil || n != 4 {
 		t.Fatal(n, err)
 	}
@@ -100,34 +130,34 @@ func TestBadFileIsNamedWithItsLine(t *testing.T) {
 		{"\n", ": the file is empty"},
 	} {
 		path := writeFile(t, "f.jsonl", row.text)
-		if _, _, err := (File{Options: Options{Path: path}}).Open(); err == nil || err.Error() != path+row.want {
+		if _, _, err := (File{Options: dataset.Options{Path: path}}).Open(); err == nil || err.Error() != path+row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
 		}
 	}
 	folder := t.TempDir()
-	if _, _, err := (File{Options: Options{Path: folder}}).Open(); err == nil || err.Error() != folder+": is read twice, so it must be a regular file" {
+	if _, _, err := (File{Options: dataset.Options{Path: folder}}).Open(); err == nil || err.Error() != folder+": is read twice, so it must be a regular file" {
 		t.Errorf("error %v", err)
 	}
 }
 
 // graph is a session with a sub-agent that is joined, and with all that a line can hold.
-func graph() *Conversation {
-	blocks := []Block{{1 << 63, 4}, {2, 4}, {3, 2}}
+func graph() *dataset.Conversation {
+	blocks := []dataset.Block{{ID: 1 << 63, Tokens: 4}, {ID: 2, Tokens: 4}, {ID: 3, Tokens: 2}}
 	at := 1.5
-	return &Conversation{ID: "s", Due: new(0.25), Turns: []Turn{
+	return &dataset.Conversation{ID: "s", Due: new(0.25), Turns: []dataset.Turn{
 		{Blocks: blocks[:1:1], PromptLen: 4, OutputLen: 2, Agent: "main", Answer: json.RawMessage(`{"role":"assistant","content":"ok"}`)},
-		{Blocks: blocks[:2:2], Tail: Block{9, 1}, PromptLen: 9, OutputLen: 2, Agent: "a", Waits: []Wait{{0, Nothing}}, Gap: 0.1, Tool: true, At: &at, Took: 2},
-		{Messages: json.RawMessage(`[{"role":"user","content":"<&>"}]`), Agent: "b", Waits: []Wait{{0, Everything}}, PromptLen: 3},
-		{Blocks: blocks, PromptLen: 10, OutputLen: 7, Agent: "main", Waits: []Wait{{0, Nothing}, {1, Nothing}, {2, AnswerOnly}}},
+		{Blocks: blocks[:2:2], Tail: dataset.Block{ID: 9, Tokens: 1}, PromptLen: 9, OutputLen: 2, Agent: "a", Waits: []dataset.Wait{{Turn: 0, History: dataset.Nothing}}, Gap: 0.1, Tool: true, At: &at, Took: 2},
+		{Messages: json.RawMessage(`[{"role":"user","content":"<&>"}]`), Agent: "b", Waits: []dataset.Wait{{Turn: 0, History: dataset.Everything}}, PromptLen: 3},
+		{Blocks: blocks, PromptLen: 10, OutputLen: 7, Agent: "main", Waits: []dataset.Wait{{Turn: 0, History: dataset.Nothing}, {Turn: 1, History: dataset.Nothing}, {Turn: 2, History: dataset.AnswerOnly}}},
 		{Prompt: "more", OutputLen: 1, Gap: 1e-9},
 	}}
 }
 
 func TestSessionsAreGivenBackAsTheyWereWritten(t *testing.T) {
-	want := []*Conversation{
+	want := []*dataset.Conversation{
 		graph(),
-		{ID: "single", Turns: []Turn{{Prompt: "x", OutputLen: 1}}, Due: new(0.5)},
-		{ID: "t", Turns: []Turn{{Prompt: "a", OutputLen: 1}, {Prompt: "b", OutputLen: 2, Waits: []Wait{}}}, Due: new(0.75)},
+		{ID: "single", Turns: []dataset.Turn{{Prompt: "x", OutputLen: 1}}, Due: new(0.5)},
+		{ID: "t", Turns: []dataset.Turn{{Prompt: "a", OutputLen: 1}, {Prompt: "b", OutputLen: 2, Waits: []dataset.Wait{}}}, Due: new(0.75)},
 	}
 	var text bytes.Buffer
 	for _, c := range want {
@@ -140,19 +170,19 @@ func TestSessionsAreGivenBackAsTheyWereWritten(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), text.String())
 	}
 	lines[7] += "\n"
-	read := func(lines ...string) []*Conversation {
+	read := func(lines ...string) []*dataset.Conversation {
 		t.Helper()
 		path := writeFile(t, "f.jsonl", strings.Join(lines, ""))
-		source, n, err := File{Options: Options{Path: path, VocabSize: 100}}.Open()
+		source, n, err := File{Options: dataset.Options{Path: path, VocabSize: 100}}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []*Conversation
+		var got []*dataset.Conversation
 		for c, err := range source {
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks := slices.ContainsFunc(c.Turns, func(t Turn) bool { return t.Blocks != nil })
+			blocks := slices.ContainsFunc(c.Turns, func(t dataset.Turn) bool { return t.Blocks != nil })
 			if blocks != (c.Mint != nil) {
 				t.Errorf("%s: blocks %v, a mint %v", c.ID, blocks, c.Mint != nil)
 			}
@@ -174,7 +204,7 @@ func TestSessionsAreGivenBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func asLines(t *testing.T, list []*Conversation) string {
+func asLines(t *testing.T, list []*dataset.Conversation) string {
 	t.Helper()
 	var text bytes.Buffer
 	for _, c := range list {
@@ -186,22 +216,22 @@ func asLines(t *testing.T, list []*Conversation) string {
 }
 
 func TestBlocksOfASessionShareAnArray(t *testing.T) {
-	c := &Conversation{ID: "s", Due: new(0.)}
-	var all []Block
+	c := &dataset.Conversation{ID: "s", Due: new(0.)}
+	var all []dataset.Block
 	for i := range 100 {
 		for range 100 {
-			all = append(all, Block{uint64(len(all)), 16})
+			all = append(all, dataset.Block{ID: uint64(len(all)), Tokens: 16})
 		}
-		c.Turns = append(c.Turns, Turn{Blocks: all[:len(all):len(all)], OutputLen: 1})
+		c.Turns = append(c.Turns, dataset.Turn{Blocks: all[:len(all):len(all)], OutputLen: 1})
 		if i > 0 {
-			c.Turns[i].Waits = []Wait{{i - 1, Nothing}}
+			c.Turns[i].Waits = []dataset.Wait{{Turn: i - 1, History: dataset.Nothing}}
 		}
 	}
-	text := asLines(t, []*Conversation{c})
+	text := asLines(t, []*dataset.Conversation{c})
 	if len(text) > 300_000 { // 10,000 blocks once
 		t.Errorf("%d bytes", len(text))
 	}
-	source, _, err := File{Options: Options{Path: writeFile(t, "f.jsonl", text), VocabSize: 10}}.Open()
+	source, _, err := File{Options: dataset.Options{Path: writeFile(t, "f.jsonl", text), VocabSize: 10}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +239,7 @@ func TestBlocksOfASessionShareAnArray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		arrays := map[*Block]bool{}
+		arrays := map[*dataset.Block]bool{}
 		for i, turn := range got.Turns {
 			if !slices.Equal(turn.Blocks, c.Turns[i].Blocks) {
 				t.Errorf("turn %d has other blocks", i)
@@ -241,7 +271,7 @@ func TestBadSessionIsNamedWithItsLine(t *testing.T) {
 		{`{"turn":1,"prompt":"x"}`, `:1: a "turn" without a "session"`},
 	} {
 		path := writeFile(t, "f.jsonl", row.text)
-		source, _, err := File{Options: Options{Path: path, VocabSize: 10}}.Open()
+		source, _, err := File{Options: dataset.Options{Path: path, VocabSize: 10}}.Open()
 		if err == nil { // what one line alone does not show
 			for _, err = range source {
 			}
@@ -265,7 +295,7 @@ func TestReplayWithoutIgnoreEOSIsNoticed(t *testing.T) {
 	} {
 		path := writeFile(t, "run.jsonl", `{"v":3,"k":"run","run":"r","config":`+row.config+"}\n"+sent)
 		var said string
-		d := File{Options: Options{Path: path, Log: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}, IgnoreEOS: row.full}
+		d := File{Options: dataset.Options{Path: path, Log: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}, IgnoreEOS: row.full}
 		if _, n, err := d.Open(); err != nil || n != 1 || strings.TrimPrefix(said, path) != row.want {
 			t.Errorf("%s, %v: %d conversations, notice %q, want %q; %v", row.config, row.full, n, said, row.want, err)
 		}
@@ -287,24 +317,24 @@ func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 		req(0, 5e9, 0, 0, "", `"session":"s","turn":1,"waits":[[0,0]],"gap":0.5`) +
 		`{"v":3,"k":"end","run":"r"}` + "\n"
 	path := writeFile(t, "run.jsonl", text)
-	source, n, err := File{Options: Options{Path: path}}.Open()
+	source, n, err := File{Options: dataset.Options{Path: path}}.Open()
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	var got []*Conversation
+	var got []*dataset.Conversation
 	for c, err := range source {
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, c)
 	}
-	want := []*Conversation{
-		{ID: "s", Due: new(1.), Turns: []Turn{
+	want := []*dataset.Conversation{
+		{ID: "s", Due: new(1.), Turns: []dataset.Turn{
 			{Prompt: "0", OutputLen: 1, At: new(1.), Took: 2},
-			{Prompt: "0", OutputLen: 1, At: new(5.), Took: 2, Waits: []Wait{{0, Nothing}}, Gap: 0.5},
-			{Prompt: "0", OutputLen: 1, At: new(7.), Took: 2, Waits: []Wait{{1, Nothing}}, Agent: "b"},
+			{Prompt: "0", OutputLen: 1, At: new(5.), Took: 2, Waits: []dataset.Wait{{Turn: 0, History: dataset.Nothing}}, Gap: 0.5},
+			{Prompt: "0", OutputLen: 1, At: new(7.), Took: 2, Waits: []dataset.Wait{{Turn: 1, History: dataset.Nothing}}, Agent: "b"},
 		}},
-		{ID: "one", Due: new(2.5), Turns: []Turn{{Prompt: "1", OutputLen: 1, At: new(2.5), Took: 2}}},
+		{ID: "one", Due: new(2.5), Turns: []dataset.Turn{{Prompt: "1", OutputLen: 1, At: new(2.5), Took: 2}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%swant\n%s", asLines(t, got), asLines(t, want))
@@ -317,7 +347,7 @@ func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 		req(0, 0, 0, 0, "", `"session":"s","turn":0`) + req(0, 0, 0, 0, "", `"session":"s","turn":2,"waits":[[1,0]]`): `:2: turn 2 of session "s" needs turn 1, which is not there`,
 	} {
 		path := writeFile(t, "run.jsonl", text)
-		if _, _, err := (File{Options: Options{Path: path}}).Open(); err == nil || err.Error() != path+want {
+		if _, _, err := (File{Options: dataset.Options{Path: path}}).Open(); err == nil || err.Error() != path+want {
 			t.Errorf("error %v\nwant  %s", err, want)
 		}
 	}
@@ -327,7 +357,7 @@ func TestTextsWithAHistoryAreNoChat(t *testing.T) {
 	const first, second = `{"session":"a","prompt":"x"}` + "\n", `{"session":"a","turn":1,"prompt":"y"`
 	for more, refused := range map[string]bool{``: true, `,"waits":[[0,1]]`: true, `,"waits":[[0,0]]`: false, `,"messages":[{"role":"user","content":"y"}]`: false} {
 		path := writeFile(t, "f.jsonl", first+second+more+"}")
-		_, _, err := File{Options: Options{Path: path}, Text: true}.Open()
+		_, _, err := File{Options: dataset.Options{Path: path}, Text: true}.Open()
 		if want := path + ":2: the prompt is a text that goes on after an answer, and a chat takes messages: " +
 			"print the dataset with --backend openai-chat --endpoint /v1/chat/completions"; refused != (err != nil && err.Error() == want) {
 			t.Errorf("%s: error %v", more, err)
@@ -350,7 +380,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		source, _, err := File{Options: Options{Path: path, VocabSize: 10}}.Open()
+		source, _, err := File{Options: dataset.Options{Path: path, VocabSize: 10}}.Open()
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path+":") {
 				t.Errorf("the error does not name the file: %v", err)

@@ -1,4 +1,4 @@
-package dataset
+package replay
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/rows"
 )
 
@@ -73,7 +74,7 @@ type lineWait [2]int
 
 // A lineBlock is a block as the text ID:Tokens, the ID in hexadecimal digits, because many programs
 // cannot read a number of 64 bits.
-type lineBlock Block
+type lineBlock dataset.Block
 
 // MarshalText writes the block.
 func (b lineBlock) MarshalText() ([]byte, error) {
@@ -96,7 +97,7 @@ func (b *lineBlock) UnmarshalText(text []byte) error {
 // WriteLine writes a conversation as JSON, one line for each turn: its prompt, its lengths, and when
 // the conversation is due, in seconds from the start of the run. Lines of several turns have what
 // each adds, and when and after what it is sent.
-func WriteLine(w io.Writer, c *Conversation, due float64) error {
+func WriteLine(w io.Writer, c *dataset.Conversation, due float64) error {
 	if len(c.Turns) > 1 && c.ID == "" {
 		return errors.New("a session of several turns needs an id to be written")
 	}
@@ -116,15 +117,15 @@ func WriteLine(w io.Writer, c *Conversation, due float64) error {
 
 // AskedLine is the line of turn number i of c, whose whole prompt is whole. It is complete: it has no
 // history.
-func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
+func AskedLine(c *dataset.Conversation, i int, whole *dataset.Turn) (json.RawMessage, error) {
 	turns := slices.Clone(c.Turns[:i+1])
 	turns[i].Prompt, turns[i].TokenIDs, turns[i].Messages = whole.Prompt, whole.TokenIDs, whole.Messages
-	turns[i].Blocks, turns[i].Tail, turns[i].Payload = nil, Block{}, whole.Payload
-	turns[i].Waits = []Wait{}
+	turns[i].Blocks, turns[i].Tail, turns[i].Payload = nil, dataset.Block{}, whole.Payload
+	turns[i].Waits = []dataset.Wait{}
 	for _, wait := range c.WaitsOf(i) {
-		turns[i].Waits = append(turns[i].Waits, Wait{wait.Turn, Nothing})
+		turns[i].Waits = append(turns[i].Waits, dataset.Wait{Turn: wait.Turn, History: dataset.Nothing})
 	}
-	l := lineOf(&Conversation{ID: c.ID, Adapter: c.Adapter, Turns: turns}, i)
+	l := lineOf(&dataset.Conversation{ID: c.ID, Adapter: c.Adapter, Turns: turns}, i)
 	if len(c.Turns) > 1 {
 		l.Session = c.ID
 	}
@@ -136,11 +137,11 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 }
 
 // lineOf is the line of turn number i.
-func lineOf(c *Conversation, i int) *promptLine {
+func lineOf(c *dataset.Conversation, i int) *promptLine {
 	t := &c.Turns[i]
 	l := &promptLine{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen,
 		TokenIDs: t.TokenIDs, Messages: t.Messages}
-	l.payloadFields = t.Payload.fields()
+	l.payloadFields = payloadOf(t.Payload)
 	l.turnFields = turnFields{Turn: i, Agent: t.Agent, Gap: t.Gap, Tool: t.Tool, At: t.At, Took: t.Took, Answer: t.Answer}
 	if len(c.Turns) > 1 {
 		l.Session = c.ID
@@ -169,7 +170,7 @@ func lineOf(c *Conversation, i int) *promptLine {
 
 // longestBeginning is the turn that turn number i waits for and shares the most blocks with, and how
 // many.
-func longestBeginning(c *Conversation, i int) (turn, blocks int) {
+func longestBeginning(c *dataset.Conversation, i int) (turn, blocks int) {
 	own := c.Turns[i].Blocks
 	for _, wait := range c.WaitsOf(i) {
 		other := c.Turns[wait.Turn].Blocks
@@ -247,20 +248,20 @@ func (l *promptLine) check() error {
 		name  string
 		value *float64
 	}{{"due", l.Due}, {"gap", &l.Gap}, {"at", l.At}, {"took", &l.Took}} {
-		if v := time.value; v != nil && !(*v >= 0 && *v < maxDue) {
-			return fmt.Errorf("%q is %v: must be at least 0 and below %v seconds", time.name, *v, float64(maxDue))
+		if v := time.value; v != nil && !(*v >= 0 && *v < dataset.MaxDue) {
+			return fmt.Errorf("%q is %v: must be at least 0 and below %v seconds", time.name, *v, float64(dataset.MaxDue))
 		}
 	}
 	if l.Waits != nil {
 		whole, seen := 0, make(map[int]bool, len(*l.Waits))
 		for _, wait := range *l.Waits {
-			if wait[0] < 0 || wait[0] >= l.Turn || wait[1] < int(Nothing) || wait[1] > int(AnswerOnly) {
+			if wait[0] < 0 || wait[0] >= l.Turn || wait[1] < int(dataset.Nothing) || wait[1] > int(dataset.AnswerOnly) {
 				return fmt.Errorf(`"waits" has %v: must be an earlier turn, and 0, 1 or 2`, wait)
 			}
 			if seen[wait[0]] {
 				return fmt.Errorf(`"waits" has turn %d twice`, wait[0])
 			}
-			if seen[wait[0]] = true; History(wait[1]) == Everything {
+			if seen[wait[0]] = true; dataset.History(wait[1]) == dataset.Everything {
 				whole++
 			}
 		}
@@ -285,11 +286,8 @@ func (l *promptLine) goesOn() bool {
 	if l.Waits == nil {
 		return l.Turn > 0
 	}
-	return slices.ContainsFunc(*l.Waits, func(w lineWait) bool { return w[1] != int(Nothing) })
+	return slices.ContainsFunc(*l.Waits, func(w lineWait) bool { return w[1] != int(dataset.Nothing) })
 }
-
-// maxDue is the first whole second that a time.Duration does not reach.
-const maxDue = math.MaxInt64/1_000_000_000 + 1
 
 // A lineFault is an error about one of the lines of a session.
 type lineFault struct {
@@ -299,13 +297,14 @@ type lineFault struct {
 
 // conversation is the conversation of checked lines, in the order of their turns. Turns may be
 // missing, because a recorded session may have broken off; others must not wait for them.
-func conversation(lines []rows.Line[promptLine]) (*Conversation, error) {
+func conversation(lines []rows.Line[promptLine]) (*dataset.Conversation, error) {
 	first := lines[0].Value.asked()
-	c := &Conversation{ID: first.ID, Adapter: first.Adapter, Due: lines[0].Value.due()}
+	c := &dataset.Conversation{ID: first.ID, Adapter: first.Adapter, Due: lines[0].Value.due()}
 	if first.Session != "" {
 		c.ID = first.Session
 	}
-	s := reader{turns: make([]Turn, 0, len(lines)), at: make(map[int]int, len(lines)), extended: make([]bool, len(lines))}
+	s := reader{turns: make([]dataset.Turn, 0, len(lines)), at: make(map[int]int, len(lines)),
+		extended: make([]bool, len(lines))}
 	for i := range lines {
 		l := &lines[i].Value
 		if err := s.add(l.asked()); err != nil {
@@ -321,7 +320,7 @@ func conversation(lines []rows.Line[promptLine]) (*Conversation, error) {
 
 // A reader makes the turns of a session.
 type reader struct {
-	turns    []Turn
+	turns    []dataset.Turn
 	at       map[int]int // positions in turns, by number
 	extended []bool      // whether another turn goes on in the array of this turn's blocks
 }
@@ -331,7 +330,7 @@ func (s *reader) add(l *promptLine) error {
 	if _, twice := s.at[l.Turn]; twice {
 		return fmt.Errorf("turn %d of session %q is there twice", l.Turn, l.Session)
 	}
-	t := Turn{
+	t := dataset.Turn{
 		Prompt: l.Prompt, TokenIDs: l.TokenIDs, PromptLen: l.PromptLen, OutputLen: l.OutputLen,
 		Gap: l.Gap, At: l.At, Took: l.Took, Agent: l.Agent, Tool: l.Tool,
 	}
@@ -343,7 +342,7 @@ func (s *reader) add(l *promptLine) error {
 		t.Answer = l.Answer
 	}
 	if l.Tail != nil {
-		t.Tail = Block(*l.Tail)
+		t.Tail = dataset.Block(*l.Tail)
 	}
 	var err error
 	if t.Waits, err = s.waits(l); err != nil {
@@ -366,7 +365,7 @@ func (s *reader) position(number int, l *promptLine) (int, error) {
 	return position, nil
 }
 
-func (s *reader) waits(l *promptLine) ([]Wait, error) {
+func (s *reader) waits(l *promptLine) ([]dataset.Wait, error) {
 	if l.Waits == nil {
 		if l.Turn == 0 {
 			return nil, nil
@@ -375,22 +374,22 @@ func (s *reader) waits(l *promptLine) ([]Wait, error) {
 		if position == len(s.turns)-1 {
 			return nil, err
 		}
-		return []Wait{{position, Everything}}, err
+		return []dataset.Wait{{Turn: position, History: dataset.Everything}}, err
 	}
-	waits := make([]Wait, len(*l.Waits))
+	waits := make([]dataset.Wait, len(*l.Waits))
 	for i, wait := range *l.Waits {
 		position, err := s.position(wait[0], l)
 		if err != nil {
 			return nil, err
 		}
-		waits[i] = Wait{position, History(wait[1])}
+		waits[i] = dataset.Wait{Turn: position, History: dataset.History(wait[1])}
 	}
 	return waits, nil
 }
 
 // blocks are the blocks of a line. Turns whose blocks begin alike share an array, so that a session
 // costs about its longest prompt, not the sum.
-func (s *reader) blocks(l *promptLine) (list []Block, err error) {
+func (s *reader) blocks(l *promptLine) (list []dataset.Block, err error) {
 	if l.Begins != nil {
 		position, err := s.position(l.Begins[0], l)
 		if err != nil {
@@ -407,7 +406,7 @@ func (s *reader) blocks(l *promptLine) (list []Block, err error) {
 		s.extended[position] = true
 	}
 	for _, b := range l.Blocks {
-		list = append(list, Block(b))
+		list = append(list, dataset.Block(b))
 	}
 	return list, nil
 }
