@@ -1,8 +1,6 @@
 package vllm
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,14 +32,14 @@ func ReadResults(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	var sums []*metrics.Summary
 	d := json.NewDecoder(pyjson.Strict(r))
 	for n := 1; ; n++ {
-		members, err := decodeObject(d)
+		object, err := decodeObject(d)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading JSON object %d: %w", n, err)
 		}
-		f := resultFile{members: members}
+		f := resultFile{object}
 		if !f.has(resultKeys...) {
 			continue
 		}
@@ -57,99 +55,8 @@ func ReadResults(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	return sums, nil
 }
 
-// A member is a key of an object and its value.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-// decodeObject reads an object and keeps the order of its keys.
-func decodeObject(d *json.Decoder) ([]member, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if token != json.Delim('{') {
-		return nil, fmt.Errorf("%v where an object should begin", token)
-	}
-	var members []member
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, whole(err)
-		}
-		m := member{key: key.(string)}
-		if err := d.Decode(&m.value); err != nil {
-			return nil, whole(err)
-		}
-		members = append(members, m)
-	}
-	_, err = d.Token()
-	return members, whole(err)
-}
-
-// whole turns an end in the middle of an object into an error.
-func whole(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // A resultFile is one result of vLLM as it was written.
-type resultFile struct{ members []member }
-
-func (f *resultFile) value(key string) json.RawMessage {
-	// As in Python, the last of equal keys counts.
-	for _, m := range slices.Backward(f.members) {
-		if m.key == key && !bytes.Equal(m.value, []byte("null")) {
-			return m.value
-		}
-	}
-	return nil
-}
-
-// object is the object under a key, nil if there is none.
-func (f *resultFile) object(key string) *resultFile { return readObject(f.value(key)) }
-
-// readObject reads an object, nil for anything else.
-func readObject(raw json.RawMessage) *resultFile {
-	members, err := decodeObject(json.NewDecoder(bytes.NewReader(raw)))
-	if err != nil {
-		return nil
-	}
-	return &resultFile{members}
-}
-
-func (f *resultFile) has(keys ...string) bool {
-	return !slices.ContainsFunc(keys, func(k string) bool { return f.value(k) == nil })
-}
-
-// number is the value of a key, NaN if there is none.
-func (f *resultFile) number(key string) float64 {
-	v, err := strconv.ParseFloat(cmp.Or(f.text(key), string(f.value(key))), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // Infinity, see pyjson.Strict
-		return math.NaN()
-	}
-	return v
-}
-
-// count is the value of a key, -1 if there is none.
-func (f *resultFile) count(key string) int {
-	v := f.number(key)
-	if !(v >= 0 && v < math.MaxInt) {
-		return -1
-	}
-	return int(v)
-}
-
-func (f *resultFile) text(key string) string {
-	var s string
-	if raw := f.value(key); raw == nil || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
+type resultFile struct{ members }
 
 func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	given := &metrics.Header{Run: f.text("run_id"), Server: f.server(), Definitions: f.definitions(), Config: f.config()}

@@ -56,10 +56,6 @@ func rateOf(n int, seconds float64) float64 {
 	return float64(n) / seconds
 }
 
-func (f *resultFile) hasKey(key string) bool {
-	return slices.ContainsFunc(f.members, func(m member) bool { return m.key == key })
-}
-
 func (f *resultFile) sections(s *metrics.Summary) {
 	for _, lines := range [][]blockLine{probes, speculation, diffusion} {
 		for i := range lines {
@@ -184,18 +180,6 @@ func (f *resultFile) timings() ([]metrics.Timing, error) {
 	return timings, nil
 }
 
-// columns reads the arrays that the file has.
-func (f *resultFile) columns(into map[string]any) error {
-	for key, to := range into {
-		if raw := f.value(key); raw != nil {
-			if err := json.Unmarshal(raw, to); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-		}
-	}
-	return nil
-}
-
 // at is list[i], zero when the list is too short.
 func at[T any](list []T, i int) T {
 	if i < len(list) {
@@ -309,14 +293,4 @@ func orNaN(v *float64) float64 {
 		return math.NaN()
 	}
 	return *v
-}
-
-func (f *resultFile) flag(key string) bool { return string(f.value(key)) == "true" }
-
-// texts are the texts of a list; none if the key has no list.
-func (f *resultFile) texts(key string) (texts []string) {
-	if json.Unmarshal(f.value(key), &texts) != nil {
-		return nil
-	}
-	return texts
 }

@@ -218,19 +218,19 @@ func (f *resultFile) readSessions() *sessions.Sessions {
 	return s
 }
 
-func readCounts[T any](o *resultFile, into *T, counts []count[T]) {
+func readCounts[T any](o members, into *T, counts []count[T]) {
 	for _, n := range counts {
 		*n.at(into) = max(o.count(n.key), 0)
 	}
 }
 
-func readRates[T any](o *resultFile, into *T, rates []rate[T]) {
+func readRates[T any](o members, into *T, rates []rate[T]) {
 	for _, n := range rates {
 		*n.at(into) = o.number(n.key)
 	}
 }
 
-func readLatencies[T any](o *resultFile, into *T, latencies []latency[T]) {
+func readLatencies[T any](o members, into *T, latencies []latency[T]) {
 	for _, l := range latencies {
 		q := metrics.NewQuote()
 		if q.Values = max(o.count("n_"+l.key), 0); q.Values == 0 {
@@ -245,9 +245,9 @@ func readLatencies[T any](o *resultFile, into *T, latencies []latency[T]) {
 }
 
 // cache reads what setCache writes.
-func (f *resultFile) cache() (u sessions.CacheUse) {
-	readCounts(f, &u, cacheCounts)
-	readCounts(f, &u.Told, knownCounts)
+func (o members) cache() (u sessions.CacheUse) {
+	readCounts(o, &u, cacheCounts)
+	readCounts(o, &u.Told, knownCounts)
 	if u.Told.Prompt > 0 {
 		u.Zeros = 1 // all are known
 	}
