@@ -31,8 +31,8 @@ const maxKept = 512 << 20
 func newNumbers(v voice, h *metrics.Header, log *intervals) numbers {
 	p := v.plan
 	c := aspect.Collector(h)
-	c.KeepOutcomes, c.KeepTimings = p.Keep.Texts, p.Keep.Latencies
-	c.KeepTrace, c.MaxKept = p.Keep.Requests || p.Target != "" || p.Watch.Any(), maxKept
+	c.Keep.Outcomes, c.Keep.Timings = p.Keep.Texts, p.Keep.Latencies
+	c.Keep.Trace, c.Keep.Most = p.Keep.Requests || p.Target != "" || p.Watch.Any(), maxKept
 	return numbers{header: h, observer: v.observer, recorder: newRecorder(&p.Keep, log), collector: c}
 }
 

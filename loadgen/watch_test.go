@@ -111,7 +111,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	p := &Plan{Server: Server{Secrets: keys("token-1")}}
 	b := unreached(p, 0)
-	b.numbers.collector.KeepTrace = true
+	b.numbers.collector.Keep.Trace = true
 	b.watches.Add(metricsSetting, func(_ context.Context, _ time.Time, take func(*samples.Sample)) {
 		take(&samples.Sample{Server: &samples.Server{}})
 		take(&samples.Sample{Error: "no access for token-1"})

@@ -259,11 +259,11 @@ func (s *Summary) Give(kind *Kind, a Aspect) {
 	s.views = append(others, view{kind, a})
 }
 
-// named is the latency of that name that an aspect has; nil if none has it.
-func (s *Summary) named(latency string) *Distribution {
-	for _, v := range s.views {
-		if a, has := v.Aspect.(named); has {
-			if d := a.Latency(latency); d != nil {
+// latency is the latency of that name that a view has; nil if none has it.
+func (v views) latency(name string) *Distribution {
+	for _, one := range v {
+		if a, has := one.Aspect.(named); has {
+			if d := a.Latency(name); d != nil {
 				return d
 			}
 		}

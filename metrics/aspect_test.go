@@ -40,7 +40,7 @@ func TestAspectsOfShardsAddUp(t *testing.T) {
 		want := 0
 		for i, run := range runs {
 			c := NewCollector(&Header{Run: run}, endKind)
-			c.KeepTrace = true
+			c.Keep.Trace = true
 			for k := range 3 + i {
 				c.Add(&record.Record{Times: record.Times{Sent: time.Duration(k) * time.Second, End: time.Duration(k) * time.Second}})
 			}
@@ -61,7 +61,7 @@ func TestAspectsOfShardsAddUp(t *testing.T) {
 		median := View[endTimes](s).ends.Median()
 		s.Settle()
 		s.Condense()
-		if got := View[endTimes](s); got.ends.exact != nil || got.ends.Median() != median || got.ends.Len() != want {
+		if got := View[endTimes](s); got.ends.exact.values != nil || got.ends.Median() != median || got.ends.Len() != want {
 			t.Errorf("%s: condensed %v, want %v", name, got.ends.Median(), median)
 		}
 	}

@@ -20,38 +20,30 @@ const RequestCap = 1_000_000
 // A Collector turns Records into a Summary. It keeps about eight bytes for each chunk, up to ten
 // million of them, and 130 for each request, up to a million: 210 MB. Beyond either limit its size
 // stays as it is, and the latencies above the limit become approximate. However long the run, the
-// time series of the Truth take at most 48 MiB. Outcomes and the Trace come on top, within MaxKept.
+// time series of the Truth take at most 48 MiB. Outcomes and the Trace come on top, within Keep.Most.
 // Only one goroutine may use it.
 type Collector struct {
-	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
-	KeepTimings  bool // keep Timings, for any result file
-	KeepTrace    bool // keep the Trace
-	MaxKept      int  // bytes for both together; beyond it both are dropped; 0: no limit
-	Cap          int  // exact values kept of each latency; 0 means the limits above
+	Keep Keep
+	Cap  int // exact values kept of each latency; 0 means the limits above
 
-	header       *Header
-	trace        Trace
-	sum          Summary // counts and distributions so far
-	good         int
-	timeline     tally.Timeline
-	witness      witness
-	views        views // see View
-	noTruth      bool  // AddOutcome was called: the Truth is unknown
-	gapsLost     int   // completed requests with unknown single chunk times
-	refused      int   // requests whose times are impossible
-	firstErrors  []firstError
-	scratch      []float64
-	kept         int  // bytes that Outcomes and the Trace took
-	traceDropped bool // and were dropped
+	header      *Header
+	sum         Summary // counts and distributions so far
+	good        int
+	timeline    tally.Timeline
+	witness     witness
+	views       views // see View
+	noTruth     bool  // AddOutcome was called: the Truth is unknown
+	gapsLost    int   // completed requests with unknown single chunk times
+	refused     int   // requests whose times are impossible
+	firstErrors firstErrors
+	scratch     []float64
 }
 
 // NewCollector makes a Collector for a run, with the Aspects of some kinds. It keeps the header and does not
 // change it.
 func NewCollector(h *Header, kinds ...*Kind) *Collector {
 	return &Collector{
-		header: h,
-		views:  newViews(h, kinds),
-		sum:    Summary{Header: h, Printed: Printed{Errors: tally.Messages{}}},
+		header: h, views: newViews(h, kinds), sum: Summary{Header: h, Printed: Printed{Errors: tally.Messages{}}},
 	}
 }
 
@@ -65,11 +57,7 @@ func (c *Collector) Add(r *record.Record) {
 	if !possible && r.Phase != record.WarmUp {
 		c.refused++
 	}
-	if c.KeepTrace && !c.traceDropped {
-		if packed := c.trace.Records.Pack(r); c.room(len(packed)) {
-			c.trace.Records.Add(packed)
-		}
-	}
+	c.Keep.record(r)
 	if r.Phase == record.WarmUp {
 		c.views.addWarmUp(r)
 		return
@@ -95,9 +83,7 @@ func (c *Collector) Add(r *record.Record) {
 // come in order.
 func (c *Collector) AddSample(s *samples.Sample) {
 	c.views.addSample(s)
-	if c.KeepTrace && c.room(s.Size()) {
-		c.trace.Samples = append(c.trace.Samples, s)
-	}
+	c.Keep.sample(s)
 }
 
 // Requests is the number of measured requests that were added.
@@ -137,22 +123,13 @@ func (c *Collector) putE2EL(latency, queue float64) {
 
 // addOutcome counts o. gone is the number of its gaps that are no longer known.
 func (c *Collector) addOutcome(o Outcome, gone int) {
-	if c.KeepOutcomes && c.room(o.size()) {
-		kept := o
-		kept.ITL = slices.Clone(o.ITL)
-		c.sum.Kept.Outcomes = append(c.sum.Kept.Outcomes, kept)
-	}
-	if l := (Timing{o.Index, o.Latency, o.Queue}); c.KeepTimings && c.room(l.size()) {
-		c.sum.Kept.Timings = append(c.sum.Kept.Timings, l)
-	}
+	c.Keep.outcome(o)
 	if !o.Success {
 		c.fail(o)
 		return
 	}
-	c.sum.Completed++
-	c.sum.Totals.Input += o.In
+	c.complete(&o)
 	c.sum.Totals.Output += o.Out
-	c.sum.Totals.Carried.Add(o.Carried)
 	c.putE2EL(o.Latency, o.Queue)
 	if !o.Unstreamed {
 		c.put(&c.sum.TTFT, o.TTFT)
@@ -160,10 +137,17 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	if !o.Unstreamed && o.Out > 1 {
 		c.put(&c.sum.TPOT, o.TPOT())
 	}
-	if good(&o, c.header.Config.Goodput) {
+	c.addAnswer(&o, gone)
+}
+
+// complete counts a completed request without its output.
+func (c *Collector) complete(o *Outcome) {
+	c.sum.Completed++
+	c.sum.Totals.Input += o.In
+	c.sum.Totals.Carried.Add(o.Carried)
+	if good(o, c.header.Config.Goodput) {
 		c.good++
 	}
-	c.addAnswer(&o, gone)
 }
 
 // addAnswer keeps what the peaks need, together with the gaps that they share with ITL.
@@ -172,8 +156,8 @@ func (c *Collector) addAnswer(o *Outcome, gone int) {
 	if c.Cap > 0 {
 		itl.limit = c.Cap
 	}
-	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.Answers) >= c.requestCap() {
-		c.timeline.Fold(itl.exact)
+	if len(itl.exact.values)+len(o.ITL) > cmp.Or(itl.limit, DefaultCap) || len(c.timeline.Answers) >= c.requestCap() {
+		c.timeline.Fold(itl.exact.values)
 	}
 	s := tally.Answer{Start: o.Start, TTFT: o.TTFT, Latency: o.Latency, Gaps: int32(len(o.ITL))}
 	if gone > 0 {
@@ -205,7 +189,7 @@ func (c *Collector) expected() int {
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.When.Seconds, s.When.Began = seconds, c.header.Began()
-	s.ITL.gaps, s.ITL.ends = true, c.timeline.Ends()
+	s.ITL.exact.gaps, s.ITL.exact.ends = true, c.timeline.Ends()
 	if !c.header.Epoch.IsZero() {
 		s.When.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}
@@ -220,24 +204,16 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if c.header.Config.LimitsRequests() {
 		s.Rates.Goodput = Rate(float64(c.good), seconds)
 	}
-	chunks, requests := c.timeline.Peaks(s.ITL.exact)
+	chunks, requests := c.timeline.Peaks(s.ITL.exact.values)
 	s.Rates.PeakOutput, s.Rates.PeakConcurrent = float64(chunks), requests
 	if !c.noTruth {
 		s.Truth = c.witness.result(seconds)
-		s.Truth.Course = c.course()
+		s.Truth.Course = c.witness.course(&c.header.Config, c.timeline.Answers)
 		s.views = c.views.sum(seconds)
 	}
-	c.inOnePiece(&s)
+	c.witness.inOnePiece(&s)
 	s.pooled()
-	if c.KeepTrace && !c.traceDropped {
-		// Samples of several sources come one source after the other.
-		slices.SortStableFunc(c.trace.Samples, func(a, b *samples.Sample) int { return cmp.Compare(a.At, b.At) })
-		s.Kept.Trace = new(c.trace) // a pointer into c would keep all of c
-	}
-	s.Kept.Outcomes = slices.Clone(s.Kept.Outcomes)
-	slices.SortStableFunc(s.Kept.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
-	s.Kept.Timings = slices.Clone(s.Kept.Timings)
-	slices.SortStableFunc(s.Kept.Timings, func(a, b Timing) int { return a.Index - b.Index })
+	s.Kept = c.Keep.kept()
 	for _, e := range c.firstErrors {
 		s.Printed.FirstErrors = append(s.Printed.FirstErrors, e.Message)
 	}
@@ -245,16 +221,8 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	return &s
 }
 
-// inOnePiece counts the tokens of answers that are not streamed for the peak. Each has one chunk, whatever
-// its length.
-func (c *Collector) inOnePiece(s *Summary) {
-	if c.header.Config.Whole && s.Truth != nil {
-		s.Rates.PeakOutput = float64(c.witness.whole.BusiestSecond())
-	}
-}
-
 func (c *Collector) warnings() []string {
-	w := append(c.shedding(), c.refusals()...)
+	w := append(c.Keep.shedding(), c.refusals()...)
 	var approximate []string
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)

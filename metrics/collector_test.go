@@ -122,8 +122,8 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 	}
 	for _, m := range Metrics {
 		w, g := m.Of(want), m.Of(got)
-		if w.Approximate() || !g.Approximate() || len(g.exact) != 0 || g.Len() != w.Len() {
-			t.Errorf("%s: %d exact values of %d, approximate: %v", m.Name, len(g.exact), g.Len(), g.Approximate())
+		if w.Approximate() || !g.Approximate() || len(g.exact.values) != 0 || g.Len() != w.Len() {
+			t.Errorf("%s: %d exact values of %d, approximate: %v", m.Name, len(g.exact.values), g.Len(), g.Approximate())
 		}
 		for what, pair := range map[string][2]float64{
 			"mean": {w.Mean(), g.Mean()}, "std": {w.Std(), g.Std()},
@@ -141,7 +141,7 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 
 func TestSummaryIsNotChangedByLaterRecords(t *testing.T) {
 	c := NewCollector(&Header{})
-	c.KeepOutcomes = true
+	c.Keep.Outcomes = true
 	records := requests(20)
 	slices.Reverse(records)
 	for _, r := range records[:10] {
@@ -156,7 +156,7 @@ func TestSummaryIsNotChangedByLaterRecords(t *testing.T) {
 	if s.Kept.Outcomes[0].Index != 10 || s.Kept.Outcomes[9].Index != 19 {
 		t.Errorf("outcomes from %d to %d", s.Kept.Outcomes[0].Index, s.Kept.Outcomes[9].Index)
 	}
-	if s.Completed != 10 || s.ITL.Percentile(90) != before || len(s.TTFT.exact) != 10 {
+	if s.Completed != 10 || s.ITL.Percentile(90) != before || len(s.TTFT.exact.values) != 10 {
 		t.Errorf("%d completed, P90 %v, was %v", s.Completed, s.ITL.Percentile(90), before)
 	}
 }
@@ -222,7 +222,7 @@ func TestARequestThatIsLongerThanTheCapIsCounted(t *testing.T) {
 
 func TestCondensedSummaryTellsTheSame(t *testing.T) {
 	c := NewCollector(&Header{Config: Config{Percentiles: []float64{50, 99.9}}}, endKind)
-	c.KeepTrace, c.KeepOutcomes = true, true
+	c.Keep.Trace, c.Keep.Outcomes = true, true
 	for _, r := range requests(300) {
 		c.Add(r)
 	}
@@ -230,13 +230,13 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 	ends := &View[endTimes](got).ends
 	mean := ends.Mean()
 	got.Condense()
-	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || ends.exact != nil || ends.Mean() != mean {
+	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || ends.exact.values != nil || ends.Mean() != mean {
 		t.Error("something is kept, or lost")
 	}
 	for _, m := range append(Metrics, Latency{Name: "lag", Of: func(s *Summary) *Distribution { return &s.Client.Lag }}) {
 		w, g := m.Of(want), m.Of(got)
-		if g.exact != nil || g.sorted != nil || g.Approximate() || g.Len() != w.Len() {
-			t.Errorf("%s: %d values, %d kept", m.Name, g.Len(), len(g.exact))
+		if g.exact.values != nil || g.exact.sorted != nil || g.Approximate() || g.Len() != w.Len() {
+			t.Errorf("%s: %d values, %d kept", m.Name, g.Len(), len(g.exact.values))
 		}
 		if g.Mean() != w.Mean() || g.Std() != w.Std() || g.Median() != w.Median() || g.Percentile(50) != w.Percentile(50) ||
 			g.Percentile(99) != w.Percentile(99) || g.Percentile(99.9) != w.Percentile(99.9) || g.Mean() == 0 {
@@ -262,7 +262,7 @@ func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
 		t.Errorf("RTFx of a chat with sounds: %g", s.Rates.RTFx)
 	}
 	whole.header.Config.Traits.Spoken = true
-	whole.KeepTrace = true
+	whole.Keep.Trace = true
 	s := whole.Summary(2)
 	if s.Totals.Carried != want || s.Rates.RTFx != 2.5 {
 		t.Errorf("%+v, RTFx %g", s.Totals.Carried, s.Rates.RTFx)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -27,14 +26,10 @@ type Distribution struct {
 	Rough    bool   // the values themselves are estimates
 	Quoted   *Quote // statistics that a file gives, used instead of computed ones; nil for none
 
-	exact   []float64 // in the order added, until settled
-	sorted  []float64 // made when first needed
-	settled *moments  // of exact before it was sorted in place; nil for exact in the order added
+	exact   exact
+	over    bool // exact values were dropped
 	hist    *hdrhistogram.Histogram
 	clamped int
-	over    bool  // exact values were dropped
-	gaps    bool  // they are gaps between chunks, several of each request
-	ends    []int // for gaps in exact: the index after each request's gaps; nil if unknown
 }
 
 // PerRequest is an empty Distribution of an Aspect, for one value of each request: it keeps as many exactly as a
@@ -92,14 +87,14 @@ func (d *Distribution) Add(seconds float64) {
 	if d.over {
 		return
 	}
-	if len(d.exact) >= d.cap() {
+	if len(d.exact.values) >= cmp.Or(d.limit, DefaultCap) {
 		d.Drop()
 		return
 	}
-	if d.exact == nil && d.expected > 0 {
-		d.exact = make([]float64, 0, d.expected)
+	if d.exact.values == nil && d.expected > 0 {
+		d.exact.values = make([]float64, 0, d.expected)
 	}
-	d.exact = append(d.exact, seconds)
+	d.exact.values = append(d.exact.values, seconds)
 }
 
 // AddRepeated adds one value n times, to the histogram only.
@@ -116,21 +111,15 @@ func (d *Distribution) AddRepeated(v time.Duration, n int) {
 	_ = d.hist.RecordValues(within, int64(n))
 }
 
-func (d *Distribution) cap() int {
-	if d.limit > 0 {
-		return d.limit
-	}
-	return DefaultCap
-}
-
 // Drop drops the exact values and keeps the histogram.
 func (d *Distribution) Drop() {
-	d.exact, d.sorted, d.settled, d.ends, d.over = nil, nil, nil, nil, true
+	d.exact.drop()
+	d.over = true
 }
 
 // condense drops the values and keeps their statistics, with the given percentiles.
 func (d *Distribution) condense(percentiles []float64) {
-	if len(d.exact) == 0 {
+	if len(d.exact.values) == 0 {
 		return
 	}
 	q := NewQuote()
@@ -138,7 +127,8 @@ func (d *Distribution) condense(percentiles []float64) {
 	for _, p := range percentiles {
 		q.Percentiles[p] = d.Percentile(p)
 	}
-	d.exact, d.sorted, d.settled, d.ends, d.Quoted = nil, nil, nil, nil, q
+	d.exact.drop()
+	d.Quoted = q
 }
 
 // adopt adds the values of another histogram. It drops exact values, since the others have none.
@@ -162,17 +152,17 @@ func (d *Distribution) Merge(other *Distribution) {
 		d.hist = NewHistogram()
 	}
 	d.hist.Merge(other.hist)
-	if d.over || other.over || len(d.exact)+len(other.exact) > d.cap() {
+	if d.over || other.over || len(d.exact.values)+len(other.exact.values) > cmp.Or(d.limit, DefaultCap) {
 		d.Drop()
 		return
 	}
-	d.exact = append(d.exact, other.exact...)
+	d.exact.values = append(d.exact.values, other.exact.values...)
 }
 
 // Instead is a new Distribution: d with the values of in instead of the values of out, which are some of d's. It is
 // exact if all three are.
 func (d *Distribution) Instead(out, in *Distribution) *Distribution {
-	if len(d.exact) == 0 || len(out.exact) < out.Len() || len(in.exact) < in.Len() {
+	if len(d.exact.values) == 0 || len(out.exact.values) < out.Len() || len(in.exact.values) < in.Len() {
 		h, gone := NewHistogram(), map[int64]int64{}
 		for _, bar := range out.hist.Distribution() {
 			gone[bar.From] = bar.Count
@@ -184,8 +174,8 @@ func (d *Distribution) Instead(out, in *Distribution) *Distribution {
 		changed := FromHistogram(h)
 		return &changed
 	}
-	changed, gone := &Distribution{exact: make([]float64, 0, len(d.exact))}, out.ascending()
-	for _, v := range d.ascending() {
+	changed, gone := &Distribution{exact: exact{values: make([]float64, 0, len(d.exact.values))}}, out.exact.ascending()
+	for _, v := range d.exact.ascending() {
 		for len(gone) > 0 && gone[0] < v {
 			gone = gone[1:]
 		}
@@ -193,9 +183,9 @@ func (d *Distribution) Instead(out, in *Distribution) *Distribution {
 			gone = gone[1:]
 			continue
 		}
-		changed.exact = append(changed.exact, v)
+		changed.exact.values = append(changed.exact.values, v)
 	}
-	changed.exact = append(changed.exact, in.exact...)
+	changed.exact.values = append(changed.exact.values, in.exact.values...)
 	return changed
 }
 
@@ -221,12 +211,7 @@ func (d *Distribution) Mean() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Mean) {
 		return d.Quoted.Mean
 	}
-	return d.statistic(func(values []float64) float64 {
-		if d.settled != nil {
-			return d.settled.mean
-		}
-		return numpy.Mean(values)
-	}, func() float64 { return d.hist.Mean() })
+	return d.statistic(d.exact.mean, func() float64 { return d.hist.Mean() })
 }
 
 // Std is the population standard deviation in milliseconds.
@@ -234,12 +219,7 @@ func (d *Distribution) Std() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Std) {
 		return d.Quoted.Std
 	}
-	return d.statistic(func(values []float64) float64 {
-		if d.settled != nil {
-			return d.settled.std
-		}
-		return numpy.Std(values)
-	}, func() float64 { return d.hist.StdDev() })
+	return d.statistic(d.exact.std, func() float64 { return d.hist.StdDev() })
 }
 
 // Median is the median in milliseconds.
@@ -248,8 +228,8 @@ func (d *Distribution) Median() float64 {
 		return d.Quoted.Median
 	}
 	return d.statistic(
-		func([]float64) float64 { return numpy.Median(d.ascending()) },
-		func() float64 { return d.counted(50) })
+		func() float64 { return numpy.Median(d.exact.ascending()) },
+		func() float64 { return countedPercentile(d.hist, 50) })
 }
 
 // Percentile is the p-th percentile in milliseconds, p from 0 to 100.
@@ -260,20 +240,15 @@ func (d *Distribution) Percentile(p float64) float64 {
 		}
 	}
 	return d.statistic(
-		func([]float64) float64 { return numpy.Percentile(d.ascending(), p) },
-		func() float64 { return d.counted(p) })
-}
-
-// counted is the p-th percentile of what the histogram counted, in nanoseconds.
-func (d *Distribution) counted(p float64) float64 {
-	return countedAtRank(d.hist, p/100*float64(d.Len()-1))
+		func() float64 { return numpy.Percentile(d.exact.ascending(), p) },
+		func() float64 { return countedPercentile(d.hist, p) })
 }
 
 // statistic computes from the exact values, in seconds, or else from the histogram, in nanoseconds.
-func (d *Distribution) statistic(exact func([]float64) float64, approximate func() float64) float64 {
+func (d *Distribution) statistic(exact func() float64, approximate func() float64) float64 {
 	switch {
-	case len(d.exact) > 0:
-		return exact(d.exact) * 1000
+	case len(d.exact.values) > 0:
+		return exact() * 1000
 	case d.over:
 		return approximate() / float64(time.Millisecond)
 	case d.Quoted != nil:
@@ -286,12 +261,12 @@ func (d *Distribution) statistic(exact func([]float64) float64, approximate func
 // exact values they are the middles of the histogram's bars.
 func (d *Distribution) Values() iter.Seq2[float64, int] {
 	return func(yield func(float64, int) bool) {
-		for _, v := range d.ascending() {
+		for _, v := range d.exact.ascending() {
 			if !yield(v, 1) {
 				return
 			}
 		}
-		if len(d.exact) > 0 || d.hist == nil {
+		if len(d.exact.values) > 0 || d.hist == nil {
 			return
 		}
 		for _, bar := range d.hist.Distribution() {
@@ -300,26 +275,4 @@ func (d *Distribution) Values() iter.Seq2[float64, int] {
 			}
 		}
 	}
-}
-
-func (d *Distribution) ascending() []float64 {
-	if len(d.sorted) != len(d.exact) {
-		d.sorted = slices.Sorted(slices.Values(d.exact))
-	}
-	return d.sorted
-}
-
-// moments are statistics that depend on the order of the values, in their last digits.
-type moments struct{ mean, std float64 } // in seconds
-
-// settle sorts the values in place instead of in a copy. No more can be added. Gaps stay in the
-// order of their requests, and get a copy.
-func (d *Distribution) settle() {
-	if d.gaps || len(d.exact) == 0 || d.settled != nil {
-		d.ascending()
-		return
-	}
-	d.settled = &moments{numpy.Mean(d.exact), numpy.Std(d.exact)}
-	slices.Sort(d.exact)
-	d.sorted = d.exact
 }

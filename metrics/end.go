@@ -11,7 +11,6 @@ import (
 
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/samples"
-	"github.com/servebench/servebench/metrics/tally"
 )
 
 // An End closes a run's stream. It has what the records do not.
@@ -136,7 +135,7 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 		return false, err
 	}
 	if known = same && h != nil; known {
-		c.timeline.Fold(c.sum.ITL.exact)
+		c.timeline.Fold(c.sum.ITL.exact.values)
 		c.sum.ITL.adopt(h)
 	}
 	return known, c.views.adopt(e, c.header, known)
@@ -165,19 +164,14 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.refused += other.refused
 	c.sum.Printed.Errors.Merge(other.sum.Printed.Errors)
 	for _, e := range other.firstErrors {
-		c.addFirst(e)
+		c.firstErrors.add(e)
 	}
-	for _, o := range other.sum.Kept.Outcomes {
-		o.Start = tally.Moved(o.Start, later)
-		c.sum.Kept.Outcomes = append(c.sum.Kept.Outcomes, o)
-	}
-	c.sum.Kept.Timings = append(c.sum.Kept.Timings, other.sum.Kept.Timings...)
-	c.trace.merge(&other.trace, later)
+	c.Keep.merge(&other.Keep, later)
 }
 
 // mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.
 func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
-	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
+	gaps, others := c.sum.ITL.exact.values, other.sum.ITL.exact.values
 	if c.timeline.Folded() || other.timeline.Folded() || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
 		len(c.timeline.Answers)+len(other.timeline.Answers) > c.requestCap() {
 		c.timeline.Fold(gaps)

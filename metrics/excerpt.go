@@ -23,17 +23,17 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w}}
+	e := excerpt{inside: NewCollector(s.Header, s.views.kinds()...), of: s, part: Part{Window: w}}
 	for r := range s.Measured() {
 		e.take(r)
 	}
 	return e.summary()
 }
 
-// An excerpt builds the Summary of a window. Its Collector gets the requests wholly inside.
+// An excerpt builds the Summary of a window.
 type excerpt struct {
-	*Collector
-	of       *Summary // the whole run
+	inside   *Collector // of the requests wholly inside
+	of       *Summary   // the whole run
 	part     Part
 	busy     tally.Seconds    // from the window's start
 	output   int              // tokens that came inside
@@ -50,14 +50,14 @@ func (e *excerpt) take(r *record.Record) {
 	switch {
 	case w.Holds(r.Times.Sent) && w.Holds(done):
 		e.part.Inside++
-		e.Add(r)
+		e.inside.Add(r)
 	case r.Times.Sent <= w.To && done >= w.From:
 		e.part.Crossing++
 		e.cross(r, w.Holds(done))
 	default:
 		return
 	}
-	e.views.addPart(r, w)
+	e.inside.views.addPart(r, w)
 	if r.Result.Class == record.OK {
 		e.arrivals(r)
 	}
@@ -68,23 +68,18 @@ func (e *excerpt) cross(r *record.Record, ended bool) {
 	chunks := &r.Answer.Chunks
 	if r.Result.Class == record.OK && !r.Answer.Unstreamed && chunks.Len() > 0 && e.part.Holds(r.Times.Sent) &&
 		e.part.Holds(chunks.First()) {
-		e.put(&e.sum.TTFT, r.TTFT().Seconds())
+		e.inside.put(&e.inside.sum.TTFT, r.TTFT().Seconds())
 	}
 	if !ended {
 		return
 	}
-	o := outcomeOf(r, e.scratch[:0])
-	e.scratch = o.ITL
+	o := outcomeOf(r, e.inside.scratch[:0])
+	e.inside.scratch = o.ITL
 	if !o.Success {
-		e.fail(o)
+		e.inside.fail(o)
 		return
 	}
-	e.sum.Completed++
-	e.sum.Totals.Input += o.In
-	e.sum.Totals.Carried.Add(o.Carried)
-	if good(&o, e.header.Config.Goodput) {
-		e.good++
-	}
+	e.inside.complete(&o)
 }
 
 // arrivals counts what came inside for a completed request.
@@ -106,11 +101,11 @@ func (e *excerpt) arrivals(r *record.Record) {
 }
 
 func (e *excerpt) summary() *Summary {
-	e.sum.Totals.Output = e.output
-	e.witness.whole, e.witness.inFlight = e.whole, e.inFlight
-	s := e.Summary(e.part.Seconds())
+	e.inside.sum.Totals.Output = e.output
+	e.inside.witness.whole, e.inside.witness.inFlight = e.whole, e.inFlight
+	s := e.inside.Summary(e.part.Seconds())
 	s.views = append(s.views, e.of.views.shared()...)
-	if e.Gapless() {
+	if e.inside.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
 	s.Parts.Of = &e.part
@@ -120,7 +115,7 @@ func (e *excerpt) summary() *Summary {
 	}
 	chunks, requests := e.busy.Peaks()
 	s.Rates.PeakOutput, s.Rates.PeakConcurrent = float64(chunks), requests
-	e.inOnePiece(s)
+	e.inside.witness.inOnePiece(s)
 	s.pooled()
 	return s
 }

@@ -14,17 +14,21 @@ type firstError struct {
 // maxFirstErrors is how many messages vLLM's client prints before its block.
 const maxFirstErrors = 10
 
+// firstErrors are the first of them, in dataset order.
+type firstErrors []firstError
+
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
 	c.sum.Printed.Errors.Count(o.Error, 1)
-	c.addFirst(firstError{o.Index, o.Error})
+	c.firstErrors.add(firstError{o.Index, o.Error})
 }
 
-// addFirst keeps an error if it is among the first in dataset order.
-func (c *Collector) addFirst(e firstError) {
-	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
+// add keeps an error if it is among the first.
+func (f *firstErrors) add(e firstError) {
+	all := *f
+	at := sort.Search(len(all), func(i int) bool { return all[i].Index > e.Index })
 	if at < maxFirstErrors {
-		c.firstErrors = slices.Insert(c.firstErrors, at, e)
-		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
+		all = slices.Insert(all, at, e)
+		*f = all[:min(len(all), maxFirstErrors)]
 	}
 }

@@ -59,14 +59,14 @@ func (s *Summary) Latency(name string) *Distribution {
 	if l, known := LatencyNamed(name); known {
 		return l.Of(s)
 	}
-	return s.named(name)
+	return s.views.latency(name)
 }
 
 // FromContent is TTFT up to the first content, or TPOT from there on, by their names:
 // what a user sees, if vLLM's take an empty chunk for a token. It is nil for other latencies, and
 // unless it is known for 99 in 100 completed requests.
 func (s *Summary) FromContent(latency string) *Distribution {
-	d := s.named("content_" + latency)
+	d := s.views.latency("content_" + latency)
 	if d == nil || d.Len() == 0 || d.Len()*100 < s.Latency(latency).Len()*99 {
 		return nil
 	}
@@ -75,10 +75,10 @@ func (s *Summary) FromContent(latency string) *Distribution {
 
 // TTFO is the time to the first output that is not reasoning, of completed requests that got any. It is
 // nil unless an answer of the run began with reasoning: TTFT to the first content is the same then.
-func (s *Summary) TTFO() *Distribution { return s.named("ttfo") }
+func (s *Summary) TTFO() *Distribution { return s.views.latency("ttfo") }
 
 // jobTime is the time that completed sessions took; nil without sessions.
-func jobTime(s *Summary) *Distribution { return s.named("job") }
+func jobTime(s *Summary) *Distribution { return s.views.latency("job") }
 
 // Decisive is the latency to decide by: FromContent if it is known, and then the words for its
 // difference from vLLM's. Without reasoning, ttfo is TTFT to the first content; its statistics

@@ -58,9 +58,9 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			of["ends"], latencies["ends"] = &View[endTimes](want).ends, &View[endTimes](got).ends
 			for metric, g := range latencies {
 				w := of[metric]
-				if g.over != w.over || len(g.exact) != len(w.exact) || g.Len() != w.Len() || g.clamped != w.clamped || g.hist != nil && !g.hist.Equals(w.hist) {
+				if g.over != w.over || len(g.exact.values) != len(w.exact.values) || g.Len() != w.Len() || g.clamped != w.clamped || g.hist != nil && !g.hist.Equals(w.hist) {
 					t.Errorf("%s of %s up to %d: %d exact of %d, %d clamped; want %d, %d, %d",
-						metric, name, most, len(g.exact), g.Len(), g.clamped, len(w.exact), w.Len(), w.clamped)
+						metric, name, most, len(g.exact.values), g.Len(), g.clamped, len(w.exact.values), w.Len(), w.clamped)
 				}
 			}
 			if diff := cmp.Diff(slices.Sorted(slices.Values(want.Ending.Warnings)), slices.Sorted(slices.Values(got.Ending.Warnings))); diff != "" {

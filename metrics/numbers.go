@@ -28,6 +28,11 @@ func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(histLowest, histHighest, histDigits)
 }
 
+// countedPercentile is the p-th percentile of the histogram's values, in nanoseconds.
+func countedPercentile(h *hdrhistogram.Histogram, p float64) float64 {
+	return countedAtRank(h, p/100*float64(h.TotalCount()-1))
+}
+
 // countedAtRank is the value at a rank from 0 to n−1 of the n values that h counted, in
 // nanoseconds. Between two ranks it interpolates linearly, as numpy.percentile does. It is off by
 // at most the width of a bar of h, a thousandth of the value or half a microsecond. HdrHistogram's

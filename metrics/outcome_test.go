@@ -15,13 +15,13 @@ import (
 func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 	whole, bounded := NewCollector(&Header{}), NewCollector(&Header{})
 	for _, c := range []*Collector{whole, bounded} {
-		c.KeepTrace, c.KeepOutcomes = true, true
+		c.Keep.Trace, c.Keep.Outcomes = true, true
 	}
 	records := requests(500)
 	for _, r := range records {
 		whole.Add(r)
 	}
-	bounded.MaxKept = whole.kept / 2
+	bounded.Keep.Most = whole.Keep.bytes / 2
 	for i, r := range records {
 		bounded.Add(r)
 		bounded.AddSample(&samples.Sample{At: r.Times.Sent})
@@ -30,7 +30,7 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 		}
 	}
 	want, got := whole.Summary(12), bounded.Summary(12)
-	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || bounded.trace.Records.Len() > 0 || bounded.sum.Kept.Outcomes != nil {
+	if got.Kept.Trace != nil || got.Kept.Outcomes != nil || bounded.Keep.trace.Records.Len() > 0 || bounded.Keep.outcomes != nil {
 		t.Error("something is kept")
 	}
 	if len(want.Ending.Warnings) != 0 || len(got.Ending.Warnings) != 1 || !strings.Contains(got.Ending.Warnings[0], "and was dropped: the run has no windows") {

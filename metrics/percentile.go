@@ -54,7 +54,7 @@ type Interval struct {
 // It is false if the interval is unknown: without values, at 0 and 100, and for gaps without the
 // requests that they belong to.
 func (d *Distribution) Interval(p float64) (Interval, bool) {
-	n := d.independent(p)
+	n := d.exact.independent(p, d.Len())
 	if n == 0 || p <= 0 || p >= 100 {
 		return Interval{}, false
 	}
@@ -73,48 +73,10 @@ func (d *Distribution) Interval(p float64) (Interval, bool) {
 
 // ranked is the k-th smallest value in milliseconds, k from 1.
 func (d *Distribution) ranked(k int) float64 {
-	if len(d.exact) > 0 {
-		return d.ascending()[k-1] * 1000
+	if len(d.exact.values) > 0 {
+		return d.exact.ascending()[k-1] * 1000
 	}
 	return float64(d.hist.ValueAtPercentile(float64(k)/float64(d.Len())*100)) / float64(time.Millisecond)
-}
-
-// independent is how many independent values say as much about the p-th percentile as the values of
-// d; 0 if unknown.
-func (d *Distribution) independent(p float64) int {
-	if !d.gaps {
-		return d.Len()
-	}
-	requests, n := len(d.ends), len(d.exact)
-	if requests == 0 || n == 0 {
-		return 0
-	}
-	limit := numpy.Percentile(d.ascending(), p)
-	below := make([]int, requests) // gaps up to the percentile, by request
-	all, from := 0, 0
-	for i, end := range d.ends {
-		for _, gap := range d.exact[from:end] {
-			if gap <= limit {
-				below[i]++
-			}
-		}
-		all += below[i]
-		from = end
-	}
-	share, total := float64(all)/float64(n), float64(n)
-	variance := 0.0 // of the share, by requests
-	from = 0
-	for i, end := range d.ends {
-		off := (float64(below[i])*total - float64(all)*float64(end-from)) / (total * total)
-		variance += off * off
-		from = end
-	}
-	if variance == 0 {
-		// None is beyond, or all requests are alike: the gaps of a request look independent.
-		return requests
-	}
-	variance *= float64(requests) / float64(requests-1)
-	return int(min(max(share*(1-share)/variance, 1), total))
 }
 
 // An Endless is a latency in which failed requests count as infinite values after all others. A
@@ -142,7 +104,7 @@ func (e Endless) Mean() float64 {
 // Median is the median in milliseconds as numpy.median computes it: infinite if one of the two
 // values in the middle is.
 func (e Endless) Median() float64 {
-	n, sorted := e.count(), e.ended.ascending()
+	n, sorted := e.count(), e.ended.exact.ascending()
 	switch {
 	case e.failed == 0:
 		return e.ended.Median()
@@ -171,7 +133,7 @@ func (e Endless) Percentile(p float64) float64 {
 	if rank > float64(e.ended.Len()-1) {
 		return math.Inf(1)
 	}
-	if sorted := e.ended.ascending(); len(sorted) > 0 {
+	if sorted := e.ended.exact.ascending(); len(sorted) > 0 {
 		return numpy.AtRank(sorted, rank) * 1000
 	}
 	return countedAtRank(e.ended.hist, rank) / float64(time.Millisecond)
@@ -190,8 +152,8 @@ const (
 // estimator", Biometrika 69 (1982)). Of gaps between chunks it draws as many as an Interval counts. It is
 // NaN without exact values.
 func (d *Distribution) Resampled(p float64) float64 {
-	n := len(d.exact)
-	m := float64(min(d.independent(p), mostResampled))
+	n := len(d.exact.values)
+	m := float64(min(d.exact.independent(p, d.Len()), mostResampled))
 	if n == 0 || m == 0 || p <= 0 || p >= 100 {
 		return math.NaN()
 	}
@@ -199,7 +161,7 @@ func (d *Distribution) Resampled(p float64) float64 {
 	// Outside of ten standard deviations, a float64 cannot hold a weight.
 	reach := 10*math.Sqrt(a*b/(m+2))/(m+1) + 10/m
 	from, to := int(max(0, p/100-reach)*float64(n)), int(math.Ceil(min(1, p/100+reach)*float64(n)))
-	values := d.ascending()
+	values := d.exact.ascending()
 	step := 1 + (to-from)/mostWeights
 	sum, before := 0.0, mathx.BetaInc(float64(from)/float64(n), a, b)
 	first := before

@@ -36,7 +36,7 @@ func lognormal(random *rand.Rand, requests, each int) (d Distribution) {
 		for range each {
 			d.Add(math.Exp(own + random.NormFloat64()*0.2))
 		}
-		d.ends = append(d.ends, d.Len())
+		d.exact.ends = append(d.exact.ends, d.Len())
 	}
 	return d
 }
@@ -59,7 +59,7 @@ func TestIntervalsHoldTheTruePercentile(t *testing.T) {
 			for p, z := range normal {
 				truth := math.Exp(z*math.Hypot(0.3, 0.2)) * 1000
 				for gaps, hits := range map[bool]map[float64]int{row.each > 1: hits, false: naive} {
-					d.gaps = gaps
+					d.exact.gaps = gaps
 					if i, known := d.Interval(p); known && i.Low <= truth && truth <= i.High {
 						hits[p]++
 					}
@@ -110,7 +110,7 @@ func TestIntervalOfAHistogram(t *testing.T) {
 	if !known || math.Abs(got.Low/want.Low-1) > 1e-3 || math.Abs(got.High/want.High-1) > 1e-3 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	rough.gaps = true
+	rough.exact.gaps = true
 	if i, known := rough.Interval(99); known {
 		t.Errorf("of gaps: %+v", i)
 	}
@@ -281,19 +281,19 @@ func TestResampledPercentilesOfMillionsOfValues(t *testing.T) {
 
 // Of gaps that are alike within each request, only the requests count.
 func TestGapsAreResampledByRequest(t *testing.T) {
-	requests, gaps := new(Distribution), &Distribution{gaps: true}
+	requests, gaps := new(Distribution), &Distribution{exact: exact{gaps: true}}
 	for i := range 20 {
 		v := float64(i*i) / 1000
 		requests.Add(v)
 		for range 50 {
 			gaps.Add(v)
 		}
-		gaps.ends = append(gaps.ends, len(gaps.exact))
+		gaps.exact.ends = append(gaps.exact.ends, len(gaps.exact.values))
 	}
 	if got, want := gaps.Resampled(50), requests.Resampled(50); math.Abs(got/want-1) > 0.01 {
 		t.Errorf("%v, of requests %v", got, want)
 	}
-	if all := of(gaps.exact...).Resampled(50); math.Abs(all/gaps.Resampled(50)-1) < 0.01 {
+	if all := of(gaps.exact.values...).Resampled(50); math.Abs(all/gaps.Resampled(50)-1) < 0.01 {
 		t.Errorf("%v if each gap counts", all)
 	}
 }
@@ -320,7 +320,7 @@ func TestInsteadPassesOverUnknownValues(t *testing.T) {
 		return &d
 	}
 	got := of(1, 2, 3, 4).Instead(of(0.5, 2, 2.5, 4), of(7, 8))
-	if want := []float64{1, 3, 7, 8}; !slices.Equal(got.ascending(), want) {
-		t.Errorf("%v, want %v", got.ascending(), want)
+	if want := []float64{1, 3, 7, 8}; !slices.Equal(got.exact.ascending(), want) {
+		t.Errorf("%v, want %v", got.exact.ascending(), want)
 	}
 }

@@ -42,7 +42,7 @@ func checkRefused(t *testing.T, s *Summary) {
 
 func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 	c := NewCollector(&Header{Run: "r"})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	values := 0
 	for _, r := range premature() {
 		c.Add(r)
@@ -71,7 +71,7 @@ func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
 	whole.Answer.Chunks.Append(whole.Times.Last)
 	streamed := sentAt(1000, 1200, 1300)
 	c := NewCollector(&Header{Run: "r", Config: Config{Goodput: []SLO{{"tpot", 5}}}})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for _, r := range []*record.Record{whole, streamed} {
 		c.Add(r)
 	}

@@ -18,10 +18,10 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 		s.TTFT.Add(random.ExpFloat64())
 		s.ITL.Add(random.ExpFloat64() / 100)
 		if i%10 == 9 {
-			s.ITL.ends = append(s.ITL.ends, i+1)
+			s.ITL.exact.ends = append(s.ITL.exact.ends, i+1)
 		}
 	}
-	s.ITL.gaps = true
+	s.ITL.exact.gaps = true
 	statistics := func() (all []float64) {
 		for _, d := range s.latencies() {
 			interval, _ := d.Interval(99)
@@ -30,9 +30,9 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	gaps, ends, copied := slices.Clone(s.ITL.exact), new(endTimes), new(Summary)
+	gaps, ends, copied := slices.Clone(s.ITL.exact.values), new(endTimes), new(Summary)
 	copied.Give(endKind, ends)
-	for _, v := range s.TTFT.exact {
+	for _, v := range s.TTFT.exact.values {
 		ends.ends.Add(v)
 	}
 	want := statistics()
@@ -42,11 +42,11 @@ func TestSettlingChangesNoStatistic(t *testing.T) {
 			t.Errorf("settled %v\nwant %v", got, want)
 		}
 	}
-	if !slices.Equal(s.ITL.exact, gaps) {
+	if !slices.Equal(s.ITL.exact.values, gaps) {
 		t.Error("the gaps are in another order")
 	}
 	copied.Settle()
-	if d := &ends.ends; !slices.Equal(d.exact, s.TTFT.exact) || &d.exact[0] != &d.sorted[0] || d.Mean() != s.TTFT.Mean() {
+	if d := &ends.ends; !slices.Equal(d.exact.values, s.TTFT.exact.values) || &d.exact.values[0] != &d.exact.sorted[0] || d.Mean() != s.TTFT.Mean() {
 		t.Error("a latency of an aspect was not sorted in place")
 	}
 }

@@ -193,10 +193,10 @@ func (s *Summary) pooled() {
 func (s *Summary) Settle() {
 	var sorting sync.WaitGroup
 	for _, d := range s.latencies() {
-		sorting.Go(d.settle)
+		sorting.Go(d.exact.settle)
 	}
 	for _, d := range s.views.distributions() {
-		sorting.Go(d.settle)
+		sorting.Go(d.exact.settle)
 	}
 	sorting.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/course"
+	"github.com/servebench/servebench/metrics/tally"
 )
 
 // Truth is what the definitions of a Summary's numbers leave out. An unknown number is 0.
@@ -24,17 +25,16 @@ type Truth struct {
 
 // course judges the answers of the run; nil if their times are unknown. Unless the load was even, latencies may
 // change with it. In a closed loop the first requests start at once, and fewer others run next to the last ones.
-func (c *Collector) course() *course.Course {
-	config := &c.header.Config
+func (w *witness) course(config *Config, answers []tally.Answer) *course.Course {
 	switch {
-	case len(c.timeline.Answers) == 0 || c.noTruth:
+	case len(answers) == 0:
 		return nil
-	case !config.steady() || c.witness.truth.LaterTurns:
+	case !config.steady() || w.truth.LaterTurns:
 		return new(course.Course)
 	case math.IsInf(config.RequestRate, 1):
-		return course.Of(c.timeline.Answers, config.MaxConcurrency)
+		return course.Of(answers, config.MaxConcurrency)
 	}
-	return course.Of(c.timeline.Answers, 0)
+	return course.Of(answers, 0)
 }
 
 // steady reports that the load is the same throughout the run: requests at one rate, or in a number of slots.

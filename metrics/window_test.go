@@ -11,7 +11,7 @@ import (
 // traced sums up a run of so many seconds, and keeps its Trace.
 func traced(c Config, seconds float64, records ...*record.Record) *Summary {
 	collector := NewCollector(&Header{Config: c})
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}

@@ -34,6 +34,14 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.inFlight.Merge(&other.inFlight, later, most)
 }
 
+// inOnePiece counts the tokens of answers that are not streamed for the peak. Each has one chunk, whatever
+// its length.
+func (w *witness) inOnePiece(s *Summary) {
+	if s.Header.Config.Whole && s.Truth != nil {
+		s.Rates.PeakOutput = float64(w.whole.BusiestSecond())
+	}
+}
+
 // result is the Truth of a run that took so many seconds.
 func (w *witness) result(seconds float64) *Truth {
 	t := w.truth

@@ -19,7 +19,7 @@ import (
 // lora is a run of 40 requests to three adapters. Those to the last one are slow, and some fail.
 func lora(slos ...metrics.SLO) *metrics.Summary {
 	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Goodput: slos}})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 40 {
 		slow := i % 4 / 3
 		r := &record.Record{Index: i, Adapter: []string{"chat", "sql", "chat", "an/adapter/with-a-long-name"}[i%4], Tokens: record.Tokens{Out: 3}, Times: record.Times{Sent: time.Duration(i) * 10 * ms}}

@@ -26,7 +26,7 @@ import (
 func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 	h.Config.Metrics, h.Config.Percentiles, h.Config.Dataset = []string{"ttft", "tpot", "itl"}, []float64{99}, "random"
 	c := aspect.Collector(&h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	var end time.Duration
 	for i := range n {
 		r := &record.Record{Index: i, Times: record.Times{Due: h.Delay + time.Duration(i)*gap}, Tokens: record.Tokens{In: 100, Out: 10}}
@@ -96,7 +96,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 // summed sums the records of s up again, after a change to each.
 func summed(s *metrics.Summary, change func(*record.Record)) *metrics.Summary {
 	c := aspect.Collector(s.Header)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for r := range s.Measured() {
 		change(r)
 		c.Add(r)
@@ -194,7 +194,7 @@ func TestWithoutPartsNothingIsWritten(t *testing.T) {
 func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 	const s = time.Second
 	c := aspect.Collector(&metrics.Header{Delay: 2 * s})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	run := c.Summary(10)
 	window := func(from, to time.Duration) metrics.Window { return metrics.Window{From: from, To: to} }
 	for _, row := range []struct {

@@ -26,7 +26,7 @@ func talks() *metrics.Summary {
 	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"},
 		Goodput: []metrics.SLO{{Metric: "ttft", Limit: 100}}}
 	c := aspect.Collector(&metrics.Header{Config: config})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	var end time.Duration
 	for i := range 40 {
 		due := time.Duration(i) * time.Second

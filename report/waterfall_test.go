@@ -25,7 +25,7 @@ import (
 func fallen(t *testing.T, times *samples.Totals, tell func(i int, r *record.Record)) *metrics.Summary {
 	t.Helper()
 	c := aspect.Collector(&metrics.Header{Config: metrics.Config{Percentiles: []float64{99}}})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 40 {
 		due := time.Duration(i) * time.Second
 		r := &record.Record{

@@ -140,9 +140,9 @@ func TestTargetsWhoseRequestsWereDroppedAreNotCompared(t *testing.T) {
 		e := newExperiment(mustParse(t, "--target a=http://h:1 b=http://h:2"), &out, io.Discard)
 		for _, name := range []string{"a", "b"} {
 			c := aspect.Collector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
-			c.KeepTrace, c.MaxKept = true, 1<<20
+			c.Keep.Trace, c.Keep.Most = true, 1<<20
 			if !kept {
-				c.MaxKept = 1
+				c.Keep.Most = 1
 			}
 			c.Add(&record.Record{Tokens: record.Tokens{Out: 1}, Times: record.Times{Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second}})
 			e.done = append(e.done, &loadgen.Result{Summary: c.Summary(3)})

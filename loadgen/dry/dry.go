@@ -92,7 +92,7 @@ func (t *trial) run(ctx context.Context, servers Servers) ([]*metrics.Summary, e
 	}
 	for _, h := range t.headers {
 		c := aspect.Collector(h)
-		c.KeepTrace = t.plan.Keep.Requests || h.Target != ""
+		c.Keep.Trace = t.plan.Keep.Requests || h.Target != ""
 		collectors = append(collectors, c)
 		w := stream.NewWriter(keep)
 		write(func() error { return errors.Join(keep.Begin(), w.Begin(h)) })

@@ -91,7 +91,7 @@ func (g *Group) Total() *metrics.Summary {
 	}
 	slices.SortStableFunc(records, func(a, b *record.Record) int { return cmp.Compare(a.Times.End, b.Times.End) })
 	c := aspect.Collector(h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for _, r := range records {
 		c.Add(r)
 	}

@@ -15,7 +15,7 @@ import (
 func shared(h metrics.Header, after time.Duration, seconds float64, records ...*record.Record) *metrics.Summary {
 	h.Group, h.Epoch = "g", epoch.Add(after)
 	c := aspect.Collector(&h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for _, r := range records {
 		c.Add(r)
 	}

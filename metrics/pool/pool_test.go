@@ -16,7 +16,7 @@ const tick = 100 * time.Millisecond
 func run(held ...int64) *metrics.Summary {
 	h := &metrics.Header{Run: "r"}
 	c := aspect.Collector(h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i, n := range held {
 		s := &samples.Sample{At: time.Duration(i) * tick, Pool: &samples.Pool{Name: "a"}}
 		if n < 0 {

@@ -12,7 +12,7 @@ import (
 // Ten requests of 400 ms, one after the other, in slices of two seconds.
 func Example() {
 	c := metrics.NewCollector(&metrics.Header{})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 10 {
 		sent := time.Duration(i) * 400 * time.Millisecond
 		r := &record.Record{Index: i, Times: record.Times{Sent: sent, Last: sent + 400*time.Millisecond, End: sent + 400*time.Millisecond}}

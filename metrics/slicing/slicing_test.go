@@ -22,7 +22,7 @@ var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 // traced sums up a run of so many seconds, and keeps its Trace.
 func traced(c metrics.Config, seconds float64, records ...*record.Record) *metrics.Summary {
 	collector := metrics.NewCollector(&metrics.Header{Config: c})
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}
@@ -141,7 +141,7 @@ func TestSlicesAddUpToTheRun(t *testing.T) {
 
 func TestSlicesBeginWithTheMeasuredPart(t *testing.T) {
 	c := metrics.NewCollector(&metrics.Header{Epoch: epoch, Delay: 2 * time.Second, WarmUp: 3 * time.Second})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	c.Add(sentAt(5500, 5600))
 	s := c.Summary(1.5)
 	if !s.When.Date.Equal(epoch.Add(6500 * msec)) {
@@ -251,7 +251,7 @@ func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
 	} {
 		h := &metrics.Header{Epoch: epoch}
 		collector := metrics.NewCollector(h, gpus.Kind, processes.Kind)
-		collector.KeepTrace = true
+		collector.Keep.Trace = true
 		collector.Add(sentAt(0, 1))
 		collector.AddSample(sampledAt(0.1, c.from, samples.Server{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))
 		collector.AddSample(&samples.Sample{At: 200 * msec, GPUs: []samples.GPU{{Power: v(70)}}})

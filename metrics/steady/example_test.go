@@ -12,7 +12,7 @@ import (
 // Two requests are in flight at any time, until the load ends.
 func Example() {
 	c := metrics.NewCollector(&metrics.Header{})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 60 {
 		sent := time.Duration(i/2) * time.Second
 		c.Add(&record.Record{Times: record.Times{Sent: sent, End: sent + time.Second}})

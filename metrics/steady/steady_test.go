@@ -16,7 +16,7 @@ const msec = time.Millisecond
 // traced is a run of these requests, with their Trace.
 func traced(c metrics.Config, seconds float64, records ...*record.Record) *metrics.Summary {
 	collector := metrics.NewCollector(&metrics.Header{Config: c})
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}

@@ -30,7 +30,7 @@ type IntervalLog struct {
 
 // A loggedRun is what a run did in the current interval.
 type loggedRun struct {
-	*metrics.Header
+	header     *metrics.Header
 	histograms map[string]*hdrhistogram.Histogram // by name
 }
 
@@ -122,7 +122,7 @@ func (l *IntervalLog) close(end time.Duration) error {
 			if h.TotalCount() == 0 {
 				continue
 			}
-			h.SetTag(tag(r.Header, name)) // which Reset clears
+			h.SetTag(tag(r.header, name)) // which Reset clears
 			h.SetStartTimeMs(l.epoch.Add(l.from).UnixMilli())
 			h.SetEndTimeMs(l.epoch.Add(end).UnixMilli())
 			if err := l.out.OutputIntervalHistogram(h); err != nil {

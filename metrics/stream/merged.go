@@ -64,9 +64,9 @@ func (m *merged) begin(first *metrics.Header) {
 	}
 	m.header, m.collector = &header, aspect.Collector(&header)
 	for _, sh := range m.shards {
-		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
-		m.collector.KeepTimings = m.collector.KeepTimings || sh.collector.KeepTimings
-		m.collector.KeepTrace = m.collector.KeepTrace || sh.collector.KeepTrace
+		m.collector.Keep.Outcomes = m.collector.Keep.Outcomes || sh.collector.Keep.Outcomes
+		m.collector.Keep.Timings = m.collector.Keep.Timings || sh.collector.Keep.Timings
+		m.collector.Keep.Trace = m.collector.Keep.Trace || sh.collector.Keep.Trace
 	}
 }
 
@@ -79,7 +79,7 @@ func (m *merged) join(sh *shard) error {
 	}
 	sh.records = sh.collector.Requests()
 	m.noITL = m.noITL || !known
-	m.untraced = m.untraced || !sh.collector.KeepTrace
+	m.untraced = m.untraced || !sh.collector.Keep.Trace
 	if m.sharded {
 		m.look(sh)
 		m.collector.Merge(sh.collector, m.later(sh))

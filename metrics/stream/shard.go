@@ -40,7 +40,7 @@ func unasked() metrics.Config {
 func newShard(run string, index int, ask metrics.Ask) *shard {
 	h := ask.Apply(&metrics.Header{Run: run, Shard: index, Config: unasked()})
 	sh := &shard{index: index, header: h, collector: aspect.Collector(h)}
-	sh.collector.KeepOutcomes, sh.collector.KeepTimings, sh.collector.KeepTrace = ask.Outcomes, ask.Timings, ask.Trace
+	sh.collector.Keep.Outcomes, sh.collector.Keep.Timings, sh.collector.Keep.Trace = ask.Outcomes, ask.Timings, ask.Trace
 	return sh
 }
 
@@ -53,7 +53,7 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 			if ask.Definitions != "" {
 				sh.header.Definitions = ask.Definitions
 			}
-			sh.collector.KeepTrace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
+			sh.collector.Keep.Trace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
 		}
 	case e.End != nil:
 		sh.ends = append(sh.ends, e.End)

@@ -162,7 +162,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 // clock of the run.
 func (f fleet) together(records []*record.Record, zero time.Time) *metrics.Collector {
 	c := aspect.Collector(f.header(0))
-	c.KeepOutcomes = true
+	c.Keep.Outcomes = true
 	for shard := range f.n {
 		for i, r := range records {
 			if i%f.n == shard {

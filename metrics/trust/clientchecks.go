@@ -41,7 +41,7 @@ func (j *judge) others() (verdict.Check, bool) {
 		c.Figure, busiest = mean, ""
 	}
 	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.CPU.Machine, "core"))
-	if j.Source.Shards != nil {
+	if j.run.Source.Shards != nil {
 		of += " of a shard's machine"
 	}
 	c.Text = fmt.Sprintf("other processes took %.1f%s%s", c.Figure, of, busiest)
@@ -133,7 +133,7 @@ func (j *judge) prioritized(remedy string) string {
 
 // contentionRemedy is the remedy if other processes used the cores: the server may be one of them.
 func (j *judge) contentionRemedy() string {
-	at, err := url.Parse(j.Header.Config.BaseURL)
+	at, err := url.Parse(j.run.Header.Config.BaseURL)
 	if err == nil && (at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback()) {
 		return j.prioritized(apart)
 	}
@@ -161,22 +161,22 @@ func (j *judge) exhausted() (verdict.Check, bool) {
 }
 
 func (j *judge) lag() (verdict.Check, bool) {
-	c := verdict.Check{Name: "lag", Figure: j.Client.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
+	c := verdict.Check{Name: "lag", Figure: j.run.Client.Lag.Percentile(99), Unit: "ms", Limit: lagLimit,
 		Remedy: j.lateRemedy(quieter)}
 	if _, first := j.first(); first.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
 	c.Text = fmt.Sprintf("lag p99 %s", verdict.ShowMS(c.Figure))
-	return c, j.Header.Config.Paced() && j.Client.Lag.Len() > 0
+	return c, j.run.Header.Config.Paced() && j.run.Client.Lag.Len() > 0
 }
 
 // first is the latency that the shortest wait for an answer has: TTFT, or E2EL if the answers came
 // whole.
 func (j *judge) first() (name string, latency *metrics.Distribution) {
-	if j.Header.Config.Whole {
-		return "E2EL", &j.E2EL
+	if j.run.Header.Config.Whole {
+		return "E2EL", &j.run.E2EL
 	}
-	return "TTFT", &j.TTFT
+	return "TTFT", &j.run.TTFT
 }
 
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
@@ -185,8 +185,8 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 	c := verdict.Check{Name: "send delay", Unit: "ms",
 		Remedy: j.lateRemedy("use more cores, " + j.sharded("or --shard and --run-id, ") +
 			"or fewer requests at once (--max-concurrency)")}
-	without, of := &since.Of(j.Summary).UndelayedTTFT, ""
-	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
+	without, of := &since.Of(j.run).UndelayedTTFT, ""
+	if without.Len() == 0 || without.Len() != j.run.TTFT.Len() {
 		return c, false
 	}
 	for _, n := range []struct {
@@ -194,9 +194,9 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 		with, without float64
 		least         float64
 	}{
-		{"P99 TTFT", j.TTFT.Percentile(99), without.Percentile(99), delayP99MS},
-		{"mean TTFT", j.TTFT.Mean(), without.Mean(), delayLimitMS},
-		{"median TTFT", j.TTFT.Median(), without.Median(), delayLimitMS},
+		{"P99 TTFT", j.run.TTFT.Percentile(99), without.Percentile(99), delayP99MS},
+		{"mean TTFT", j.run.TTFT.Mean(), without.Mean(), delayLimitMS},
+		{"median TTFT", j.run.TTFT.Median(), without.Median(), delayLimitMS},
 	} {
 		figure, limit := max(0, n.with-n.without), max(n.least, n.with*delayLimit/100)
 		if of == "" || figure/limit > c.Figure/c.Limit {
@@ -205,7 +205,7 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written",
 		verdict.ShowMS(c.Figure), of)
-	if connecting.Of(j.Summary).Requests > 0 {
+	if connecting.Of(j.run).Requests > 0 {
 		c.Text += ", not counting the time to connect"
 	}
 	return c, true
@@ -214,14 +214,14 @@ func (j *judge) sendDelay() (verdict.Check, bool) {
 func (j *judge) age() (verdict.Check, bool) {
 	c := verdict.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()),
 		Remedy: j.lateRemedy(quieter)}
-	if j.Client.Age.Len() > 0 {
-		c.Figure = j.Client.Age.Percentile(99)
+	if j.run.Client.Age.Len() > 0 {
+		c.Figure = j.run.Client.Age.Percentile(99)
 	}
 	if j.disordered() {
 		c.Remedy = "look at the network, which loses or reorders packets"
 	}
 	c.Text = fmt.Sprintf("socket read delay p99 %s against ITL %s", verdict.ShowMS(c.Figure), verdict.ShowMS(j.itl()))
-	return c, j.Client.Age.Len() > 0 && j.hasGaps()
+	return c, j.run.Client.Age.Len() > 0 && j.hasGaps()
 }
 
 // disordered reports that packets arrived before an earlier one so often that this may explain the
@@ -233,8 +233,8 @@ func (j *judge) disordered() bool {
 // hasGaps reports that some request had a second token. A single chunk keeps the kernel's stamp
 // however long it waits.
 func (j *judge) hasGaps() bool {
-	t := tokens.Of(j.Summary)
-	return t.MeanITL > 0 || t.ITL.Len() > 0 || t.Fewer > 0 && j.ITL.Len() > 0
+	t := tokens.Of(j.run)
+	return t.MeanITL > 0 || t.ITL.Len() > 0 || t.Fewer > 0 && j.run.ITL.Len() > 0
 }
 
 // userStamped reports that most chunks were stamped after the read: their stamps include our delay,
@@ -253,8 +253,8 @@ func (j *judge) wakeUp() (verdict.Check, bool) {
 	if first.Len() > 0 {
 		least = first.Percentile(99)
 	}
-	if j.ITL.Len() > 0 && j.ITL.Percentile(99) < least {
-		name, least = "ITL", j.ITL.Percentile(99)
+	if j.run.ITL.Len() > 0 && j.run.ITL.Percentile(99) < least {
+		name, least = "ITL", j.run.ITL.Percentile(99)
 	}
 	c := verdict.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.Pauses.WakeP99), Unit: "ms",
 		Limit: max(wakeLimit, wakeLimitOfPrint*least), Remedy: j.lateRemedy(quieter)}
@@ -277,7 +277,7 @@ func (j *judge) late() bool {
 	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
 	often := min(max(sharedLimit, share), 90)
 	switch {
-	case j.Client.Age.Len() > 0 && !j.disordered() && j.Client.Age.Percentile(100-often) > max(lateLimit, few):
+	case j.run.Client.Age.Len() > 0 && !j.disordered() && j.run.Client.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
 	case j.userStamped() && metrics.Milliseconds(j.seen.Pauses.WakeP99) > max(wakeLimit, few):
 		return true
@@ -297,7 +297,7 @@ func (j *judge) late() bool {
 func (j *judge) sharedReads() (verdict.Check, bool) {
 	c := verdict.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit,
 		Remedy: j.lateRemedy(quieter)}
-	stamps := late.Of(j.Summary)
+	stamps := late.Of(j.run)
 	if stamps.Chunks == 0 {
 		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp",
 			verdict.ShowPercent(c.Figure))
@@ -322,9 +322,9 @@ func (j *judge) sharedReads() (verdict.Check, bool) {
 // next one has, so only the first chunks of answers and the last ones matter.
 func (j *judge) bentMeanITL() (off float64) {
 	for _, metric := range []string{"ttft", "e2el"} {
-		if least, _ := late.Bounds(j.Summary, metric); least != nil {
-			is := j.Latency(metric)
-			off = max(off, (is.Mean()-least.Mean())*float64(is.Len())/float64(j.ITL.Len()))
+		if least, _ := late.Bounds(j.run, metric); least != nil {
+			is := j.run.Latency(metric)
+			off = max(off, (is.Mean()-least.Mean())*float64(is.Len())/float64(j.run.ITL.Len()))
 		}
 	}
 	return off
@@ -339,12 +339,12 @@ type bentNumber struct {
 // bent are the numbers of the block that marked chunks bend.
 func (j *judge) bent() (all []bentNumber) {
 	for _, latency := range metrics.Metrics {
-		least, most := late.Bounds(j.Summary, latency.Name)
+		least, most := late.Bounds(j.run, latency.Name)
 		if least == nil {
 			continue
 		}
 		for _, n := range catalogue.Choose("p99_"+latency.Name, "median_"+latency.Name, "mean_"+latency.Name) {
-			is, share := n.Statistic(latency.Of(j.Summary)), lateLimitOf
+			is, share := n.Statistic(latency.Of(j.run)), lateLimitOf
 			if latency.Name == "itl" && n.Percentile == 99 {
 				share = lateLimitOfITL
 			}
@@ -380,7 +380,7 @@ func (j *judge) busiestSecond() (verdict.Check, bool) {
 		Remedy: roomier}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", verdict.ShowPercent(c.Figure),
 		metrics.Counted(j.seen.CPU.Cores, "core"))
-	if j.Source.Shards != nil {
+	if j.run.Source.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", verdict.ShowPercent(c.Figure))
 	}
 	return j.split(c), j.seen.CPU.Used > 0 && j.seen.CPU.Watched >= busiestFrom
@@ -462,7 +462,7 @@ func (j *judge) clock() (verdict.Check, bool) {
 }
 
 func (j *judge) selftestCoverage() (verdict.Check, bool) {
-	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
+	v, n := j.seen.Selftest, j.run.Truth.PeakConcurrency+j.seen.OtherInFlight
 	if v == nil || v.Kernel && j.userStamped() {
 		return verdict.Check{}, false
 	}
@@ -483,14 +483,14 @@ func (j *judge) selftestCoverage() (verdict.Check, bool) {
 
 // process names what was watched: for shards, the worst one.
 func (j *judge) process() string {
-	if j.Source.Shards != nil {
+	if j.run.Source.Shards != nil {
 		return "the process of a shard"
 	}
 	return "this process"
 }
 
 func (j *judge) selftest() string {
-	if j.Source.Shards != nil {
+	if j.run.Source.Shards != nil {
 		return "the selftest of the shards' machines"
 	}
 	return "the selftest of this machine"

@@ -40,7 +40,7 @@ func Judge(s *metrics.Summary) {
 		s.Trust = nil
 		return
 	}
-	j := judge{Summary: s, seen: s.Evidence}
+	j := judge{run: s, seen: s.Evidence}
 	if j.seen == nil {
 		j.seen = new(evidence.Evidence)
 	}
@@ -81,25 +81,25 @@ var checks = []func(*judge) (verdict.Check, bool){
 
 // of is a check of an aspect.
 func of(check func(*metrics.Summary) (verdict.Check, bool)) func(*judge) (verdict.Check, bool) {
-	return func(j *judge) (verdict.Check, bool) { return check(j.Summary) }
+	return func(j *judge) (verdict.Check, bool) { return check(j.run) }
 }
 
-// A judge looks at one Summary. seen is never nil.
+// A judge looks at one run. seen is never nil.
 type judge struct {
-	*metrics.Summary
+	run  *metrics.Summary
 	seen *evidence.Evidence
 }
 
 // itl is the mean inter-token latency in milliseconds, per token if known and else per chunk; 0 if
 // there were no gaps.
 func (j *judge) itl() float64 {
-	if mean := tokens.Of(j.Summary).MeanITL; mean > 0 {
+	if mean := tokens.Of(j.run).MeanITL; mean > 0 {
 		return mean
 	}
-	if j.ITL.Len() == 0 {
+	if j.run.ITL.Len() == 0 {
 		return 0
 	}
-	return j.ITL.Mean()
+	return j.run.ITL.Mean()
 }
 
 // watchedShare is d as part of the time that the process was watched, in percent.

@@ -989,7 +989,7 @@ func TestMeanITLDependsOnTheEndsOfAnswers(t *testing.T) {
 	} {
 		s := clean()
 		c.set(s)
-		for _, n := range (&judge{Summary: s, seen: s.Evidence}).bent() {
+		for _, n := range (&judge{run: s, seen: s.Evidence}).bent() {
 			if n.name == "mean ITL" && math.Abs(n.off-c.want) > 1e-6 {
 				t.Errorf("%s: %v ms, want %v", name, n.off, c.want)
 			}

@@ -24,10 +24,10 @@ import (
 // This file checks the load, the answers, and the shards that made both.
 
 func (j *judge) completed() (verdict.Check, bool) {
-	c := verdict.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit,
+	c := verdict.Check{Name: "completed", Figure: float64(j.run.Completed), Unit: "requests", Limit: completedLimit,
 		AtLeast: true, Remedy: "read the errors"}
-	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, metrics.Counted(j.Completed+j.Failed, "request"))
-	if j.Completed == 0 {
+	c.Text = fmt.Sprintf("%d of %s completed", j.run.Completed, metrics.Counted(j.run.Completed+j.run.Failed, "request"))
+	if j.run.Completed == 0 {
 		c.Text = "no request completed"
 	}
 	return c, true
@@ -35,19 +35,19 @@ func (j *judge) completed() (verdict.Check, bool) {
 
 // whole finds that a part of the requests is missing. The check of shards reports missing shards.
 func (j *judge) whole() (verdict.Check, bool) {
-	c := verdict.Check{Name: "incomplete", Figure: float64(len(j.Ending.Incomplete)), Unit: "faults",
+	c := verdict.Check{Name: "incomplete", Figure: float64(len(j.run.Ending.Incomplete)), Unit: "faults",
 		Remedy: "run it again: what is missing may be what took longest"}
-	c.Text = strings.Join(j.Ending.Incomplete, "; ")
-	return c, c.Text != "" && j.Source.Shards == nil
+	c.Text = strings.Join(j.run.Ending.Incomplete, "; ")
+	return c, c.Text != "" && j.run.Source.Shards == nil
 }
 
 // rate compares the achieved with the requested rate, and says which of two delays was longer.
 func (j *judge) rate() (verdict.Check, bool) {
-	p := pace.Of(j.Summary)
+	p := pace.Of(j.run)
 	c := verdict.Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure, c.Limit = p.Kept()
 	unit := "req/s"
-	if sessions.Of(j.Summary) != nil {
+	if sessions.Of(j.run) != nil {
 		unit = "sessions/s"
 	}
 	c.Text = fmt.Sprintf("sent %.2f of the %.2f %s scheduled", p.Achieved(), p.Asked(), unit)
@@ -68,23 +68,23 @@ func (j *judge) rate() (verdict.Check, bool) {
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", verdict.ShowMS(metrics.Milliseconds(p.MeanLag())))
 	}
 	// If the server did not keep up, the backlog says so.
-	return c, p.Due > 0 && p.Sent > 0 && !pace.HeldBack(j.Summary)
+	return c, p.Due > 0 && p.Sent > 0 && !pace.HeldBack(j.run)
 }
 
 // slots finds that requests waited for slots of --max-concurrency, which no latency includes: a server that
 // stalls then delays requests that were not yet sent. Gil Tene calls this coordinated omission.
 func (j *judge) slots() (verdict.Check, bool) {
-	c := verdict.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.E2EL)),
+	c := verdict.Check{Name: "slots", Unit: "ms", Limit: max(slotsLimitMS, slotsLimit/100*mean(&j.run.E2EL)),
 		Remedy: "raise --max-concurrency, or read the latencies from when requests were due (--extended)"}
-	if !j.Header.Config.Paced() || j.Header.Config.MaxConcurrency == 0 || j.Client.Queue.Len() == 0 ||
-		since.Of(j.Summary).ScheduledTTFT.Len()+since.Of(j.Summary).ScheduledE2EL.Len() == 0 {
+	if !j.run.Header.Config.Paced() || j.run.Header.Config.MaxConcurrency == 0 || j.run.Client.Queue.Len() == 0 ||
+		since.Of(j.run).ScheduledTTFT.Len()+since.Of(j.run).ScheduledE2EL.Len() == 0 {
 		return c, false
 	}
-	c.Figure = j.Client.Queue.Mean()
+	c.Figure = j.run.Client.Queue.Mean()
 	name, first := j.first()
-	due := &since.Of(j.Summary).ScheduledTTFT
-	if j.Header.Config.Whole {
-		due = &since.Of(j.Summary).ScheduledE2EL
+	due := &since.Of(j.run).ScheduledTTFT
+	if j.run.Header.Config.Whole {
+		due = &since.Of(j.run).ScheduledE2EL
 	}
 	c.Text = fmt.Sprintf("%s, for %s on average, which latencies leave out: P99 %s is %s, and %s from when requests "+
 		"were due",
@@ -92,7 +92,7 @@ func (j *judge) slots() (verdict.Check, bool) {
 		verdict.ShowMS(due.Percentile(99)))
 	rate, paced := j.rate()
 	// Another check or note says these.
-	said := paced && !rate.Fine() || pace.HeldBack(j.Summary) || j.waitsForSessionSlots()
+	said := paced && !rate.Fine() || pace.HeldBack(j.run) || j.waitsForSessionSlots()
 	return c, !said && c.Figure > 0
 }
 
@@ -100,7 +100,7 @@ func (j *judge) slots() (verdict.Check, bool) {
 // Without a limit, each of them slows down the others. With --max-concurrency they wait for a slot
 // instead, so latencies from when a request was sent do not grow.
 func (j *judge) backlog() (verdict.Check, bool) {
-	b := backlog.Of(j.Summary)
+	b := backlog.Of(j.run)
 	if !b.Judged {
 		return verdict.Check{}, false
 	}
@@ -115,7 +115,7 @@ func (j *judge) backlog() (verdict.Check, bool) {
 		if j.slotsFull() {
 			c.Text = fmt.Sprintf("--max-concurrency %d held requests back: %s; latencies from when a request was due depend "+
 				"on how long the run was",
-				j.Header.Config.MaxConcurrency, grew)
+				j.run.Header.Config.MaxConcurrency, grew)
 			c.Remedy = "raise --max-concurrency, or lower the rate"
 		}
 	}
@@ -125,12 +125,12 @@ func (j *judge) backlog() (verdict.Check, bool) {
 // slotsFull reports that most requests had to wait until another one released its slot, so the
 // backlog grew in front of the slots.
 func (j *judge) slotsFull() bool {
-	queue := &j.Client.Queue
-	return j.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.Summary) && queue.Len() > 0 && queue.Median() > 0
+	queue := &j.run.Client.Queue
+	return j.run.Header.Config.MaxConcurrency > 0 && pace.HeldBack(j.run) && queue.Len() > 0 && queue.Median() > 0
 }
 
 func (j *judge) little() (verdict.Check, bool) {
-	h := held.Of(j.Summary)
+	h := held.Of(j.run)
 	if h.Mean <= 0 || !j.waitsForSlots() {
 		return verdict.Check{}, false
 	}
@@ -151,14 +151,14 @@ func (j *judge) little() (verdict.Check, bool) {
 // waitsForSlots reports that requests wait until another one releases its slot. In a closed loop
 // they do as soon as there are more of them than slots.
 func (j *judge) waitsForSlots() bool {
-	c := &j.Header.Config
-	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
-	return c.MaxConcurrency > 0 && (closed || j.Client.Queue.Len() > 0 && j.Client.Queue.Percentile(99) > 0)
+	c := &j.run.Header.Config
+	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.run.Completed+j.run.Failed > c.MaxConcurrency
+	return c.MaxConcurrency > 0 && (closed || j.run.Client.Queue.Len() > 0 && j.run.Client.Queue.Percentile(99) > 0)
 }
 
 func (j *judge) connecting() (verdict.Check, bool) {
 	conns := &j.seen.Connections
-	connecting := connecting.Of(j.Summary)
+	connecting := connecting.Of(j.run)
 	c := verdict.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
 	beforehand := ""
 	switch {
@@ -183,10 +183,10 @@ func (j *judge) connecting() (verdict.Check, bool) {
 // gaps are the gaps between tokens, or else between chunks. Gaps between tokens leave out chunks
 // without tokens, such as a chat's role.
 func (j *judge) gaps() *metrics.Distribution {
-	if itl := &tokens.Of(j.Summary).ITL; itl.Len() > 0 {
+	if itl := &tokens.Of(j.run).ITL; itl.Len() > 0 {
 		return itl
 	}
-	return &j.ITL
+	return &j.run.ITL
 }
 
 func (j *judge) lumpy() (verdict.Check, bool) {
@@ -207,30 +207,30 @@ func (j *judge) lumpy() (verdict.Check, bool) {
 	}
 	// What we read late is lumpy because of us, and chunks of several answers because of the request.
 	_, several := j.several()
-	return c, (!j.late() || j.bundled()) && !several && !delivery.Repeats(j.Summary)
+	return c, (!j.late() || j.bundled()) && !several && !delivery.Repeats(j.run)
 }
 
 // bundled reports that most chunks that shared a read arrived together: what shares a read because
 // we read late is marked. It cannot tell if requests failed: their chunks share reads as well, but
 // their marks do not count.
 func (j *judge) bundled() bool {
-	marked := int64(late.Of(j.Summary).Chunks)
-	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.Stamps.SharedReads
+	marked := int64(late.Of(j.run).Chunks)
+	return j.run.Failed == 0 && marked > 0 && 2*marked < j.seen.Stamps.SharedReads
 }
 
 // prefixHits finds prompts that the server knew from before the run. A session finds its history in
 // the cache, so only its first turn counts.
 func (j *judge) prefixHits() (verdict.Check, bool) {
 	forgiven := int64(prefixForgiven)
-	if prompts.Templated(j.Summary) {
+	if prompts.Templated(j.run) {
 		forgiven = prompts.TemplateChat // its beginning is the same in all chats, and no prompt of the dataset has it
 	}
-	hits, queries := counts.PrefixCache(j.Summary)
-	c, found := j.inCache(hits, queries, j.Completed+j.Failed, forgiven)
+	hits, queries := counts.PrefixCache(j.run)
+	c, found := j.inCache(hits, queries, j.run.Completed+j.run.Failed, forgiven)
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", verdict.ShowPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
-		c, found = j.inCache(hits, of, sessions.Of(j.Summary).Rows[0].Sent, forgiven)
+		c, found = j.inCache(hits, of, sessions.Of(j.run).Rows[0].Sent, forgiven)
 		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier "+
 			"prompt of the run has them", verdict.ShowPercent(c.Figure))
 	}
@@ -251,13 +251,14 @@ func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (verd
 // byTemplate reports that the server had no more in its prefix cache than a chat template's beginning
 // in each of so many prompts.
 func (j *judge) byTemplate(hits int64, asked int) bool {
-	return prompts.Templated(j.Summary) && hits <= prompts.TemplateChat*int64(asked)
+	return prompts.Templated(j.run) && hits <= prompts.TemplateChat*int64(asked)
 }
 
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
-	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
-	return j.Header.Config.Traits.SharedPrefixes || repeats || j.Header.Config.Traits.Answers > 1 || j.Truth.LaterTurns
+	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.run.Completed+j.run.Failed)
+	traits := &j.run.Header.Config.Traits
+	return traits.SharedPrefixes || repeats || traits.Answers > 1 || j.run.Truth.LaterTurns
 }
 
 // below is the share of d's values less than that many milliseconds. d has values.
@@ -273,7 +274,7 @@ func below(d *metrics.Distribution, limit float64) float64 {
 
 // shards finds shards that are missing, incomplete, or have other parameters.
 func (j *judge) shards() (verdict.Check, bool) {
-	s := j.Source.Shards
+	s := j.run.Source.Shards
 	if s == nil {
 		return verdict.Check{}, false
 	}
@@ -289,11 +290,11 @@ func (j *judge) shards() (verdict.Check, bool) {
 
 // shardStarts finds shards that began at different times.
 func (j *judge) shardStarts() (verdict.Check, bool) {
-	s := j.Source.Shards
+	s := j.run.Source.Shards
 	if s == nil || s.Late == nil {
 		return verdict.Check{}, false
 	}
-	took := j.When.Seconds * float64(time.Second/time.Millisecond)
+	took := j.run.When.Seconds * float64(time.Second/time.Millisecond)
 	c := verdict.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms",
 		Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", verdict.ShowMS(c.Figure), s.Last)

@@ -22,20 +22,21 @@ import (
 
 // notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
-	conns, again := &j.seen.Connections, failures.Of(j.Summary).Resent
+	conns, again := &j.seen.Connections, failures.Of(j.run).Resent
 	var n notes
 	// First, so that a report that shows a few notes shows it.
 	n.add(conns.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
-	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
-	n.add(j.Evidence != nil && j.Source.Unwatched > 0, "the measurements of the load generator are missing for %s: the "+
-		"verdict uses the requests and the other shards",
-		metrics.Counted(j.Source.Unwatched, "shard"))
+	n.add(j.run.Evidence == nil,
+		"the file has no measurements of the load generator, so the verdict uses only the requests")
+	n.add(j.run.Evidence != nil && j.run.Source.Unwatched > 0,
+		"the measurements of the load generator are missing for %s: the verdict uses the requests and the other shards",
+		metrics.Counted(j.run.Source.Unwatched, "shard"))
 	n.text(j.noteInterrupted())
 	// Each shard has its own queue.
-	shards, limit := j.Header.Shards, j.Header.Config.MaxConcurrency
+	shards, limit := j.run.Header.Shards, j.run.Header.Config.MaxConcurrency
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
-	n.kept(failures.Check(j.Summary))
+	n.kept(failures.Check(j.run))
 	n.add(again.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts "+
 		"and the waits",
 		metrics.Counted(again.Requests, "request"), metrics.Counted(again.Times, "time"))
@@ -46,12 +47,12 @@ func (j *judge) notes() []string {
 	n.add(conns.Unprocessed > 0, "the server refused requests on its HTTP/2 connections (GOAWAY or REFUSED_STREAM): "+
 		"%s sent again, %s in all; latencies count from the first sending",
 		metrics.Counted(again.Reconnects, "request"), metrics.Counted(int(conns.Unprocessed), "time"))
-	n.kept(prompts.Check(j.Summary))
-	n.text(prompts.Note(j.Summary))
-	n.text(loading.Note(j.Summary))
-	n.kept(lengths.Check(j.Summary))
-	n.text(counts.Note(j.Summary))
-	lost := counts.Of(j.Summary)
+	n.kept(prompts.Check(j.run))
+	n.text(prompts.Note(j.run))
+	n.text(loading.Note(j.run))
+	n.kept(lengths.Check(j.run))
+	n.text(counts.Note(j.run))
+	lost := counts.Of(j.run)
 	n.add(lost.NoInput > 0, "the server counted 0 prompt tokens in %d of %s: total input tokens lack the %s that the "+
 		"dataset has there",
 		lost.NoInput, metrics.Counted(lost.Of, "answer"), metrics.Counted(lost.Lost, "token"))
@@ -117,28 +118,28 @@ func (j *judge) noteConnections(n *notes) {
 
 // noteServer notes whether the server kept up, and how far its counters can be used.
 func (j *judge) noteServer(n *notes) {
-	b := backlog.Of(j.Summary)
+	b := backlog.Of(j.run)
 	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
 		"the run is too short for its answers to show whether the server keeps up",
 		verdict.ShowMS(metrics.Milliseconds(b.Late)),
 		verdict.ShowMS(metrics.Milliseconds(b.Early)))
-	n.add(j.Header.Wake != nil && j.Header.Wake.Unproven,
+	n.add(j.run.Header.Wake != nil && j.run.Header.Wake.Unproven,
 		"nothing but its own answers shows that the server slept (--sleep-first): GET /server_info does not say whether "+
 			"it has a sleep mode")
-	mixed := processes.Why(j.Summary)
+	mixed := processes.Why(j.run)
 	restarted := j.seen.Server.Restarted != "" && j.seen.Server.Restarted != mixed
 	ignored := map[bool]string{true: ". Its /metrics are of several processes, so they are ignored"}[mixed != ""]
 	n.add(restarted, "the server restarted during the run: %s%s", j.seen.Server.Restarted, ignored)
 	n.add(!restarted && mixed != "", "the server's /metrics are not from one process under only this load: %s. "+
 		"They are ignored. "+
 		"Behind a load balancer or router, %s", mixed, j.replicas())
-	hits, of := counts.PrefixCache(j.Summary)
+	hits, of := counts.PrefixCache(j.run)
 	_, known := j.reused()
 	share := verdict.Percent(hits, cmp.Or(of, hits))
 	n.add(hits > 0 && j.sharesPrefixes() && !known,
 		"the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
 		verdict.ShowPercent(share))
-	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.Completed+j.Failed),
+	n.add(share > prefixWarned && !j.sharesPrefixes() && !known && j.byTemplate(hits, j.run.Completed+j.run.Failed),
 		"the server had %s of the prompt tokens in its prefix cache: no more than the beginning of a chat template, which "+
 			"is the same in all prompts", verdict.ShowPercent(share))
 }
@@ -149,7 +150,7 @@ const shortEnergy = 60 // s
 
 // noteEnergy notes how far the energy can be used.
 func (j *judge) noteEnergy(n *notes) {
-	e := gpus.Energy(j.Summary)
+	e := gpus.Energy(j.run)
 	if e == nil {
 		return
 	}
@@ -163,31 +164,31 @@ func (j *judge) noteEnergy(n *notes) {
 }
 
 func (j *judge) noteInterrupted() string {
-	if !j.Ending.Interrupted {
+	if !j.run.Ending.Interrupted {
 		return ""
 	}
 	text := "the run was stopped before its end"
-	if n := j.Failed - failures.Uncut(j.Summary); n > 0 {
+	if n := j.run.Failed - failures.Uncut(j.run); n > 0 {
 		text += fmt.Sprintf(", and %s cut short", metrics.Counted(n, "request"))
 	}
-	if j.Ending.StoppedBy != "" {
-		text += ", by " + j.Ending.StoppedBy
+	if j.run.Ending.StoppedBy != "" {
+		text += ", by " + j.run.Ending.StoppedBy
 	}
 	return text
 }
 
 // noteTokens says if a chunk is not a token.
 func (j *judge) noteTokens() string {
-	t := tokens.Of(j.Summary)
+	t := tokens.Of(j.run)
 	text := fmt.Sprintf("chunk ≠ token: %s, so vLLM's ITL and peak throughput are per chunk", perChunk(t))
 	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token",
 		metrics.Counted(t.Bundled, "request"))
 	switch {
-	case j.Header.Config.Whole:
+	case j.run.Header.Config.Whole:
 		return ""
-	case t.Bundle() && j.Header.Config.Traits.CountsEach:
+	case t.Bundle() && j.run.Header.Config.Traits.CountsEach:
 		return text + "; the server was asked to count the tokens of each chunk, and does not"
-	case t.Bundle() && j.Header.Config.Traits.CountsLast:
+	case t.Bundle() && j.run.Header.Config.Traits.CountsLast:
 		return text
 	case t.Bundle():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
@@ -197,8 +198,8 @@ func (j *judge) noteTokens() string {
 		return text
 	case t.Bundled > 0:
 		return left
-	case t.Fewer > 0 && !delivery.Repeats(j.Summary) &&
-		(counts.Of(j.Summary).Nobody == 0 || j.Header.Config.SkipTokenizer):
+	case t.Fewer > 0 && !delivery.Repeats(j.run) &&
+		(counts.Of(j.run).Nobody == 0 || j.run.Header.Config.SkipTokenizer):
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known",
 			metrics.Counted(t.Fewer, "request"))
 	}
@@ -218,11 +219,11 @@ func perChunk(t *tokens.Tokens) string {
 func (j *judge) noteSingleTokens() string {
 	var unmeasured []string
 	for _, m := range metrics.Metrics {
-		if (m.Name == "tpot" || m.Name == "itl") && j.Header.Config.Selected(m.Name) && m.Of(j.Summary).Len() == 0 {
+		if (m.Name == "tpot" || m.Name == "itl") && j.run.Header.Config.Selected(m.Name) && m.Of(j.run).Len() == 0 {
 			unmeasured = append(unmeasured, m.Label)
 		}
 	}
-	if j.TTFT.Len() == 0 || j.TPOT.Len() > 0 || unmeasured == nil {
+	if j.run.TTFT.Len() == 0 || j.run.TPOT.Len() > 0 || unmeasured == nil {
 		return ""
 	}
 	are := map[bool]string{true: "are", false: "is"}[len(unmeasured) > 1]
@@ -248,7 +249,7 @@ func (j *judge) noteShared() string {
 
 // noteVouched says why the selftest proves nothing here.
 func (j *judge) noteVouched() string {
-	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
+	v, n := j.seen.Selftest, j.run.Truth.PeakConcurrency+j.seen.OtherInFlight
 	_, found := j.selftestCoverage()
 	switch {
 	case v == nil || found:
@@ -263,10 +264,10 @@ func (j *judge) noteVouched() string {
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && c.Fine() && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
-		hits, _ := counts.PrefixCache(j.Summary)
-		prompts := j.Completed + j.Failed
+		hits, _ := counts.PrefixCache(j.run)
+		prompts := j.run.Completed + j.run.Failed
 		if known, _, first := j.knownBefore(); first {
-			why, hits, prompts = "", known, sessions.Of(j.Summary).Rows[0].Sent
+			why, hits, prompts = "", known, sessions.Of(j.run).Rows[0].Sent
 		}
 		if j.byTemplate(hits, prompts) {
 			return nil

@@ -33,7 +33,7 @@ func (j *judge) split(c verdict.Check) verdict.Check {
 func (j *judge) spread() string {
 	e := j.seen
 	chunks := float64(e.Stamps.Kernel + e.Stamps.User)
-	if j.Source.Shards != nil || chunks == 0 || e.CPU.Used <= 0 || e.CPU.Watched <= 0 {
+	if j.run.Source.Shards != nil || chunks == 0 || e.CPU.Used <= 0 || e.CPU.Watched <= 0 {
 		return roomier
 	}
 	had := chunks / e.CPU.Watched.Seconds()

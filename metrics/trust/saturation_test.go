@@ -47,7 +47,7 @@ func TestLateReadsOfASaturatedClientHaveItsRemedy(t *testing.T) {
 		t.Fatalf("%+v", failed)
 	}
 	for _, c := range failed {
-		if c.Remedy != (&judge{Summary: s, seen: s.Evidence}).spread() {
+		if c.Remedy != (&judge{run: s, seen: s.Evidence}).spread() {
 			t.Errorf("%s: %q", c.Name, c.Remedy)
 		}
 	}

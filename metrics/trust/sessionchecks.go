@@ -18,7 +18,7 @@ import (
 // turns is how late we sent the turns that follow others: of two figures, the one that is further
 // beyond its limit.
 func (j *judge) turns() (verdict.Check, bool) {
-	of := sessions.Of(j.Summary)
+	of := sessions.Of(j.run)
 	if of == nil || of.Later.Lag.Len() == 0 {
 		return verdict.Check{}, false
 	}
@@ -46,7 +46,7 @@ func mean(d *metrics.Distribution) float64 {
 
 // overflows finds requests that did not fit into the model's context.
 func (j *judge) overflows() (verdict.Check, bool) {
-	n, of := failures.Of(j.Summary).Requests(record.Overflow), j.Completed+failures.Uncut(j.Summary)
+	n, of := failures.Of(j.run).Requests(record.Overflow), j.run.Completed+failures.Uncut(j.run)
 	c := verdict.Check{Name: "context overflow", Figure: verdict.Percent(n, of), Unit: "%", Limit: overflowLimit,
 		Remedy: j.shorter() + ", or raise the server's limit"}
 	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))
@@ -57,7 +57,7 @@ func (j *judge) overflows() (verdict.Check, bool) {
 // earlier prompt of the run has them, out of how many. Later turns find their own session's history
 // there. It is false if nobody knows what prompts share.
 func (j *judge) knownBefore() (hits, of int64, known bool) {
-	s := sessions.Of(j.Summary)
+	s := sessions.Of(j.run)
 	if s == nil || len(s.Rows) == 0 {
 		return 0, 0, false
 	}
@@ -68,7 +68,7 @@ func (j *judge) knownBefore() (hits, of int64, known bool) {
 
 // reused is how much the server had in its prefix cache of what it could reuse, 0 to 1.
 func (j *judge) reused() (share float64, known bool) {
-	s := sessions.Of(j.Summary)
+	s := sessions.Of(j.run)
 	if s == nil {
 		return 0, false
 	}
@@ -78,19 +78,19 @@ func (j *judge) reused() (share float64, known bool) {
 
 // waitsForSessionSlots reports that sessions waited for session slots more than turns for slots.
 func (j *judge) waitsForSessionSlots() bool {
-	s := sessions.Of(j.Summary)
+	s := sessions.Of(j.run)
 	return s != nil && s.Parts.SessionSlots > s.Parts.Slots
 }
 
 // noteSessions notes what a reader of the sessions' numbers should know.
 func (j *judge) noteSessions(n *notes) {
-	s := sessions.Of(j.Summary)
+	s := sessions.Of(j.run)
 	if s == nil {
 		return
 	}
-	n.kept(sessions.CheckBroken(j.Summary))
-	n.kept(sessions.CheckCut(j.Summary))
-	n.kept(sessions.CheckGaps(j.Summary))
+	n.kept(sessions.CheckBroken(j.run))
+	n.kept(sessions.CheckCut(j.run))
+	n.kept(sessions.CheckGaps(j.run))
 	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not",
 		metrics.Counted(s.Earlier, "session"))
 	waited, total := s.Parts.SessionSlots, s.Parts.Total()

@@ -180,8 +180,8 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 	}
 	header, count := g.header(t), g.counter(t)
 	collector := aspect.Collector(header)
-	collector.KeepTimings = true
-	collector.KeepOutcomes = g.version != (Version{}) || slices.Contains(g.Argv, "--save-detailed")
+	collector.Keep.Timings = true
+	collector.Keep.Outcomes = g.version != (Version{}) || slices.Contains(g.Argv, "--save-detailed")
 	for i, r := range g.Requests {
 		o := metrics.Outcome{
 			Index: i, Success: r.Success, In: r.PromptLen, Out: r.Out, Start: r.Start,

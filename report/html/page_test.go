@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // failed with that message.
 func run(h metrics.Header, requests, tokens int, message string) Run {
 	c := aspect.Collector(&h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	var last time.Duration
 	for i := range requests {
 		due := time.Duration(i) * 100 * time.Millisecond
@@ -54,7 +54,7 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 // sub-agents. Gaps of persons and tools come in turn, and the server has most of the history cached.
 func talks(h metrics.Header, sessions, turns int) Run {
 	c := aspect.Collector(&h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	var last time.Duration
 	for i := range sessions {
 		due := time.Duration(i) * time.Second
@@ -116,7 +116,7 @@ func TestPageTakesNoTextForMarkup(t *testing.T) {
 	other := h
 	other.Target = evil + "b"
 	one, two := run(h, 20, 5, evil), run(other, 20, 5, evil)
-	one.Ending.Warn(evil)
+	one.Summary.Ending.Warn(evil)
 	one.File = evil
 	plain := write(t, run(metrics.Header{}, 20, 5, "x"), run(metrics.Header{Target: "b"}, 20, 5, "x"))
 	page := write(t, one, two)
@@ -299,7 +299,7 @@ func TestPageShowsSlowdownsFromThePairsOfRepeats(t *testing.T) {
 
 func TestPageShowsTheWindowAskedFor(t *testing.T) {
 	r := run(metrics.Header{}, 40, 5, "x")
-	r.Summary.Parts.Window = r.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
+	r.Summary.Parts.Window = r.Summary.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
 	page := markup(write(t, r))
 	if !strings.Contains(page, "A part of the run") || strings.Count(page, "Serving Benchmark Result") != 2 {
 		t.Errorf("no window on the page")
@@ -330,9 +330,9 @@ func TestMessagesOfMostRequestsComeFirst(t *testing.T) {
 
 func TestPageOfFailuresAloneHasNoLatency(t *testing.T) {
 	r := run(metrics.Header{}, 4, 5, "x")
-	c := aspect.Collector(r.Header)
-	c.KeepTrace = true
-	for rec := range r.Measured() {
+	c := aspect.Collector(r.Summary.Header)
+	c.Keep.Trace = true
+	for rec := range r.Summary.Measured() {
 		if rec.Result.Class != record.OK {
 			c.Add(rec)
 		}

@@ -42,7 +42,7 @@ type fact struct{ Name, Value string }
 // section is what the page says about a run.
 func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*section, error) {
 	s := &section{Run: r, Facts: overview.Facts(r.Summary), Verdict: overview.Judged(r.Summary),
-		Errors: commonest(r.Printed.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
+		Errors: commonest(r.Summary.Printed.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
 	var block, truth, sessions, adapters, window, waterfall strings.Builder
 	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary),
 		report.Sessions(&sessions, r.Summary, true), report.Adapters(&adapters, r.Summary),
@@ -78,13 +78,13 @@ func provenance(r plot.Run) string {
 			parts = append(parts, name+" "+value)
 		}
 	}
-	h := r.Header
+	h := r.Summary.Header
 	add("model", h.Config.Model)
 	add("at", h.Config.BaseURL+h.Config.Endpoint)
 	if !h.Epoch.IsZero() {
 		add("begun", h.Epoch.UTC().Format(time.RFC3339))
-	} else if !r.When.Date.IsZero() {
-		add("ended", r.When.Date.UTC().Format(time.RFC3339))
+	} else if !r.Summary.When.Date.IsZero() {
+		add("ended", r.Summary.When.Date.UTC().Format(time.RFC3339))
 	}
 	add("servebench", h.Version)
 	add("run", h.Run)

@@ -117,12 +117,12 @@ func essentials(runs []plot.Run) string {
 		}
 		return strings.TrimSuffix(fmt.Sprintf("%d runs by %s", len(runs), strings.Join(metrics.Distinct(keys), ", ")), " by ")
 	}
-	c := &runs[0].Header.Config
-	if label := metrics.Value(runs[0].Header.Flags, "label"); label != "" {
+	c := &runs[0].Summary.Header.Config
+	if label := metrics.Value(runs[0].Summary.Header.Flags, "label"); label != "" {
 		return label
 	}
 	text := "A run"
-	if n := cmp.Or(max(c.NumPrompts, 0), max(runs[0].Completed, 0)+max(runs[0].Failed, 0)); n > 0 {
+	if n := cmp.Or(max(c.NumPrompts, 0), max(runs[0].Summary.Completed, 0)+max(runs[0].Summary.Failed, 0)); n > 0 {
 		text = metrics.Counted(n, "request")
 	}
 	if of := sessions.Of(runs[0].Summary); of != nil {
@@ -151,7 +151,7 @@ func about(runs []plot.Run) string {
 	same := func(of func(*metrics.Header) string) {
 		var values []string
 		for _, r := range runs {
-			values = append(values, of(r.Header))
+			values = append(values, of(r.Summary.Header))
 		}
 		if values = metrics.Distinct(values); len(values) == 1 && values[0] != "" {
 			parts = append(parts, values[0])
@@ -161,7 +161,7 @@ func about(runs []plot.Run) string {
 	same(func(h *metrics.Header) string { return h.Config.BaseURL })
 	var begun time.Time
 	for _, r := range runs {
-		if at := r.Header.Epoch; !at.IsZero() && (begun.IsZero() || at.Before(begun)) {
+		if at := r.Summary.Header.Epoch; !at.IsZero() && (begun.IsZero() || at.Before(begun)) {
 			begun = at
 		}
 	}

@@ -25,7 +25,7 @@ type load struct {
 func (l load) run() plot.Run {
 	l.header.Version = "1"
 	c := aspect.Collector(&l.header)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 40 {
 		at := time.Duration(i) * 100 * time.Millisecond
 		r := &record.Record{Index: i, Attempts: 1, Times: record.Times{Due: at, Slot: at, Sent: at}, Tokens: record.Tokens{In: 10, Out: 5}, Result: record.Result{Status: 200}}
@@ -120,16 +120,16 @@ func TestTitleIsTheExperiments(t *testing.T) {
 		t.Errorf("of a run: %q", f.Title)
 	}
 	sessions.Give(one[0].Summary, &sessions.Sessions{Begun: 40})
-	one[0].Header.Config.MaxSessions = 3
+	one[0].Summary.Header.Config.MaxSessions = 3
 	if f := front(one, ""); f.Title != "40 sessions at 10 a second, at most 3 in progress" {
 		t.Errorf("of sessions: %q", f.Title)
 	}
-	one[0].Header.Config.RequestRate = math.Inf(1)
+	one[0].Summary.Header.Config.RequestRate = math.Inf(1)
 	if f := front(one, ""); f.Title != "40 sessions, at most 3 in progress" {
 		t.Errorf("of sessions without a rate: %q", f.Title)
 	}
-	one[0].Header.Config.MaxConcurrency = 4
-	one[0].Header.Flags = []metrics.KV{{Key: "label", Value: "nightly"}}
+	one[0].Summary.Header.Config.MaxConcurrency = 4
+	one[0].Summary.Header.Flags = []metrics.KV{{Key: "label", Value: "nightly"}}
 	if f := front(one, ""); f.Title != "nightly" {
 		t.Errorf("with a label: %q", f.Title)
 	}
@@ -138,9 +138,9 @@ func TestTitleIsTheExperiments(t *testing.T) {
 func TestDoubtIsCountedByItsReasons(t *testing.T) {
 	runs := arm("a", 3, 40*time.Millisecond, 10*time.Millisecond)
 	for i, r := range runs {
-		r.Trust = &verdict.Trust{Verdict: verdict.Valid}
+		r.Summary.Trust = &verdict.Trust{Verdict: verdict.Valid}
 		if i > 0 {
-			r.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms", Remedy: "use fewer"}}}
+			r.Summary.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: "lag", Text: "lag p99 9 ms", Remedy: "use fewer"}}}
 		}
 	}
 	f := front(runs, "")
@@ -166,7 +166,7 @@ func block(file string, number, of int) plot.Run {
 func TestBlocksAreNamedByTheirPlaceAndNotPooled(t *testing.T) {
 	runs := []plot.Run{block("seeds/mps.md", 1, 3), block("seeds/mps.md", 2, 3), block("seeds/mps.md", 3, 3)}
 	runs = append(runs, arm("server", 2, 40*time.Millisecond, 0)...)
-	runs[4].Header.Config.NumPrompts = 80
+	runs[4].Summary.Header.Config.NumPrompts = 80
 	f := front(runs, "")
 	if f.Versus != nil || !strings.Contains(f.Apart, "not compared: a result block does not say how it was measured") {
 		t.Errorf("%v, %q", f.Versus, f.Apart)
@@ -182,8 +182,8 @@ func TestBlocksAreNamedByTheirPlaceAndNotPooled(t *testing.T) {
 
 func TestABlockNextToARunNamesBoth(t *testing.T) {
 	run := arm("server", 1, 40*time.Millisecond, 0)[0]
-	run.Source.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
-	run.Trust = &verdict.Trust{Verdict: verdict.Valid}
+	run.Summary.Source.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
+	run.Summary.Trust = &verdict.Trust{Verdict: verdict.Valid}
 	f := front([]plot.Run{block("mps.md", 2, 3), run}, "")
 	if f.Title != "one.jsonl against mps.md:2" || fmt.Sprint(f.Table.Head[1:3]) != "[mps.md:2 one.jsonl]" {
 		t.Errorf("%q, %q", f.Title, f.Table.Head)
@@ -196,7 +196,7 @@ func TestABlockNextToARunNamesBoth(t *testing.T) {
 // A number cannot stand for runs of several loads, as servebench compare says, too.
 func TestArmsOfUnlikeLoadsAreNotCompared(t *testing.T) {
 	runs := slices.Concat(arm("old", 2, 40*time.Millisecond, 0), arm("new", 2, 40*time.Millisecond, 0))
-	runs[0].Header.Config.NumPrompts = 80
+	runs[0].Summary.Header.Config.NumPrompts = 80
 	f := front(runs, "")
 	if want := "old and new are not compared: the old runs are not alike, so no number can stand for all of them: num-prompts: 40, 80; choose, for example: --where num-prompts=40"; f.Versus != nil || f.Apart != want {
 		t.Errorf("%v, %q", f.Versus, f.Apart)
@@ -215,7 +215,7 @@ func TestTargetsOfSeveralArmsHaveARowEach(t *testing.T) {
 	}
 	for i := range runs { // two repeats
 		again := runs[i]
-		h := *again.Header
+		h := *again.Summary.Header
 		s := *again.Summary
 		h.Run, h.Group = h.Run+"again", h.Group+"again"
 		s.Header = &h

@@ -77,7 +77,7 @@ func ofRuns(runs []plot.Run) (string, Tone) {
 	}
 	n := 0
 	for _, r := range runs {
-		if r.Trust != nil && string(r.Trust.Verdict) == verdicts[0].Word {
+		if r.Summary.Trust != nil && string(r.Summary.Trust.Verdict) == verdicts[0].Word {
 			n++
 		}
 	}

@@ -54,19 +54,19 @@ func believable(runs []plot.Run) (all []Verdict) {
 	counts, checks := map[verdict.Verdict]int{}, map[verdict.Verdict]map[string]int{}
 	judged := 0
 	for _, r := range runs {
-		if r.Trust == nil {
+		if r.Summary.Trust == nil {
 			continue
 		}
 		if len(runs) == 1 {
 			return []Verdict{*Judged(r.Summary)}
 		}
 		judged++
-		counts[r.Trust.Verdict]++
-		for _, c := range r.Trust.Failed() {
-			if checks[r.Trust.Verdict] == nil {
-				checks[r.Trust.Verdict] = map[string]int{}
+		counts[r.Summary.Trust.Verdict]++
+		for _, c := range r.Summary.Trust.Failed() {
+			if checks[r.Summary.Trust.Verdict] == nil {
+				checks[r.Summary.Trust.Verdict] = map[string]int{}
 			}
-			checks[r.Trust.Verdict][c.Name]++
+			checks[r.Summary.Trust.Verdict][c.Name]++
 		}
 	}
 	for _, v := range []verdict.Verdict{verdict.Suspect, verdict.Overloaded} {

@@ -68,8 +68,8 @@ func (c *Condition) used() []Run {
 		return c.Runs
 	}
 	used := slices.DeleteFunc(slices.Clone(c.Runs), func(r Run) bool {
-		return metrics.Value(r.Header.Config.Metadata, "max-pairs") != "" &&
-			c.unused[metrics.Value(r.Header.Config.Metadata, keyRepeat)]
+		return metrics.Value(r.Summary.Header.Config.Metadata, "max-pairs") != "" &&
+			c.unused[metrics.Value(r.Summary.Header.Config.Metadata, keyRepeat)]
 	})
 	if len(used) == 0 {
 		return c.Runs
@@ -82,7 +82,7 @@ func (c *Condition) used() []Run {
 func (c *Condition) Middle(of func(*metrics.Summary) float64) float64 {
 	var values []float64
 	for _, r := range c.used() {
-		if v := of(r.Summary); finite(v) && r.Completed != 0 {
+		if v := of(r.Summary); finite(v) && r.Summary.Completed != 0 {
 			values = append(values, v)
 		}
 	}

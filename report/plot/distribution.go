@@ -27,9 +27,9 @@ func distributions(runs []Run) []Chart {
 		fewest := math.MaxInt
 		var lacking []string // runs that have only the numbers of a result block
 		for i := range runs {
-			d := runs[i].Latency(metric)
+			d := runs[i].Summary.Latency(metric)
 			if d.Len() == 0 {
-				if runs[i].Completed != 0 {
+				if runs[i].Summary.Completed != 0 {
 					lacking = append(lacking, runs[i].Name())
 				}
 				continue

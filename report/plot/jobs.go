@@ -105,7 +105,7 @@ func jobParts(r Run, all []sessionBar) Chart {
 		}
 		c.Rows = append(c.Rows, name)
 	}
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		if rec.Session == nil {
 			continue
 		}

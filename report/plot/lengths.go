@@ -11,7 +11,7 @@ import (
 func Lengths(r Run) Chart {
 	c := ecdf("lengths", "ECDF of lengths", "Length (tokens)", "requests")
 	var span extent
-	n := max(r.Completed, 0)
+	n := max(r.Summary.Completed, 0)
 	prompts, outputs := make([]float64, 0, n), make([]float64, 0, n)
 	for rec := range completed(r) {
 		prompts, outputs = append(prompts, float64(rec.Tokens.In)), append(outputs, float64(rec.Tokens.Out))

@@ -81,7 +81,7 @@ func (m *moments) points() (x, y []float64) {
 // completed yields the completed requests. Each is valid until the next.
 func completed(r Run) iter.Seq[*record.Record] {
 	return func(yield func(*record.Record) bool) {
-		for rec := range r.Measured() {
+		for rec := range r.Summary.Measured() {
 			if rec.Result.Class == record.OK && !yield(rec) {
 				return
 			}
@@ -91,7 +91,7 @@ func completed(r Run) iter.Seq[*record.Record] {
 
 // firstTokens are the TTFTs of completed requests by when they were sent.
 func firstTokens(r Run) *moments {
-	all := momentsOf(r.TTFT.Len(), r.Whole())
+	all := momentsOf(r.Summary.TTFT.Len(), r.Summary.Whole())
 	for rec := range completed(r) {
 		all.add(rec.Times.Sent, rec.TTFT())
 	}
@@ -100,7 +100,7 @@ func firstTokens(r Run) *moments {
 
 // gaps are the ITLs of completed requests by when the chunk came.
 func gaps(r Run) *moments {
-	all := momentsOf(r.ITL.Len(), r.Whole())
+	all := momentsOf(r.Summary.ITL.Len(), r.Summary.Whole())
 	for rec := range completed(r) {
 		at := rec.Answer.Chunks.First()
 		for gap := range rec.Answer.Chunks.Gaps() {

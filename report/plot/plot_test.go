@@ -30,7 +30,7 @@ var usual = workload{requests: 20, tokens: 11, gap: 100 * time.Millisecond, queu
 
 func (w workload) run(h metrics.Header) Run {
 	c := aspect.Collector(&h)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	var last time.Duration
 	for i := range w.requests {
 		due := time.Duration(i) * w.gap
@@ -54,7 +54,7 @@ func (w workload) run(h metrics.Header) Run {
 
 // recordsOf are copies of the records of the Trace, without the warm-up.
 func recordsOf(r Run) (all []record.Record) {
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		all = append(all, *rec)
 	}
 	return all
@@ -62,12 +62,12 @@ func recordsOf(r Run) (all []record.Record) {
 
 // keep puts other records in the Trace.
 func keep(r Run, all []record.Record) {
-	c := aspect.Collector(r.Header)
-	c.KeepTrace = true
+	c := aspect.Collector(r.Summary.Header)
+	c.Keep.Trace = true
 	for _, rec := range all {
 		c.Add(&rec)
 	}
-	r.Kept.Trace.Records = c.Summary(r.When.Seconds).Kept.Trace.Records
+	r.Summary.Kept.Trace.Records = c.Summary(r.Summary.When.Seconds).Kept.Trace.Records
 }
 
 func named(charts []Chart, name string) *Chart {
@@ -187,7 +187,7 @@ func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
 func TestHistoryFollowsTheRun(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	running, used := 3.0, 0.25
-	run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: 500 * time.Millisecond, Server: &samples.Server{Running: &running, KVCache: &used}})
+	run.Summary.Kept.Trace.Samples = append(run.Summary.Kept.Trace.Samples, &samples.Sample{At: 500 * time.Millisecond, Server: &samples.Server{Running: &running, KVCache: &used}})
 	charts := overTime([]Run{run})
 	tokens := 0.0
 	throughput := named(charts, "throughput").Series[0]
@@ -223,11 +223,11 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 func TestSampledNumbersAreALineAtTheirOwnTimes(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	ask := func(at time.Duration, running, preempted float64) {
-		run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: at, Server: &samples.Server{Running: &running, Preemptions: &preempted}})
+		run.Summary.Kept.Trace.Samples = append(run.Summary.Kept.Trace.Samples, &samples.Sample{At: at, Server: &samples.Server{Running: &running, Preemptions: &preempted}})
 	}
 	ask(50*time.Millisecond, 3, 7)
 	ask(730*time.Millisecond, 5, 7)
-	run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{At: 900 * time.Millisecond, Error: "it did not answer"})
+	run.Summary.Kept.Trace.Samples = append(run.Summary.Kept.Trace.Samples, &samples.Sample{At: 900 * time.Millisecond, Error: "it did not answer"})
 	ask(1010*time.Millisecond, 4, 7)
 	s := named(overTime([]Run{run}), "concurrency").Series[1]
 	if s.Style != Line || fmt.Sprint(s.X, s.Y) != "[0.05 0.73 0.9 1.01] [3 5 NaN 4]" {
@@ -244,7 +244,7 @@ func TestReplicasThatAreAskedInTurnSpeakAtOneMoment(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	for i, from := range []string{"a", "b", "a", "b"} {
 		running := float64(i)
-		run.Kept.Trace.Samples = append(run.Kept.Trace.Samples, &samples.Sample{From: from, At: time.Duration(100+300*i) * time.Millisecond, Server: &samples.Server{Running: &running}})
+		run.Summary.Kept.Trace.Samples = append(run.Summary.Kept.Trace.Samples, &samples.Sample{From: from, At: time.Duration(100+300*i) * time.Millisecond, Server: &samples.Server{Running: &running}})
 	}
 	s := named(overTime([]Run{run}), "concurrency").Series[1]
 	if fmt.Sprint(s.X, s.Y) != "[0.1 0.7] [1 5]" {
@@ -270,7 +270,7 @@ func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
 
 func TestNothingWithoutATrace(t *testing.T) {
 	run := usual.run(metrics.Header{})
-	run.Kept.Trace = nil
+	run.Summary.Kept.Trace = nil
 	if got := append(singleRequests(run), overTime([]Run{run})...); got != nil {
 		t.Errorf("charts %v", got)
 	}
@@ -329,7 +329,7 @@ func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 	if c := Lengths(failing.run(metrics.Header{})); c.Series != nil {
 		t.Errorf("of failures alone: %+v", c.Series)
 	}
-	run.Kept.Trace = nil
+	run.Summary.Kept.Trace = nil
 	if c := Lengths(run); c.Series != nil {
 		t.Errorf("without a trace: %+v", c.Series)
 	}

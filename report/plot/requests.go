@@ -30,7 +30,7 @@ const (
 // are many requests, the timeline shows one in so many. If there are many points, a chart shows
 // those that keep its shape.
 func singleRequests(r Run) []Chart {
-	if r.Kept.Trace == nil {
+	if r.Summary.Kept.Trace == nil {
 		return nil
 	}
 	// Each is made in a pass over all requests.
@@ -54,8 +54,8 @@ func singleRequests(r Run) []Chart {
 // byDue are the measured requests in the order in which they were due, or one in so many, and how
 // many there are in all.
 func byDue(r Run) (shown []record.Record, of int) {
-	due := make([]time.Duration, 0, r.Kept.Trace.Records.Len())
-	for rec := range r.Measured() {
+	due := make([]time.Duration, 0, r.Summary.Kept.Trace.Records.Len())
+	for rec := range r.Summary.Measured() {
 		due = append(due, rec.Times.Due)
 	}
 	order := make([]int32, len(due))
@@ -70,7 +70,7 @@ func byDue(r Run) (shown []record.Record, of int) {
 	}
 	shown = make([]record.Record, len(rows))
 	at := int32(0)
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		if row, is := rows[at]; is {
 			shown[row] = *rec
 		}

@@ -14,9 +14,9 @@ import (
 
 // A Run is a Summary with labels that distinguish it from the other runs of a page.
 type Run struct {
-	*metrics.Summary
-	File   string       // where it was read; "" if that says nothing
-	Labels []metrics.KV // filled by Label
+	Summary *metrics.Summary
+	File    string       // where it was read; "" if that says nothing
+	Labels  []metrics.KV // filled by Label
 
 	ITLMarks []float64 // lines in the chart of its single ITLs, in milliseconds
 }
@@ -57,7 +57,7 @@ func Label(runs []Run) {
 	}
 	var origins []metrics.Origin
 	for _, r := range blocks {
-		origins = append(origins, r.Source.Origin)
+		origins = append(origins, r.Summary.Source.Origin)
 	}
 	for i, name := range originNames(origins) {
 		blocks[i].Labels = []metrics.KV{{Key: keyFile, Value: name}}
@@ -67,8 +67,8 @@ func Label(runs []Run) {
 // Block says whether the run was read as a result block in a text, which does not say by which
 // model, flags or load it was measured.
 func (r *Run) Block() bool {
-	h := r.Header
-	return r.Source.Origin.File != "" && h.Run == "" && h.Config.Model == "" && h.Flags == nil
+	h := r.Summary.Header
+	return r.Summary.Source.Origin.File != "" && h.Run == "" && h.Config.Model == "" && h.Flags == nil
 }
 
 // originNames are short names of origins: the file without its folder, if no other file has that
@@ -119,7 +119,7 @@ func label(runs []*Run) {
 func keys(runs []*Run) []string {
 	all := []string{keyArm, keyTarget, keyModel}
 	for _, r := range runs {
-		for _, kv := range r.Header.Config.Metadata {
+		for _, kv := range r.Summary.Header.Config.Metadata {
 			if kv.Key != keyRepeat {
 				all = append(all, kv.Key)
 			}
@@ -127,7 +127,7 @@ func keys(runs []*Run) []string {
 	}
 	all = append(all, "request-rate", "max-concurrency", "num-prompts")
 	for _, r := range runs {
-		for _, kv := range r.Header.Flags {
+		for _, kv := range r.Summary.Header.Flags {
 			if !slices.Contains(mute, kv.Key) {
 				all = append(all, kv.Key)
 			}
@@ -138,10 +138,10 @@ func keys(runs []*Run) []string {
 
 // value is the run's value of a label, "" if it has none.
 func (r *Run) value(key string) string {
-	c := &r.Header.Config
+	c := &r.Summary.Header.Config
 	switch key {
 	case keyTarget:
-		return r.Header.TargetName()
+		return r.Summary.Header.TargetName()
 	case keyModel:
 		return c.Model
 	case keyFile:
@@ -149,11 +149,11 @@ func (r *Run) value(key string) string {
 	case keyURL:
 		return c.BaseURL
 	case keyRun:
-		return r.Header.Run
+		return r.Summary.Header.Run
 	case keySeed:
 		return fmt.Sprint(c.Seed)
 	}
-	return cmp.Or(metrics.Value(c.Metadata, key), metrics.Value(r.Header.Flags, key), unflagged(c, key))
+	return cmp.Or(metrics.Value(c.Metadata, key), metrics.Value(r.Summary.Header.Flags, key), unflagged(c, key))
 }
 
 // unflagged is the value of a flag in a result file.
@@ -170,7 +170,7 @@ func unflagged(c *metrics.Config, key string) string {
 }
 
 // Name is the labels in words, or the model's name if there are none.
-func (r *Run) Name() string { return cmp.Or(name(r.Labels), r.Header.Config.Model, "run") }
+func (r *Run) Name() string { return cmp.Or(name(r.Labels), r.Summary.Header.Config.Model, "run") }
 
 func name(labels []metrics.KV) string {
 	var parts []string
@@ -189,7 +189,7 @@ func name(labels []metrics.KV) string {
 
 // slo are the SLOs of the run for a latency.
 func (r *Run) slo(metric string) (limits []metrics.SLO) {
-	for _, slo := range r.Header.Config.Goodput {
+	for _, slo := range r.Summary.Header.Config.Goodput {
 		if slo.Metric == metric {
 			limits = append(limits, slo)
 		}

@@ -46,7 +46,7 @@ func keyOf(r *record.Record) sessionKey { return sessionKey{r.Index, r.Session.E
 // barsOf are the measured sessions of several turns, the shortest first.
 func barsOf(r Run) (all []sessionBar) {
 	at := map[sessionKey]int{}
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		if rec.Session == nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func sessionTimeline(r Run, all []sessionBar) Chart {
 	for _, s := range shown {
 		rows[s.key] = &sessionRows{sessionBar: s}
 	}
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		if rec.Session == nil {
 			continue
 		}

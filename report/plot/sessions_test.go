@@ -57,7 +57,7 @@ func (k talk) records() (all []record.Record) {
 
 func (k talk) run() Run {
 	c := aspect.Collector(&metrics.Header{Run: "talk"})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	end := time.Duration(0)
 	for _, r := range k.records() {
 		c.Add(&r)
@@ -215,7 +215,7 @@ func TestTurnsHaveALineByNumber(t *testing.T) {
 		t.Error(diff)
 	}
 	other := talk{sessions: 1, turns: 2}.run()
-	other.Header.Config.Model, other.Labels, run.Labels = "b", []metrics.KV{{Key: "arm", Value: "new"}}, []metrics.KV{{Key: "arm", Value: "old"}}
+	other.Summary.Header.Config.Model, other.Labels, run.Labels = "b", []metrics.KV{{Key: "arm", Value: "new"}}, []metrics.KV{{Key: "arm", Value: "old"}}
 	charts = sessionCharts([]Run{run, other, usual.run(metrics.Header{})})
 	if ttft := named(charts, "turns-ttft"); len(charts) != 2 || len(ttft.Series) != 2 || ttft.Series[0].Name != "old" || ttft.Series[1].Name != "new" || len(ttft.X.Names) != 4 || ttft.Title != "TTFT by turn: median" {
 		t.Errorf("%d charts, %+v", len(charts), ttft)

@@ -92,7 +92,7 @@ type course struct {
 func overTime(runs []Run) (charts []Chart) {
 	longest := 0.0
 	for _, r := range runs {
-		longest = max(longest, r.When.Seconds)
+		longest = max(longest, r.Summary.When.Seconds)
 	}
 	colors := colors(runs)
 	courses := make([]course, len(runs))

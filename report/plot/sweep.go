@@ -190,7 +190,7 @@ func spread(all []Condition, n number) Chart {
 		c.X.Names = append(c.X.Names, condition.Name())
 		s := Series{Name: condition.Name(), Style: Path, Color: i}
 		for k, r := range condition.Runs {
-			if v := n.Of(r.Summary); finite(v) && r.Completed != 0 {
+			if v := n.Of(r.Summary); finite(v) && r.Summary.Completed != 0 {
 				// Next to each other, since repeats may be equal.
 				s.add(float64(i)+0.5*(float64(k+1)/float64(len(condition.Runs)+1)-0.5), v)
 			}

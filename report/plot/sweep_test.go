@@ -159,10 +159,10 @@ func TestThroughputPerGPUAndPerUser(t *testing.T) {
 		throughput float64
 	}{{"1", "4", 4, 400}, {"1", "16", 16, 800}, {"1", "64", 64, 1000}, {"2", "4", 4, 560}, {"2", "16", 16, 1700}, {"2", "64", 64, 2600}} {
 		run := cell("tp"+r.tp, "inf", 1, r.throughput, 20)
-		run.Header.Run += r.users
-		run.Header.Flags = []metrics.KV{{Key: "max-concurrency", Value: r.users}}
-		run.Header.Config.MaxConcurrency = r.concurrent
-		run.Header.Config.Metadata = append(run.Header.Config.Metadata, metrics.KV{Key: "tensor-parallel-size", Value: r.tp})
+		run.Summary.Header.Run += r.users
+		run.Summary.Header.Flags = []metrics.KV{{Key: "max-concurrency", Value: r.users}}
+		run.Summary.Header.Config.MaxConcurrency = r.concurrent
+		run.Summary.Header.Config.Metadata = append(run.Summary.Header.Config.Metadata, metrics.KV{Key: "tensor-parallel-size", Value: r.tp})
 		runs = append(runs, run)
 	}
 	Label(runs)

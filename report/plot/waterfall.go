@@ -21,7 +21,7 @@ const (
 // waterfalls are the charts of the spans of a run's requests: their means over time, and their
 // distributions. There are none unless they were requested, and none without a Trace.
 func waterfalls(r Run) []Chart {
-	if r.Parts.Spans == nil || r.Kept.Trace == nil {
+	if r.Summary.Parts.Spans == nil || r.Summary.Kept.Trace == nil {
 		return nil
 	}
 	whole := Chart{Name: "waterfall", Title: "Waterfall of requests, over the run"}
@@ -33,14 +33,14 @@ func waterfalls(r Run) []Chart {
 // spansOverTime is c with a bar for the requests that were due in each part of the run: their mean
 // spans up to last, one after the other.
 func spansOverTime(r Run, c Chart, last spans.Span) Chart {
-	whole := r.Whole()
-	width := max(seconds(even(max(r.When.Seconds, 0.001)/mostBars)), leastSlice)
+	whole := r.Summary.Whole()
+	width := max(seconds(even(max(r.Summary.When.Seconds, 0.001)/mostBars)), leastSlice)
 	c.Note = fmt.Sprintf("Means of the requests that were due in each %v.", width)
 	c.X, c.Y = Axis{Title: "Time since the request was due (ms)"},
 		Axis{Title: "Time at which the request was due (s)", Down: true}
 	parts := map[int]*spans.Waterfall{}
 	rows := 0
-	for rec := range r.Measured() {
+	for rec := range r.Summary.Measured() {
 		i := int(min(max(rec.Times.Due-whole.From, 0)/width, mostBars))
 		if parts[i] == nil {
 			parts[i] = new(spans.Waterfall)
@@ -86,8 +86,8 @@ func spanShares(r Run) Chart {
 	c := ecdf("waterfall-ecdf", "ECDF of each span", "Time (ms)", "requests")
 	c.X.Scale = Log
 	bounded := false
-	for span := range r.Parts.Spans {
-		d := &r.Parts.Spans[span]
+	for span := range r.Summary.Parts.Spans {
+		d := &r.Summary.Parts.Spans[span]
 		if d.Len() == 0 {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 // has 1 ms less until its first output than its server reports.
 func spanned() *metrics.Summary {
 	c := aspect.Collector(&metrics.Header{})
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for i := range 100 {
 		due, queue := time.Duration(i)*100*time.Millisecond, 10*time.Millisecond
 		if i >= 50 {
@@ -80,7 +80,7 @@ func TestAWaterfallHasFewRows(t *testing.T) {
 	far.Answer.Chunks.Append(1000 * time.Hour)
 	far.Times.Last, far.Times.End = far.Answer.Chunks.Last(), far.Answer.Chunks.Last()
 	c := aspect.Collector(s.Header)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for r := range s.Measured() {
 		c.Add(r)
 	}

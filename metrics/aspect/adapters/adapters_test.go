@@ -36,7 +36,7 @@ func requests(n int) []*record.Record {
 // traced sums up a run of so many seconds, and keeps its Trace.
 func traced(c metrics.Config, seconds float64, records ...*record.Record) *metrics.Summary {
 	collector := metrics.NewCollector(&metrics.Header{Config: c}, Kind)
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}

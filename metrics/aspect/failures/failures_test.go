@@ -61,7 +61,7 @@ func refused(sent, end time.Duration) *record.Record {
 // A part of a run has the failures that happened within it, also of requests that were sent before.
 func TestAPartHasTheFailuresThatHappenedWithin(t *testing.T) {
 	c := metrics.NewCollector(&metrics.Header{}, Kind)
-	c.KeepTrace = true
+	c.Keep.Trace = true
 	for _, r := range []*record.Record{refused(950*msec, 1010*msec), refused(1990*msec, 2010*msec), refused(1300*msec, 1310*msec), refused(100*msec, 900*msec)} {
 		c.Add(r)
 	}

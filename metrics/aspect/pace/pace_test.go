@@ -31,7 +31,7 @@ func chunks(ms ...int) (s record.Stamps) {
 // run is a run of these requests, with their Trace.
 func run(c metrics.Config, records ...*record.Record) *metrics.Summary {
 	collector := metrics.NewCollector(&metrics.Header{Config: c}, Kind)
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}

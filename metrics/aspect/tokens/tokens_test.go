@@ -30,7 +30,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-3*math.Abs(b) }
 // summary is a run of these requests, with its Trace.
 func summary(c metrics.Config, records ...*record.Record) *metrics.Summary {
 	collector := metrics.NewCollector(&metrics.Header{Config: c}, Kind)
-	collector.KeepTrace = true
+	collector.Keep.Trace = true
 	for _, r := range records {
 		collector.Add(r)
 	}
