@@ -57,7 +57,8 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 func columns(p *compare.Point, whole bool) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for _, r := range shownRows(p, whole) {
-		g.add(append([]string{mark(r) + " " + r.Number.Name, string(r.Number.Unit), bounded(r, r.From), bounded(r, r.To)},
+		from, to := bounded(r, r.Effect.From), bounded(r, r.Effect.To)
+		g.add(append([]string{mark(r) + " " + r.Number.Name, string(r.Number.Unit), from, to},
 			changed(r, percent)...)...)
 	}
 	return rendered(g, (*grid).text)
@@ -69,11 +70,12 @@ func marked(p *compare.Point, whole bool) string {
 		{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for _, r := range shownRows(p, whole) {
 		name := r.Number.Name
-		if r.Gated {
+		if r.Judgement.Gated {
 			name += " *"
 		}
-		g.add(slices.Concat([]string{name, string(r.Number.Unit), r.Number.Text(r.From), r.Number.Text(r.To)},
-			changed(r, compare.Percent), []string{string(r.Finding)})...)
+		from, to := r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To)
+		g.add(slices.Concat([]string{name, string(r.Number.Unit), from, to},
+			changed(r, compare.Percent), []string{string(r.Judgement.Finding)})...)
 	}
 	return rendered(g, (*grid).markdown)
 }
@@ -121,11 +123,11 @@ var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", 
 	compare.Equivalent: "="}
 
 func mark(r *compare.Row) string {
-	m := marks[r.Finding]
+	m := marks[r.Judgement.Finding]
 	switch {
 	case m != "":
 		return m
-	case r.Gated:
+	case r.Judgement.Gated:
 		return "*"
 	}
 	return " "
@@ -160,8 +162,8 @@ func Legend(c *compare.Comparison) []string {
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {
 			tested = tested || !math.IsNaN(r.P)
-			content, resampled = content || r.FromContent, resampled || r.Resampled
-			if r.Gated {
+			content, resampled = content || r.FromContent, resampled || r.Evidence.Resampled
+			if r.Judgement.Gated {
 				gated++
 			}
 		}
@@ -207,17 +209,22 @@ func legendOfMarks(c *compare.Comparison) string {
 		mark, means string
 		on          func(compare.Row) bool
 	}{
-		{"*", "gated", func(r compare.Row) bool { return r.Gated && r.Finding == "" }},
-		{marks[compare.Worse], "gated, regressed", func(r compare.Row) bool { return r.Finding == compare.Worse }},
-		{marks[compare.Better], "gated, improved", func(r compare.Row) bool { return r.Finding == compare.Better }},
-		{marks[compare.Blurred], "gated, too noisy", func(r compare.Row) bool { return r.Finding == compare.Blurred }},
-		{marks[compare.Equivalent], "gated, equivalent", func(r compare.Row) bool { return r.Finding == compare.Equivalent }},
+		{"*", "gated", func(r compare.Row) bool { return r.Judgement.Gated && r.Judgement.Finding == "" }},
+		{marks[compare.Worse], "gated, regressed", found(compare.Worse)},
+		{marks[compare.Better], "gated, improved", found(compare.Better)},
+		{marks[compare.Blurred], "gated, too noisy", found(compare.Blurred)},
+		{marks[compare.Equivalent], "gated, equivalent", found(compare.Equivalent)},
 	} {
 		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return slices.ContainsFunc(p.Rows, m.on) }) {
 			parts = append(parts, m.mark+": "+m.means)
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// found reports that a row has that finding.
+func found(finding compare.Finding) func(compare.Row) bool {
+	return func(r compare.Row) bool { return r.Judgement.Finding == finding }
 }
 
 // side describes the runs of one side in a line.
@@ -271,7 +278,7 @@ func outcome(c *compare.Comparison) string {
 			better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+what))
 		}
 		for _, r := range c.Points[i].Rows {
-			if r.Finding == compare.Better {
+			if r.Judgement.Finding == compare.Better {
 				better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+r.Number.Name))
 			}
 		}

@@ -70,23 +70,25 @@ func rowObject(r *compare.Row) ordered {
 	row := ordered{
 		{"name", r.Number.Name}, {"unit", r.Number.Unit}, {"higher_is_better", r.Number.Better == metrics.Higher},
 		{"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
-		{"from", finite(r.From)}, {"to", finite(r.To)}, {"change", finite(r.Effect.Share)},
+		{"from", finite(r.Effect.From)}, {"to", finite(r.Effect.To)}, {"change", finite(r.Effect.Share)},
 		{"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
-		{"worse_at_least", finite(r.Least)}, {"worse_at_most", finite(r.Worst)}, {"differences", some(r.Differences)},
-		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Gated},
+		{"worse_at_least", finite(r.Effect.Least)}, {"worse_at_most", finite(r.Effect.Worst)},
+		{"differences", some(r.Evidence.Differences)},
+		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Judgement.Gated},
 	}
-	if r.Unjudged {
+	if r.Judgement.Unjudged {
 		row = append(row, member{"unjudged", true})
 	}
-	if r.Resampled {
+	if r.Evidence.Resampled {
 		row = append(row, member{"resampled", true})
 	}
 	margin := math.NaN()
-	if r.Gated {
-		margin = r.Margin
+	if r.Judgement.Gated {
+		margin = r.Judgement.Margin
 	}
 	return append(row, ordered{
-		{"margin", finite(margin)}, {"finding", r.Finding}, {"remarks", some(r.Remarks)}, {"from_content", r.FromContent},
+		{"margin", finite(margin)}, {"finding", r.Judgement.Finding}, {"remarks", some(r.Remarks)},
+		{"from_content", r.FromContent},
 	}...)
 }
 

@@ -42,19 +42,20 @@ func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 		p := &c.Points[i]
 		class := strings.TrimSpace("servebench " + p.Name())
 		for _, r := range p.Rows {
-			if !r.Gated && r.Finding == "" {
+			if !r.Judgement.Gated && r.Judgement.Finding == "" {
 				continue
 			}
 			test := junitCase{Class: class, Name: r.Number.Name}
-			problem := &junitProblem{Message: string(r.Finding), Text: strings.TrimSpace(fmt.Sprintf("%s → %s %s, %s %s",
-				r.Number.Text(r.From), r.Number.Text(r.To), r.Number.Unit,
+			finding := string(r.Judgement.Finding)
+			problem := &junitProblem{Message: finding, Text: strings.TrimSpace(fmt.Sprintf("%s → %s %s, %s %s",
+				r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To), r.Number.Unit,
 				compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent)))}
 			switch {
-			case r.Finding == compare.Worse:
+			case r.Judgement.Finding == compare.Worse:
 				test.Failure = problem
-			case r.Finding == compare.Blurred:
+			case r.Judgement.Finding == compare.Blurred:
 				test.Error = problem
-			case !c.Judged || r.Unjudged:
+			case !c.Judged || r.Judgement.Unjudged:
 				problem.Message = "no verdict on it"
 				test.Skipped = problem
 			}

@@ -37,9 +37,9 @@ const mostAdapters = 10
 var shownOfAdapters = []string{"output_throughput", "goodput", "median_ttft", "p99_ttft", "median_tpot", "p99_e2el"}
 
 // adapterRows are the metrics of the adapters that all runs of the point have, without the gate's.
-func (p *Point) adapterRows(gate *Gate) (shown []metrics.Number) {
+func (s *Sides) adapterRows(gate *Gate) (shown []metrics.Number) {
 	const mark = "/request_throughput"
-	runs, extra := slices.Concat(p.Old, p.New), gate.Extra()
+	runs, extra := slices.Concat(s.Old, s.New), gate.Extra()
 	var names []string
 	for name := range runs[0].Numbers {
 		adapter, is := strings.CutSuffix(name, mark)

@@ -69,7 +69,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
-			if r.Number.Name == name && r.Gated {
+			if r.Number.Name == name && r.Judgement.Gated {
 				rows++
 			}
 		}

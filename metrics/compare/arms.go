@@ -18,7 +18,7 @@ func armNames(s *metrics.Summary) []string {
 // Arm returns the runs of one arm. Its name may be the name of a sweep's arm, a label or
 // a target. No such run is an error.
 func Arm(runs []*Run, name string) ([]*Run, error) {
-	of := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !slices.Contains(r.arms, name) })
+	of := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !slices.Contains(r.measured.arms, name) })
 	if len(of) == 0 {
 		return nil, fmt.Errorf("no run is of %q: there are %s", name, listed(ArmNames(runs)))
 	}
@@ -30,7 +30,7 @@ func Arm(runs []*Run, name string) ([]*Run, error) {
 func ArmNames(runs []*Run) []string {
 	var names, arms []string
 	for _, r := range runs {
-		names, arms = append(names, r.arms...), append(arms, r.Asked[arm])
+		names, arms = append(names, r.measured.arms...), append(arms, r.Asked[arm])
 	}
 	arms = slices.DeleteFunc(metrics.Distinct(arms), func(name string) bool { return name == "" })
 	if len(arms) > 1 {

@@ -45,7 +45,7 @@ func TestArmNamesAreTheArms(t *testing.T) {
 }
 
 func TestRunsWithoutAnArmHaveNoName(t *testing.T) {
-	runs := []*Run{{Asked: map[string]string{arm: "server"}, arms: []string{"server"}}, {}}
+	runs := []*Run{{Asked: map[string]string{arm: "server"}, measured: measured{arms: []string{"server"}}}, {}}
 	if got := ArmNames(runs); !slices.Equal(got, []string{"server"}) {
 		t.Errorf("%q", got)
 	}

@@ -243,7 +243,7 @@ func Recount(runs ...[]*Run) record.Definitions {
 			continue
 		}
 		found = append(found, d)
-		if !r.recounts {
+		if !r.measured.recounts {
 			fixed = append(fixed, d)
 		}
 	}

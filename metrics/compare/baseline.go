@@ -145,10 +145,10 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 				unseen, differing, more = s.unseen(), "sessions", "more sessions"
 			}
 			margin := l.margin(stats.Median(p.values(&l.Number, p.Old)).Center)
-			if unseen > s.scale.distance(visible(margin)) && !math.IsInf(unseen, 1) {
+			if unseen > s.scale.Distance(visible(margin)) && !math.IsInf(unseen, 1) {
 				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen "+
 					"the margin",
-					l.Number.Name, differing, Percent(s.scale.share(unseen)), margin*100, more)
+					l.Number.Name, differing, Percent(s.scale.Share(unseen)), margin*100, more)
 			}
 			if !chain {
 				continue

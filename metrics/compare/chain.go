@@ -41,15 +41,15 @@ func sessions(runs []*Run) (all [][]*Run) {
 // sessions are the sessions of the point's baseline, in the order of time; nil without one. Sessions on
 // one start of a server are one: they do not show how much starts differ. If the new runs are on that
 // start, too, or not made yet, there is no other start to differ.
-func (p *Point) sessions() (all [][]*Run) {
-	onNew := func(r *Run) bool { return slices.ContainsFunc(p.New, func(n *Run) bool { return n.Start == r.Start }) }
-	for _, next := range sessions(p.Old) {
+func (s *Sides) sessions() (all [][]*Run) {
+	onNew := func(r *Run) bool { return slices.ContainsFunc(s.New, func(n *Run) bool { return n.Start == r.Start }) }
+	for _, next := range sessions(s.Old) {
 		joins := func(known []*Run) bool {
 			return slices.ContainsFunc(known, func(a *Run) bool {
 				return !a.unplaced() && !onNew(a) && slices.ContainsFunc(next, func(b *Run) bool { return a.Start == b.Start })
 			})
 		}
-		if i := slices.IndexFunc(all, joins); i >= 0 && p.New != nil {
+		if i := slices.IndexFunc(all, joins); i >= 0 && s.New != nil {
 			all[i] = append(all[i], next...)
 		} else {
 			all = append(all, next)
@@ -60,8 +60,8 @@ func (p *Point) sessions() (all [][]*Run) {
 
 // tooFewSessions says that the baseline does not show how much sessions differ, "" if it does, or if
 // the gate does not ask.
-func (p *Point) tooFewSessions(gate *Gate) string {
-	kept, n := len(sessions(p.Old)), len(p.sessions())
+func (s *Sides) tooFewSessions(gate *Gate) string {
+	kept, n := len(sessions(s.Old)), len(s.sessions())
 	if n == 0 || n >= leastSessions || gate.Unit != "" {
 		return ""
 	}
@@ -81,28 +81,28 @@ func (p *Point) tooFewSessions(gate *Gate) string {
 
 // A course is one number of a baseline's sessions, and of the new runs as the last one, if there are any.
 type course struct {
-	scale  scale
+	scale  stats.Scale
 	names  []string    // of the sessions
 	values [][]float64 // of the starts of a session; of the runs, if it has one start or nobody knows
 	means  []float64
 }
 
 // course is a number in the order of time, nil if a run does not have it.
-func (p *Point) course(m *metrics.Number) *course {
-	all := p.values(m, slices.Concat(p.Old, p.New))
+func (s *Sides) course(m *metrics.Number) *course {
+	all := s.values(m, slices.Concat(s.Old, s.New))
 	if all == nil {
 		return nil
 	}
-	scale := scaleOf(m, p.values(m, p.Old), all, numpy.Mean)
-	c := p.courseOf(func(runs []*Run) float64 { return scale.mean(p.values(m, runs)) })
+	scale := stats.ScaleOf(m.Better == metrics.Higher, s.values(m, s.Old), all, numpy.Mean)
+	c := s.courseOf(func(runs []*Run) float64 { return scale.Mean(s.values(m, runs)) })
 	c.scale = scale
 	return c
 }
 
 // courseOf is a value of runs in the order of time.
-func (p *Point) courseOf(value func([]*Run) float64) *course {
+func (s *Sides) courseOf(value func([]*Run) float64) *course {
 	var c course
-	for _, runs := range append(p.sessions(), p.New) {
+	for _, runs := range append(s.sessions(), s.New) {
 		if len(runs) == 0 {
 			continue
 		}
@@ -182,7 +182,7 @@ func (s *course) steps(alpha float64) (found []shift) {
 			to = changes[i+1].At
 		}
 		distance := numpy.Mean(s.means[c.At:to]) - numpy.Mean(s.means[from:c.At])
-		found = append(found, shift{s.names[c.At], s.scale.share(distance), c})
+		found = append(found, shift{s.names[c.At], s.scale.Share(distance), c})
 	}
 	return found
 }
@@ -192,36 +192,37 @@ func (j *gating) slower(p *Point, r *Row) bool {
 	if p.Design != Chain {
 		return false
 	}
-	whole := r.slow[0].Value
-	if r.slowly > j.Alpha || whole <= r.Limit() {
+	whole := r.slowing.trend[0].Value
+	if r.slowing.chance > j.Alpha || whole <= r.Limit() {
 		return false
 	}
 	j.regress(p, "%s got worse slowly: %s from the baseline session of %s to the new runs (margin %.3g %%; %s)",
-		r.Number.Name, Percent(r.scale.share(whole)), p.old[0][0].Session, r.Margin*100, likely(r.slowly))
+		r.Number.Name, Percent(r.Evidence.scale.Share(whole)), p.old[0][0].Session, r.Judgement.Margin*100,
+		likely(r.slowing.chance))
 	j.advise("a slow change may be the machine's: measure the server of the first session again, in turns with the new " +
 		"one")
 	return true
 }
 
-// remarkSessions notes where the gated numbers of a baseline changed, and whether its sessions are
+// sessions notes where the gated numbers of a baseline changed, and whether its sessions are
 // of one day.
-func (j *gating) remarkSessions(p *Point) {
-	if p.Design != Chain {
+func (m *remarks) sessions() {
+	if m.p.Design != Chain {
 		return
 	}
-	for _, l := range j.gate.Limits {
-		s := p.course(&l.Number)
+	for _, l := range m.gate.Limits {
+		s := m.p.course(&l.Number)
 		if s == nil {
 			continue
 		}
-		for _, at := range s.steps(j.Alpha / float64(len(j.gate.Limits)*len(j.Points))) {
-			j.note(p, "%s %s", l.Number.Name, at)
-			j.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make this one " +
-				"too noisy")
+		for _, at := range s.steps(m.alpha / float64(len(m.gate.Limits)*m.loads)) {
+			m.note("%s %s", l.Number.Name, at)
+			m.reasons.advise("if a change within the baseline is to stay, begin a new baseline: the sessions before it make " +
+				"this one too noisy")
 		}
 	}
-	if text := oneDay(p.old); text != "" {
-		j.note(p, "%s", text)
+	if text := oneDay(m.p.old); text != "" {
+		m.note("%s", text)
 	}
 }
 

@@ -228,7 +228,7 @@ func split(old, new []*Run) []Point {
 	_, news := metrics.By(new, key)
 	var points []Point
 	for _, k := range keys {
-		points = append(points, Point{Load: load(all[k][0]), Old: olds[k], New: news[k]})
+		points = append(points, Point{Load: load(all[k][0]), Sides: Sides{olds[k], news[k]}})
 	}
 	slices.SortFunc(points, func(a, b Point) int {
 		return slices.CompareFunc(a.Load, b.Load, func(a, b metrics.KV) int { return byNumber(a.Value, b.Value) })

@@ -74,15 +74,18 @@ type Comparison struct {
 
 // A Point compares the runs under one load.
 type Point struct {
-	Load     []metrics.KV // what distinguishes it from the others; none if it is the only one
-	Old, New []*Run
-	Design   Design
-	Rows     []Row
-	Better   []string // improvements that are not in Rows
-	Where    []Where  // the changes of mean latencies by span, if both sides know the spans
+	Load []metrics.KV // what distinguishes it from the others; none if it is the only one
+	Sides
+	Design Design
+	Rows   []Row
+	Better []string // improvements that are not in Rows
+	Where  []Where  // the changes of mean latencies by span, if both sides know the spans
 
 	arrangement
 }
+
+// Sides are the runs that are compared with each other.
+type Sides struct{ Old, New []*Run }
 
 // Name is the load in words.
 func (p *Point) Name() string {
@@ -129,20 +132,20 @@ func (p *Point) row(m metrics.Number, gate *Gate) (Row, bool) {
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Number: m, P: math.NaN(), Adjusted: math.NaN(), Least: math.NaN(), share: 1, slowly: 1,
-		FromContent: p.fromContent(&m)}
+	r := Row{Number: m, P: math.NaN(), Adjusted: math.NaN(), FromContent: p.fromContent(&m),
+		Effect: Effect{Least: math.NaN()}, slowing: slowing{rest: 1, chance: 1}}
 	r.Old, r.New = stats.Median(old), stats.Median(new)
-	r.levels = p.levels
+	r.Evidence.levels = p.levels
 	p.compare(&r, old, new)
 	if units, more := p.Units(); min(units, more) > 1 || p.Design == Chain {
-		r.P = min(1, 2*r.evidence.Above(0), 2*r.evidence.Below(0))
+		r.P = min(1, 2*r.Evidence.found.Above(0), 2*r.Evidence.found.Below(0))
 	}
 	r.Differs = r.P <= gate.alpha()
 	if limit := gate.limit(m.Name); limit != nil {
-		r.Gated = true
-		r.Margin, r.amount = limit.margin(r.From), limit.Absolute
+		r.Judgement.Gated = true
+		r.Judgement.Margin, r.Judgement.amount = limit.margin(r.Effect.From), limit.Absolute
 	}
-	if r.Unjudged = m.Latency != "" && p.anyOverloaded(); r.Unjudged {
+	if r.Judgement.Unjudged = m.Latency != "" && p.anyOverloaded(); r.Judgement.Unjudged {
 		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
 	}
 	r.remarkTail(p, gate)
@@ -157,7 +160,7 @@ func (p *Point) Notable() (rows []*Row) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		all, tested = append(all, r), tested || !math.IsNaN(r.P)
-		if r.Gated || r.Finding != "" || r.Differs && !r.Few && !r.Unjudged {
+		if j := &r.Judgement; j.Gated || j.Finding != "" || r.Differs && !r.Few && !j.Unjudged {
 			rows = append(rows, r)
 		}
 	}
@@ -175,7 +178,7 @@ func (r *Row) worse() bool {
 // Chance is the p value in words: Adjusted for a gated row; empty if unknown.
 func (r *Row) Chance() string {
 	p := r.P
-	if r.Gated {
+	if r.Judgement.Gated {
 		p = r.Adjusted
 	}
 	switch {
@@ -190,7 +193,7 @@ func (r *Row) Chance() string {
 // remarkTail says if a percentile rests on too few samples.
 func (r *Row) remarkTail(p *Point, gate *Gate) {
 	if least := fewest(&r.Number, p.Old, p.New); least < stats.MinBeyond {
-		r.Few = !r.Gated || !slices.Contains(gate.Despite, "suspect")
+		r.Few = !r.Judgement.Gated || !slices.Contains(gate.Despite, "suspect")
 		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least),
 			side(&r.Number)))
 	}
@@ -203,10 +206,10 @@ func (c *Comparison) adjust(tests int) {
 	var worse, better, slow []float64
 	for i := range c.Points {
 		for j := range c.Points[i].Rows {
-			if r := &c.Points[i].Rows[j]; r.Gated && !r.Unjudged && !math.IsNaN(r.P) {
-				gated, worse, better = append(gated, r), append(worse, r.evidence.Above(0)/r.share),
-					append(better, r.evidence.Below(0))
-				slow = append(slow, r.slowly)
+			if r := &c.Points[i].Rows[j]; r.Judgement.due() && !math.IsNaN(r.P) {
+				gated, worse, better = append(gated, r), append(worse, r.Evidence.found.Above(0)/r.slowing.rest),
+					append(better, r.Evidence.found.Below(0))
+				slow = append(slow, r.slowing.chance)
 			}
 		}
 	}
@@ -222,8 +225,8 @@ func (c *Comparison) adjust(tests int) {
 		if r.worse() {
 			r.Adjusted = worse[i]
 		}
-		r.slowly = slow[i]
-		r.Least = max(0, r.forWorse(r.scale.share(r.evidence.Lower(r.levels.worse))))
+		r.slowing.chance = slow[i]
+		r.Effect.Least = max(0, r.forWorse(r.Evidence.scale.Share(r.Evidence.found.Lower(r.Evidence.levels.worse))))
 		r.Differs = r.Adjusted <= c.Alpha
 	}
 }

@@ -12,8 +12,8 @@ func TestImprovementsAreFound(t *testing.T) {
 	c := Compare(alike(6), alike(6, times("median_ttft", 0.5), times("output_throughput", 2)), DefaultGate())
 	for _, r := range c.Points[0].Rows {
 		want := map[string]Finding{"median_ttft": Better, "output_throughput": Better, "median_tpot": Equivalent}[r.Number.Name]
-		if r.Finding != want {
-			t.Errorf("%s: %q", r.Number.Name, r.Finding)
+		if r.Judgement.Finding != want {
+			t.Errorf("%s: %q", r.Number.Name, r.Judgement.Finding)
 		}
 	}
 }

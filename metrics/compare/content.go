@@ -24,20 +24,20 @@ func content(s *metrics.Summary, all []metrics.Number) map[string]float64 {
 
 // fromContent reports that a number of TTFT or TPOT is compared from the first content on, because
 // all runs of both sides know it.
-func (p *Point) fromContent(m *metrics.Number) bool {
+func (s *Sides) fromContent(m *metrics.Number) bool {
 	unknown := func(r *Run) bool {
 		_, known := r.Content[m.Name]
 		return !known
 	}
-	return !slices.ContainsFunc(p.Old, unknown) && !slices.ContainsFunc(p.New, unknown)
+	return !slices.ContainsFunc(s.Old, unknown) && !slices.ContainsFunc(s.New, unknown)
 }
 
 // values are the values of a metric in some of the point's runs, nil if one has none.
-func (p *Point) values(m *metrics.Number, runs []*Run) []float64 {
+func (s *Sides) values(m *metrics.Number, runs []*Run) []float64 {
 	switch {
 	case m.Latency == "ttfo":
-		return p.outputValues(m, runs)
-	case !p.fromContent(m):
+		return s.outputValues(m, runs)
+	case !s.fromContent(m):
 		return values(m, runs)
 	}
 	var values []float64
@@ -49,9 +49,9 @@ func (p *Point) values(m *metrics.Number, runs []*Run) []float64 {
 
 // outputValues are the values of a TTFO in some of the point's runs, nil if one has none, or if no answer
 // of the point reasoned. In a run without reasoning, TTFO is TTFT up to the first content.
-func (p *Point) outputValues(m *metrics.Number, runs []*Run) (values []float64) {
+func (s *Sides) outputValues(m *metrics.Number, runs []*Run) (values []float64) {
 	reasoned := func(r *Run) bool { _, known := r.Numbers[m.Name]; return known }
-	if !slices.ContainsFunc(p.Old, reasoned) && !slices.ContainsFunc(p.New, reasoned) {
+	if !slices.ContainsFunc(s.Old, reasoned) && !slices.ContainsFunc(s.New, reasoned) {
 		return nil
 	}
 	for _, r := range runs {
@@ -70,19 +70,19 @@ func (p *Point) outputValues(m *metrics.Number, runs []*Run) (values []float64) 
 // doubts are all doubts about a run among the point's. There is none about a TTFT that counts an
 // empty chunk as a token if TTFT is compared from the first content on, and none about requests
 // that waited for a slot if all runs have as many slots.
-func (p *Point) doubts(r *Run) []string {
+func (s *Sides) doubts(r *Run) []string {
 	found := slices.Clone(r.Doubts)
 	median, _ := Find("median_ttft")
-	if r.Early != "" && !p.fromContent(&median) {
+	if r.Early != "" && !s.fromContent(&median) {
 		found = append(found, "SUSPECT: "+r.Early)
 	}
-	if r.Held != "" && !p.sameSlots() {
+	if r.Held != "" && !s.sameSlots() {
 		found = append(found, "SUSPECT: "+r.Held)
 	}
 	return found
 }
 
 // sameSlots says whether all runs of the point have the same --max-concurrency.
-func (p *Point) sameSlots() bool {
-	return len(propertyOf(slices.Concat(p.Old, p.New), "max-concurrency")) == 1
+func (s *Sides) sameSlots() bool {
+	return len(propertyOf(slices.Concat(s.Old, s.New), "max-concurrency")) == 1
 }

@@ -51,7 +51,7 @@ func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	old, new := series(t, "a", 100*time.Millisecond, true), series(t, "b", 150*time.Millisecond, true)
 	c := Compare(turned(Runs(old)), turned(Runs(new)), DefaultGate())
 	row := c.Points[0].find("median_ttft")
-	if c.Verdict != Regressed || row.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
+	if c.Verdict != Regressed || row.Judgement.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
 		t.Errorf("%s for %q: %+v", c.Verdict, c.Reasons, row)
 	}
 	if tpot := c.Points[0].find("median_tpot"); !tpot.FromContent || tpot.Old.Center < 9.999 || tpot.New.Center > 10.001 {

@@ -183,8 +183,8 @@ func units(runs []*Run, unit Unit) (all [][]*Run) {
 
 // matched are the pairs of the point, in the order of time. There are none if a side has two runs
 // with the same repeat and seed, or if neither distinguishes the runs.
-func (p *Point) matched() (pairs []pair) {
-	old, new := byRepeat(p.Old), byRepeat(p.New)
+func (s *Sides) matched() (pairs []pair) {
+	old, new := byRepeat(s.Old), byRepeat(s.New)
 	for key, a := range old {
 		if b := new[key]; b != nil {
 			pairs = append(pairs, pair{a, b})

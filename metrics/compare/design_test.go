@@ -71,7 +71,7 @@ func TestDesignsAreFound(t *testing.T) {
 				r.Began, r.Ended = time.Time{}, time.Time{}
 			}
 		}
-		p := Point{Old: old, New: new}
+		p := Point{Sides: Sides{old, new}}
 		p.arrange(&Gate{})
 		if a, b := p.Units(); p.Design != test.want || a != test.old || b != test.new {
 			t.Errorf("%s %q %d: %s with %d and %d units, want %s with %d and %d", test.order, test.starts, test.change, p.Design, a, b, test.want, test.old, test.new)
@@ -82,7 +82,7 @@ func TestDesignsAreFound(t *testing.T) {
 // A design never depends on numbers, and each run is a unit if the gate says so.
 func TestUnitsAreRunsOnDemand(t *testing.T) {
 	old, new := arranged("ABBAAB", "a", "b", "b", "a", "a", "b")
-	p := Point{Old: old, New: new}
+	p := Point{Sides: Sides{old, new}}
 	p.arrange(&Gate{Unit: PerRun})
 	if a, b := p.Units(); p.Design != InPairs || a != 3 || b != 3 {
 		t.Errorf("%s with %d and %d units", p.Design, a, b)
@@ -148,22 +148,22 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 		}
 		c := Compare(old, new, DefaultGate())
 		for _, r := range c.Points[0].Rows {
-			share := r.To/r.From - 1
-			if r.From == 0 {
+			share := r.Effect.To/r.Effect.From - 1
+			if r.Effect.From == 0 {
 				share = math.Inf(1)
-				if r.To == 0 {
+				if r.Effect.To == 0 {
 					share = 0
 				}
 			}
 			if math.Abs(share-r.Effect.Share) > 1e-9*(1+math.Abs(r.Effect.Share)) && share != r.Effect.Share {
-				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Number.Name, r.From, r.To, share, r.Effect.Share)
+				t.Errorf("%s: %s %v to %v is %v, and the change is %v", c.Points[0].Design, r.Number.Name, r.Effect.From, r.Effect.To, share, r.Effect.Share)
 			}
 			from, to := r.geometric(old), r.geometric(new)
-			if c.Points[0].Design != InTurns && from*to > 0 && max(math.Abs(r.From/from-1), math.Abs(r.To/to-1)) > 1e-9 {
-				t.Errorf("%s: %s %v to %v, and the geometric means are %v and %v", c.Points[0].Design, r.Number.Name, r.From, r.To, from, to)
+			if c.Points[0].Design != InTurns && from*to > 0 && max(math.Abs(r.Effect.From/from-1), math.Abs(r.Effect.To/to-1)) > 1e-9 {
+				t.Errorf("%s: %s %v to %v, and the geometric means are %v and %v", c.Points[0].Design, r.Number.Name, r.Effect.From, r.Effect.To, from, to)
 			}
-			if low, high := r.extremes(old); r.From < low*(1-1e-9) || r.From > high*(1+1e-9) {
-				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Number.Name, r.From, low, high)
+			if low, high := r.extremes(old); r.Effect.From < low*(1-1e-9) || r.Effect.From > high*(1+1e-9) {
+				t.Errorf("%s: %s %v is not among the old numbers, from %v to %v", c.Points[0].Design, r.Number.Name, r.Effect.From, low, high)
 			}
 		}
 	}

@@ -42,8 +42,8 @@ func (g *Gate) Disturbed(runs []*Run) map[int]string {
 		return found
 	}
 	for _, r := range runs {
-		if r.MaxPairs > 0 && r.Repeat > 0 && r.disturbed != "" && found[r.Repeat] == "" {
-			found[r.Repeat] = strings.TrimPrefix(r.Asked[arm]+": "+r.disturbed, ": ")
+		if r.MaxPairs > 0 && r.Repeat > 0 && r.measured.disturbed != "" && found[r.Repeat] == "" {
+			found[r.Repeat] = strings.TrimPrefix(r.Asked[arm]+": "+r.measured.disturbed, ": ")
 		}
 	}
 	return found
@@ -95,8 +95,8 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 		return old, new
 	}
 	for _, r := range slices.Concat(old, new) {
-		if in(r) && r.disturbed != "" {
-			c.quiet = cmp.Or(c.quiet, r.remedy)
+		if in(r) && r.measured.disturbed != "" {
+			c.quiet = cmp.Or(c.quiet, r.measured.remedy)
 		}
 	}
 	c.leftOut = len(found)
@@ -117,7 +117,10 @@ func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
 // LeaveOpen makes NO VERDICT of the reason why no more pairs are made, unless there is a verdict.
 func (c *Comparison) LeaveOpen(why string) {
 	if c.quiet != "" {
-		(&gating{Comparison: c}).advise("disturbed pairs: %s; --despite suspect uses them as they are", c.quiet)
+		text := fmt.Sprintf("disturbed pairs: %s; --despite suspect uses them as they are", c.quiet)
+		if !slices.Contains(c.Notes, text) {
+			c.Notes = append(c.Notes, text)
+		}
 	}
 	if c.Verdict != Regressed {
 		c.Verdict, c.Reasons = NoVerdict, append([]string{why}, c.Reasons...)

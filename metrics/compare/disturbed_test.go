@@ -44,7 +44,7 @@ func TestServerDisturbsNoRun(t *testing.T) {
 // Disturbed pairs are left out of a sequential sweep only, and not if SUSPECT runs count or no pair is left.
 func TestDisturbedPairsAreLeftOut(t *testing.T) {
 	run := func(name string, repeat, most int, why string) *Run {
-		return &Run{Repeat: repeat, MaxPairs: most, disturbed: why, Asked: map[string]string{arm: name}}
+		return &Run{Repeat: repeat, MaxPairs: most, Asked: map[string]string{arm: name}, measured: measured{disturbed: why}}
 	}
 	for name, row := range map[string]struct {
 		most    int
@@ -69,7 +69,7 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 		if len(keptOld) != row.kept || len(keptNew) != row.kept || strings.Join(c.Notes, "|") != row.note {
 			t.Errorf("%s: %d and %d, %q", name, len(keptOld), len(keptNew), c.Notes)
 		}
-		if row.kept < 3 && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.disturbed != "" }) {
+		if row.kept < 3 && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.measured.disturbed != "" }) {
 			t.Errorf("%s: a disturbed run is left", name)
 		}
 	}

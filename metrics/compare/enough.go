@@ -81,13 +81,15 @@ func (j *gating) drifts(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		old, new := p.Units()
-		whole := r.trend.Value * float64(old+new)
-		if !r.Gated || r.Unjudged || math.Abs(whole) < max(leastDrift, r.Limit()) ||
-			2*min(r.trend.Above(0), r.trend.Below(0)) > 1-confidenceLevel {
+		trend := r.Evidence.trend
+		whole := trend.Value * float64(old+new)
+		if !r.Judgement.due() || math.Abs(whole) < max(leastDrift, r.Limit()) ||
+			2*min(trend.Above(0), trend.Below(0)) > 1-confidenceLevel {
 			continue
 		}
 		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be "+
-			"the difference: run the arms in turns, as servebench sweep does", r.Number.Name, Percent(r.scale.share(whole)))
+			"the difference: run the arms in turns, as servebench sweep does",
+			r.Number.Name, Percent(r.Evidence.scale.Share(whole)))
 	}
 }
 
@@ -100,13 +102,14 @@ const leastDrift = 1e-9
 func (j *gating) steps(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if !r.Gated || r.Unjudged || math.Abs(r.step.Value) < max(leastDrift, r.Limit()) || r.step.P > stepLevel {
+		step := r.Evidence.step
+		if !r.Judgement.due() || math.Abs(step.Value) < max(leastDrift, r.Limit()) || step.P > stepLevel {
 			continue
 		}
-		side := [...]string{"old", "new"}[r.step.In]
+		side := [...]string{"old", "new"}[step.In]
 		j.doubt(p, "%s changes by %s between %s %s %d and %d, although the side stays the same: what changed it there may "+
 			"be the difference of the sides, too: run the arms in turns, as servebench sweep does",
-			r.Number.Name, Percent(r.scale.share(r.step.Value)), side, p.noun(2), r.step.At, r.step.At+1)
+			r.Number.Name, Percent(r.Evidence.scale.Share(step.Value)), side, p.noun(2), step.At, step.At+1)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
 			t.Errorf("%q, want %q", c.Reasons, says)
 		}
 	}
-	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 0.7)), DefaultGate()); c.Verdict != Pass || c.Points[0].find("median_ttft").Finding != Better {
+	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 0.7)), DefaultGate()); c.Verdict != Pass || c.Points[0].find("median_ttft").Judgement.Finding != Better {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
 	if c := Compare(alike(5), alike(5, after(6)), DefaultGate()); c.Verdict != NoVerdict ||
@@ -134,7 +134,7 @@ func TestAPassSaysWhatItExcludes(t *testing.T) {
 		} else {
 			up = math.Expm1(up)
 		}
-		if r := c.Points[0].find(name); c.Verdict != Pass || math.Abs(c.Excludes-up) > 1e-6 || c.Excludes != r.Worst {
+		if r := c.Points[0].find(name); c.Verdict != Pass || math.Abs(c.Excludes-up) > 1e-6 || c.Excludes != r.Effect.Worst {
 			t.Errorf("%s: %s %q excludes %v, want %v", name, c.Verdict, c.Reasons, c.Excludes, up)
 		}
 	}
@@ -149,7 +149,7 @@ func TestAPassSaysWhatItExcludes(t *testing.T) {
 func TestEquivalenceHasTwoSides(t *testing.T) {
 	for factor, want := range map[float64]Finding{1: Equivalent, 1.03: Equivalent, 0.97: Equivalent, 1.045: "", 0.955: "", 0.9: Better} {
 		c := Compare(alike(6), alike(6, times("median_ttft", factor)), DefaultGate())
-		if got := c.Points[0].find("median_ttft").Finding; got != want {
+		if got := c.Points[0].find("median_ttft").Judgement.Finding; got != want {
 			t.Errorf("×%v: %q, want %q", factor, got, want)
 		}
 	}

@@ -9,88 +9,6 @@ import (
 	"github.com/servebench/servebench/metrics/stats"
 )
 
-// A scale is where differences of one number are measured, so that equal changes are equally large
-// and worse is up: logarithms, or shares of what the old ones are if a number is not above 0, or amounts if that
-// mean is not above 0 either.
-type scale struct {
-	higher bool    // more is better
-	logs   bool    // logarithms
-	whole  float64 // what shares are shares of; 0 for amounts
-}
-
-// scaleOf is the scale for values of a metric, of which center says where they are.
-func scaleOf(m *metrics.Number, old, new []float64, center func([]float64) float64) scale {
-	s := scale{higher: m.Better == metrics.Higher}
-	if least := min(slices.Min(old), slices.Min(new)); least > 0 {
-		s.logs = true
-	} else if whole := center(old); whole > 0 {
-		s.whole = whole
-	}
-	return s
-}
-
-// signed is d, turned round if more is better.
-func (s scale) signed(d float64) float64 {
-	if s.higher {
-		return 0 - d // not −0
-	}
-	return d
-}
-
-// mean is the mean of values on the scale.
-func (s scale) mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		switch {
-		case s.logs:
-			v = math.Log(v)
-		case s.whole > 0:
-			v /= s.whole
-		}
-		sum += v
-	}
-	return s.signed(sum / float64(len(values)))
-}
-
-// number is the number that is there on the scale.
-func (s scale) number(at float64) float64 {
-	switch at = s.signed(at); {
-	case s.logs:
-		return math.Exp(at)
-	case s.whole > 0:
-		return at * s.whole
-	}
-	return at
-}
-
-// distance is how far a change for the worse by that share reaches.
-func (s scale) distance(share float64) float64 {
-	switch {
-	case !s.logs:
-		return share
-	case !s.higher:
-		return math.Log1p(share)
-	case share >= 1:
-		return math.Inf(1)
-	}
-	return -math.Log1p(-share)
-}
-
-// share is the share of the old number by which a number with that distance from it differs. From 0
-// it is infinite.
-func (s scale) share(distance float64) float64 {
-	d := s.signed(distance)
-	switch {
-	case s.logs:
-		return math.Expm1(d)
-	case s.whole > 0:
-		return max(-1, d)
-	case d == 0:
-		return 0
-	}
-	return math.Inf(1)
-}
-
 // A percentileOf names one that Distribution.Resampled knows: a metric, and whether it is from the first
 // content on.
 type percentileOf struct {
@@ -109,7 +27,7 @@ func (r *Run) resample(s *metrics.Summary, m *metrics.Number) {
 			continue
 		}
 		if v := d.Resampled(m.Percentile); v > 0 {
-			r.resampled[percentileOf{m.Name, fromContent}] = v
+			r.measured.resampled[percentileOf{m.Name, fromContent}] = v
 		}
 	}
 }
@@ -117,7 +35,7 @@ func (r *Run) resample(s *metrics.Summary, m *metrics.Number) {
 // resampled reports that each run of the pairs has that percentile.
 func (p *Point) resampled(key percentileOf) bool {
 	return !slices.ContainsFunc(slices.Concat(p.pairs...), func(both pair) bool {
-		return both.old.resampled[key] == 0 || both.new.resampled[key] == 0
+		return both.old.measured.resampled[key] == 0 || both.new.measured.resampled[key] == 0
 	})
 }
 
@@ -127,20 +45,21 @@ func (p *Point) compare(r *Row, old, new []float64) {
 	if p.Design == InTurns {
 		center = func(values []float64) float64 { return stats.Median(values).Center }
 	}
-	r.scale = scaleOf(&r.Number, old, new, center)
-	value := func(runs []*Run) float64 { return r.scale.mean(p.values(&r.Number, runs)) }
+	r.Evidence.scale = stats.ScaleOf(r.Number.Better == metrics.Higher, old, new, center)
+	value := func(runs []*Run) float64 { return r.Evidence.scale.Mean(p.values(&r.Number, runs)) }
 	key := percentileOf{r.Number.Name, r.FromContent}
-	if r.Resampled = p.Design == InPairs && r.scale.logs && p.resampled(key); r.Resampled {
-		value = func(runs []*Run) float64 { return r.scale.mean([]float64{runs[0].resampled[key]}) }
+	if r.Evidence.Resampled = p.Design == InPairs && r.Evidence.scale.Logs && p.resampled(key); r.Evidence.Resampled {
+		value = func(runs []*Run) float64 { return r.Evidence.scale.Mean([]float64{runs[0].measured.resampled[key]}) }
 	}
 	w := p.weigh(value)
-	r.Differences, r.Estimate, r.trend, r.step = w.differences, w.estimate, w.trend, w.step
+	e := &r.Evidence
+	e.Differences, e.Estimate, e.trend, e.step = w.differences, w.estimate, w.trend, w.step
 	r.conclude(w.distance, w.evidence)
 	r.place(w.from)
 	if p.Design == Chain {
-		r.slow = stats.Trend(p.courseOf(value).means)
-		r.slowly, r.share = r.slow.Above(0)/trendShare, stepShare
-		r.levels.worse *= stepShare
+		r.slowing.trend = stats.Trend(p.courseOf(value).means)
+		r.slowing.chance, r.slowing.rest = r.slowing.trend.Above(0)/trendShare, stepShare
+		r.Evidence.levels.worse *= stepShare
 	}
 }
 
@@ -212,12 +131,13 @@ func (p *Point) reversed() bool { return p.new[0][0].Began.Before(p.old[0][0].Be
 
 // conclude sets the effect and the chance of a row.
 func (r *Row) conclude(distance float64, evidence stats.Evidence) {
-	tail := r.levels.fine / 2
-	r.evidence, r.distance = evidence, distance
+	e := &r.Evidence
+	tail := e.levels.fine / 2
+	e.found, e.distance = evidence, distance
 	r.bounded(evidence)
 	low, high := evidence.Lower(tail), evidence.Upper(tail)
-	r.Effect = Effect{Share: r.scale.share(distance), Low: r.scale.share(low), High: r.scale.share(high)}
-	if r.scale.higher {
+	r.Effect.Share, r.Effect.Low, r.Effect.High = e.scale.Share(distance), e.scale.Share(low), e.scale.Share(high)
+	if e.scale.Higher {
 		r.Effect.Low, r.Effect.High = r.Effect.High, r.Effect.Low
 	}
 	if math.IsInf(low, -1) || math.IsInf(high, 1) {
@@ -227,13 +147,14 @@ func (r *Row) conclude(distance float64, evidence stats.Evidence) {
 
 // place sets where the change begins, which is at from on the scale, and where it ends.
 func (r *Row) place(from float64) {
-	if r.From = r.scale.number(from); r.scale.whole > 0 {
-		r.From = r.scale.whole
+	e, scale := &r.Effect, r.Evidence.scale
+	if e.From = scale.Number(from); scale.Whole > 0 {
+		e.From = scale.Whole
 	}
-	if r.To = r.From * (1 + r.Effect.Share); r.fromZero() {
-		r.To = r.scale.number(from + r.distance)
+	if e.To = e.From * (1 + e.Share); r.fromZero() {
+		e.To = scale.Number(from + r.Evidence.distance)
 	}
-	r.From, r.To = exact(r.From, r.Old.Center), exact(r.To, r.New.Center)
+	e.From, e.To = exact(e.From, r.Old.Center), exact(e.To, r.New.Center)
 }
 
 // exact is v, or median if they differ by rounding alone, as of a single run.
@@ -246,10 +167,11 @@ func exact(v, median float64) float64 {
 
 // bounded sets what the new runs are worse at most.
 func (r *Row) bounded(by stats.Evidence) {
-	r.shared, r.bound = by, by.Upper(r.levels.fine)
-	r.Worst = r.forWorse(r.scale.share(r.bound))
-	if math.IsInf(r.bound, 1) {
-		r.Worst = r.bound
+	e := &r.Evidence
+	e.shared, e.bound = by, by.Upper(e.levels.fine)
+	r.Effect.Worst = r.forWorse(e.scale.Share(e.bound))
+	if math.IsInf(e.bound, 1) {
+		r.Effect.Worst = e.bound
 	}
 }
 
@@ -266,7 +188,7 @@ func (c *Comparison) share() {
 		p := &c.Points[i]
 		old, new := p.Units()
 		for k := range p.Rows {
-			if r := &p.Rows[k]; r.Gated && !r.Unjudged && r.scale.logs {
+			if r := &p.Rows[k]; r.Judgement.due() && r.Evidence.scale.Logs {
 				of := kind{r.Number.Name, p.Design, old, new}
 				rows[of] = append(rows[of], r)
 			}
@@ -282,8 +204,8 @@ func (c *Comparison) share() {
 func shareAmong(rows []*Row) {
 	var estimates, detrended []stats.Estimate
 	for _, r := range rows {
-		estimates = append(estimates, r.Estimate)
-		if both, inOrder := r.evidence.(stats.Agreement[stats.Estimate]); inOrder {
+		estimates = append(estimates, r.Evidence.Estimate)
+		if both, inOrder := r.Evidence.found.(stats.Agreement[stats.Estimate]); inOrder {
 			detrended = append(detrended, both[1])
 		}
 	}
@@ -299,8 +221,8 @@ func shareAmong(rows []*Row) {
 
 // Limit is the margin on the scale of Estimate and Differences: how far a change that is still within it reaches.
 func (r *Row) Limit() float64 {
-	if math.IsInf(r.Margin, 1) {
-		return r.amount
+	if math.IsInf(r.Judgement.Margin, 1) {
+		return r.Judgement.amount
 	}
-	return r.scale.distance(r.Margin)
+	return r.Evidence.scale.Distance(r.Judgement.Margin)
 }

@@ -22,7 +22,7 @@ func valued(order string) (old, new []*Run, values map[*Run]*metrics.Distributio
 			s.TTFT.Add(random.ExpFloat64())
 		}
 		of := newRun(s, nil)
-		r.Numbers, r.resampled, values[r] = of.Numbers, of.resampled, &s.TTFT
+		r.Numbers, r.measured.resampled, values[r] = of.Numbers, of.measured.resampled, &s.TTFT
 	}
 	return old, new, values
 }
@@ -46,13 +46,13 @@ func TestPercentilesOfPairsAreResampled(t *testing.T) {
 		"p99_ttft":    func(d *metrics.Distribution) float64 { return d.Resampled(99) },
 	} {
 		row := rowOf(t, c, name)
-		for i, got := range row.Differences {
+		for i, got := range row.Evidence.Differences {
 			if want := math.Log(of(values[new[i]]) / of(values[old[i]])); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s of pair %d: %v, want %v", name, i+1, got, want)
 			}
 		}
-		if len(row.Differences) != 3 || row.Resampled != (name != "mean_ttft") {
-			t.Errorf("%s: %v, resampled %t", name, row.Differences, row.Resampled)
+		if len(row.Evidence.Differences) != 3 || row.Evidence.Resampled != (name != "mean_ttft") {
+			t.Errorf("%s: %v, resampled %t", name, row.Evidence.Differences, row.Evidence.Resampled)
 		}
 		if name == "p99_ttft" && row.Old.Center != numpy.Median(slices.Sorted(slices.Values([]float64{
 			values[old[0]].Percentile(99), values[old[1]].Percentile(99), values[old[2]].Percentile(99)}))) {
@@ -64,13 +64,13 @@ func TestPercentilesOfPairsAreResampled(t *testing.T) {
 // A run from a result file has no values, and without pairs there are no differences.
 func TestOtherPercentilesAreNotResampled(t *testing.T) {
 	old, new, _ := valued("AAABBB")
-	if row := rowOf(t, Compare(old, new, DefaultGate()), "p99_ttft"); row.Resampled {
+	if row := rowOf(t, Compare(old, new, DefaultGate()), "p99_ttft"); row.Evidence.Resampled {
 		t.Error("one side after the other")
 	}
 	old, new, _ = valued("ABBAAB")
-	new[1].resampled = nil
+	new[1].measured.resampled = nil
 	row := rowOf(t, Compare(old, new, DefaultGate()), "p99_ttft")
-	if want := math.Log(new[0].Numbers["p99_ttft"] / old[0].Numbers["p99_ttft"]); row.Resampled || math.Abs(row.Differences[0]-want) > 1e-12 {
-		t.Errorf("resampled %t, %v, want %v", row.Resampled, row.Differences, want)
+	if want := math.Log(new[0].Numbers["p99_ttft"] / old[0].Numbers["p99_ttft"]); row.Evidence.Resampled || math.Abs(row.Evidence.Differences[0]-want) > 1e-12 {
+		t.Errorf("resampled %t, %v, want %v", row.Evidence.Resampled, row.Evidence.Differences, want)
 	}
 }

@@ -42,8 +42,8 @@ func ExampleCompare() {
 	c := compare.Compare(old, new, gate)
 	fmt.Println(c.Verdict, c.Reasons)
 	for _, row := range c.Points[0].Rows {
-		if row.Gated {
-			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Number.Name, row.From, row.To, row.Number.Unit, compare.Percent(row.Effect.Share))
+		if row.Judgement.Gated {
+			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Number.Name, row.Effect.From, row.Effect.To, row.Number.Unit, compare.Percent(row.Effect.Share))
 		}
 	}
 	// Output:
@@ -64,8 +64,8 @@ func ExampleRow() {
 	pairs, _ := point.Units()
 	fmt.Println(point.Design, pairs)
 	for _, row := range point.Rows {
-		if row.Gated {
-			fmt.Printf("%.3f beyond %.3f?\n", row.Differences, row.Limit())
+		if row.Judgement.Gated {
+			fmt.Printf("%.3f beyond %.3f?\n", row.Evidence.Differences, row.Limit())
 		}
 	}
 	// Output:

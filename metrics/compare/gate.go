@@ -95,6 +95,9 @@ func (g *Gate) alpha() float64 {
 	return g.Alpha
 }
 
+// despite reports that the gate allows what that name in Despite stands for.
+func (g *Gate) despite(what string) bool { return slices.Contains(g.Despite, what) }
+
 func (g *Gate) unit() Unit { return cmp.Or(g.Unit, PerStart) }
 
 // LeastPairs and leastInOrder are the fewest units a side with which pairs, and one side after the

@@ -17,8 +17,7 @@ import (
 type gating struct {
 	*Comparison
 	gate *Gate
-	bad  []string // reasons to call it regressed
-	open []string // reasons for no verdict
+	reasons
 }
 
 func (j *gating) judge(old, new []*Run) {
@@ -44,7 +43,7 @@ func (j *gating) judge(old, new []*Run) {
 		j.drifts(p)
 		j.steps(p)
 		j.bounds(p)
-		j.remark(p)
+		(&remarks{p: p, reasons: &j.reasons, gate: j.gate, alpha: j.Alpha, loads: len(j.Points)}).all()
 	}
 	j.Doubted = len(j.open) > 0
 	j.tooFew()
@@ -63,28 +62,29 @@ func (j *gating) judge(old, new []*Run) {
 	switch {
 	case len(j.bad) > 0:
 		j.Verdict, j.Reasons = Regressed, j.bad
-		j.Notes = append(j.Notes, j.open...)
+		j.notes = append(j.notes, j.open...)
 	case len(j.open) > 0:
 		j.Verdict, j.Reasons = NoVerdict, j.open
 	default:
 		j.Verdict = Pass
 	}
+	j.Notes = append(j.Notes, j.notes...)
 	if j.Judged {
 		j.Excludes = j.excludes()
 	}
 }
 
 // excludes is the largest Worst of the judged rows, NaN without one, and if one is a change from 0.
-func (j *gating) excludes() float64 {
+func (c *Comparison) excludes() float64 {
 	most := math.NaN()
-	for i := range j.Points {
-		for _, r := range j.Points[i].Rows {
+	for i := range c.Points {
+		for _, r := range c.Points[i].Rows {
 			switch {
-			case !r.Gated || r.Unjudged:
-			case r.fromZero() && r.bound != 0:
+			case !r.Judgement.due():
+			case r.fromZero() && r.Evidence.bound != 0:
 				return math.NaN()
-			case !(r.Worst <= most):
-				most = r.Worst
+			case !(r.Effect.Worst <= most):
+				most = r.Effect.Worst
 			}
 		}
 	}
@@ -103,46 +103,19 @@ func (c *Comparison) Excluded() string {
 	}
 }
 
-func (j *gating) regress(p *Point, format string, args ...any) {
-	j.bad = append(j.bad, p.named(fmt.Sprintf(format, args...)))
-}
-
-func (j *gating) doubt(p *Point, format string, args ...any) {
-	j.open = append(j.open, p.named(fmt.Sprintf(format, args...)))
-}
-
-// advise notes once what would help to reach a verdict.
-func (j *gating) advise(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(j.Notes, text) {
-		j.Notes = append(j.Notes, text)
-	}
-}
-
-func (j *gating) note(p *Point, format string, args ...any) {
-	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
-}
-
-// named puts the point's name before a text if there are several points.
-func (p *Point) named(text string) string {
-	if p == nil || p.Load == nil {
-		return text
-	}
-	return p.Name() + ": " + text
-}
-
 // failures looks at failed requests and at answers without a token. New runs that fail
 // no more than the old runs are not worse, but never pass. A run that was cut decides nothing.
 func (j *gating) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
-		if why := r.fault(j.gate.Allowed); why != "" && !r.cut {
+		if why := r.fault(j.gate.Allowed); why != "" && !r.measured.cut {
 			j.doubt(p, "old run %d: %s, so there is nothing to compare with", i+1, why)
 			before = max(before, r.failing())
 		}
 	}
 	for i, r := range p.New {
 		switch why := r.fault(j.gate.Allowed); {
-		case why == "", r.cut: // doubtRuns says what is missing
+		case why == "", r.measured.cut: // doubtRuns says what is missing
 		case before > 0 && r.failing() <= before:
 			j.doubt(p, "new run %d: %s", i+1, why)
 		default:
@@ -177,7 +150,7 @@ func (j *gating) doubts(p *Point) {
 // many.
 func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 	least := fewest(m, sides...)
-	if least >= stats.MinBeyond || j.despite("suspect") {
+	if least >= stats.MinBeyond || j.gate.despite("suspect") {
 		return false
 	}
 	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), side(m), stats.MinBeyond)
@@ -201,9 +174,9 @@ func (j *gating) doubtRuns(p *Point, side string, runs []*Run) {
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
 		found := r.lacks()
-		if doubts := p.doubts(r); doubts != nil && !j.despite("suspect") {
+		if doubts := p.doubts(r); doubts != nil && !j.gate.despite("suspect") {
 			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are",
-				cmp.Or(r.remedy, "find out why"))
+				cmp.Or(r.measured.remedy, "find out why"))
 			found = append(found, doubts...)
 		}
 		for _, why := range found {
@@ -230,13 +203,11 @@ func which(side string, numbers []string, of int) string {
 	}
 }
 
-func (j *gating) despite(what string) bool { return slices.Contains(j.gate.Despite, what) }
-
 // bounds compares the new medians with the absolute bounds, unless the new runs are
 // doubtful.
 func (j *gating) bounds(p *Point) {
 	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
-		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.despite("suspect")
+		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.gate.despite("suspect")
 	})
 	for _, b := range j.gate.Bounds {
 		values := p.values(&b.Number, p.New)
@@ -257,7 +228,7 @@ func (j *gating) bounds(p *Point) {
 		}
 		j.regress(p, "%s is %s %s, %s", b.Number.Name, b.Number.Text(center), b.Number.Unit, broken)
 		if r := p.find(b.Number.Name); r != nil {
-			r.Finding = Worse
+			r.Judgement.Finding = Worse
 		}
 	}
 }
@@ -282,28 +253,28 @@ func (j *gating) fewInOrder(p *Point) bool {
 func (j *gating) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if !r.Gated || r.Unjudged {
+		if !r.Judgement.due() {
 			continue
 		}
 		switch beyond := r.beyond(); {
 		case r.Differs && beyond && r.worse() && j.fewInOrder(p):
-			r.Finding = Blurred
+			r.Judgement.Finding = Blurred
 			j.doubt(p, "%s, or the machine changed between the sides: with one side after the other, fewer than %d %s do not "+
 				"tell; run the arms in turns, as servebench sweep does",
 				r.worsening(), worseInOrder, p.aSide(worseInOrder))
 		case r.Differs && beyond && r.worse():
-			r.Finding = Worse
+			r.Judgement.Finding = Worse
 			j.regress(p, "%s", r.worsening())
 		case j.slower(p, r):
-			r.Finding = Worse
-		case r.Finding != "": // by a bound
+			r.Judgement.Finding = Worse
+		case r.Judgement.Finding != "": // by a bound
 		case r.Differs && beyond:
-			r.Finding = Better
+			r.Judgement.Finding = Better
 		case r.blurred():
-			r.Finding = Blurred
+			r.Judgement.Finding = Blurred
 			j.doubt(p, "%s: %s", r.Number.Name, r.blur(p))
 		case r.equivalent():
-			r.Finding = Equivalent
+			r.Judgement.Finding = Equivalent
 		}
 	}
 }

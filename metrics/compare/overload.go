@@ -24,8 +24,8 @@ func overloaded(runs []*Run) (numbers []string, why string) {
 
 // anyOverloaded reports that the server of a run did not keep up. The run's latencies then depend
 // on its length.
-func (p *Point) anyOverloaded() bool {
-	return slices.ContainsFunc(slices.Concat(p.Old, p.New), func(r *Run) bool { return r.Overloaded != "" })
+func (s *Sides) anyOverloaded() bool {
+	return slices.ContainsFunc(slices.Concat(s.Old, s.New), func(r *Run) bool { return r.Overloaded != "" })
 }
 
 // overloads finds a side of which more than half of the runs cannot keep up with the load. If only
@@ -46,7 +46,7 @@ func (j *gating) overloads(p *Point) {
 	case oldSide && new == nil:
 		p.Better = append(p.Better, "holds "+load)
 		j.note(p, "the old runs could not hold %s: %s (%s of them); latencies are not judged", load, was, of(old, p.Old))
-	case j.gatesLatency():
+	case j.gate.gatesLatency():
 		for _, side := range []struct {
 			name    string
 			numbers []string
@@ -69,13 +69,13 @@ func of(numbers []string, runs []*Run) string {
 
 // sound reports that both sides had the same load from trusted clients.
 func (j *gating) sound(p *Point) bool {
-	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") }
+	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.despite("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
 		len(Differences(p.Old, p.New, j.gate.Despite)) == 0
 }
 
 // gatesLatency says whether a latency is gated.
-func (j *gating) gatesLatency() bool {
-	return slices.ContainsFunc(j.gate.Limits, func(l Margin) bool { return l.Number.Latency != "" }) ||
-		slices.ContainsFunc(j.gate.Bounds, func(b Bound) bool { return b.Number.Latency != "" })
+func (g *Gate) gatesLatency() bool {
+	return slices.ContainsFunc(g.Limits, func(l Margin) bool { return l.Number.Latency != "" }) ||
+		slices.ContainsFunc(g.Bounds, func(b Bound) bool { return b.Number.Latency != "" })
 }

@@ -60,7 +60,7 @@ func TestOverloadedSides(t *testing.T) {
 			t.Errorf("%s: %s %q, want %s %q\nnotes %q", test.name, got.Verdict, got.Reasons, test.want, test.reasons, got.Notes)
 		}
 		ttft := got.Points[0].find("median_ttft")
-		if over := test.name != "neither"; ttft.Unjudged != over || (ttft.Finding == "") != over || over != strings.Contains(strings.Join(ttft.Remarks, ""), "not judged") {
+		if over := test.name != "neither"; ttft.Judgement.Unjudged != over || (ttft.Judgement.Finding == "") != over || over != strings.Contains(strings.Join(ttft.Remarks, ""), "not judged") {
 			t.Errorf("%s: %+v", test.name, ttft)
 		}
 		if better := got.Points[0].Better; (better != nil) != strings.HasPrefix(test.name, "the old side") || better != nil && better[0] != "holds 10 req/s" {

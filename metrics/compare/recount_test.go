@@ -8,7 +8,7 @@ import (
 
 // countedBy is a run of a chat by those definitions.
 func countedBy(d record.Definitions, recounts bool) *Run {
-	r := &Run{Asked: map[string]string{}, recounts: recounts}
+	r := &Run{Asked: map[string]string{}, measured: measured{recounts: recounts}}
 	if d != "" {
 		r.Asked[definitions] = string(d)
 	}
@@ -42,9 +42,10 @@ func TestRunsAreCountedAlike(t *testing.T) {
 		old, new *Run
 		notes    int
 	}{{unknown, told, 1}, {told, told, 0}, {unknown, unknown, 0}} {
-		j := gating{Comparison: new(Comparison)}
-		if j.remarkDefinitions(&Point{Old: []*Run{test.old}, New: []*Run{test.new}}); len(j.Notes) != test.notes {
-			t.Errorf("notes %q, want %d", j.Notes, test.notes)
+		var found reasons
+		m := remarks{p: &Point{Sides: Sides{Old: []*Run{test.old}, New: []*Run{test.new}}}, reasons: &found}
+		if m.definitions(); len(found.notes) != test.notes {
+			t.Errorf("notes %q, want %d", found.notes, test.notes)
 		}
 	}
 	before, after := countedBy(d30, false), countedBy(d33, false)

@@ -10,47 +10,57 @@ import (
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
-// remark notes what a reader should know about a point's runs. It does not change the
-// verdict.
-func (j *gating) remark(p *Point) {
-	if p.Old[0].Session == "" && inOrder(p.Old, p.New) { // a baseline always comes before
-		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the "+
-			"difference; servebench sweep alternates the sides")
+// remarks are what a reader should know about a point's runs. They do not change the verdict.
+type remarks struct {
+	p       *Point
+	reasons *reasons
+	gate    *Gate
+	alpha   float64
+	loads   int // of the comparison
+}
+
+func (m *remarks) note(format string, args ...any) { m.reasons.note(m.p, format, args...) }
+
+// all notes them.
+func (m *remarks) all() {
+	if m.p.Old[0].Session == "" && inOrder(m.p.Old, m.p.New) { // a baseline always comes before
+		m.note("all runs of one side came before all of the other, so whatever else changed in between is part of " +
+			"the difference; servebench sweep alternates the sides")
 	}
-	j.remarkOrder(p)
-	j.remarkSessions(p)
-	if was, is := seeds(p.Old), seeds(p.New); was != "" && is != "" && was != is {
-		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
+	m.order()
+	m.sessions()
+	if was, is := seeds(m.p.Old), seeds(m.p.New); was != "" && is != "" && was != is {
+		m.note("the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
 	}
-	if p.alone > 0 {
-		j.note(p, "left out of the pairs: %s without a partner on the other side", metrics.Counted(p.alone, "run"))
+	if m.p.alone > 0 {
+		m.note("left out of the pairs: %s without a partner on the other side", metrics.Counted(m.p.alone, "run"))
 	}
-	j.remarkCached(p)
-	j.remarkHeld(p, "old", p.Old)
-	j.remarkHeld(p, "new", p.New)
-	j.remarkDefinitions(p)
+	m.cached()
+	m.held("old", m.p.Old)
+	m.held("new", m.p.New)
+	m.definitions()
 	for _, tokens := range []struct {
 		name string
 		of   func(*Run) int
 	}{
 		{"prompts", func(r *Run) int { return r.Input }}, {"answers", func(r *Run) int { return r.Output }},
 	} {
-		was, is := perRequest(p.Old, tokens.of), perRequest(p.New, tokens.of)
+		was, is := perRequest(m.p.Old, tokens.of), perRequest(m.p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
-			j.note(p, "the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name, metrics.Readable(was, 1),
-				metrics.Readable(is, 1), Percent(change))
+			m.note("the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name,
+				metrics.Readable(was, 1), metrics.Readable(is, 1), Percent(change))
 		}
 	}
 }
 
-// remarkOrder says that the sides took turns, but always in the same order.
-func (j *gating) remarkOrder(p *Point) {
-	first := p.alwaysFirst()
+// order says that the sides took turns, but always in the same order.
+func (m *remarks) order() {
+	first := m.p.alwaysFirst()
 	if first == "" {
 		return
 	}
 	second := map[string]string{"old": "new", "new": "old"}[first]
-	j.note(p, "the %s run came first each time, so a drift, or what disturbs every second run, is part of the "+
+	m.note("the %s run came first each time, so a drift, or what disturbs every second run, is part of the "+
 		"difference: "+
 		"in every second pair, run the %s server first, as servebench sweep does (order abba)", first, second)
 }
@@ -87,52 +97,52 @@ func (p *Point) alwaysFirst() string {
 	return ""
 }
 
-// remarkCached says that later runs may have found their prompts in the server's prefix
+// cached says that later runs may have found their prompts in the server's prefix
 // cache, because earlier runs with the same seed sent the same prompts.
-func (j *gating) remarkCached(p *Point) {
-	r := p.find("median_ttft")
-	same := seeds(p.Old)
-	if r == nil || same == "" || same == notGiven || same != seeds(p.New) {
+func (m *remarks) cached() {
+	r := m.p.find("median_ttft")
+	same := seeds(m.p.Old)
+	if r == nil || same == "" || same == notGiven || same != seeds(m.p.New) {
 		return
 	}
-	later, change := p.New, r.Effect.Share
+	later, change := m.p.New, r.Effect.Share
 	switch {
-	case before(p.Old, p.New):
-	case before(p.New, p.Old):
-		later, change = p.Old, 1/(1+change)-1
+	case before(m.p.Old, m.p.New):
+	case before(m.p.New, m.p.Old):
+		later, change = m.p.Old, 1/(1+change)-1
 	default:
 		return
 	}
 	if change > cachedDrop || !slices.ContainsFunc(later, func(r *Run) bool { return !r.CacheTold }) {
 		return
 	}
-	j.note(p, "median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had "+
+	m.note("median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had "+
 		"them in its prefix cache, "+
 		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in "+
 		"between", Percent(change), same)
 }
 
-// remarkHeld says that requests of a side waited for slots, which is the load that was asked for if
+// held says that requests of a side waited for slots, which is the load that was asked for if
 // all runs have as many slots.
-func (j *gating) remarkHeld(p *Point, side string, runs []*Run) {
+func (m *remarks) held(side string, runs []*Run) {
 	var numbers []string
 	for i, r := range runs {
 		if r.Held != "" {
 			numbers = append(numbers, strconv.Itoa(i+1))
 		}
 	}
-	if numbers != nil && p.sameSlots() {
-		j.note(p, "%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
+	if numbers != nil && m.p.sameSlots() {
+		m.note("%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
 			"%s. TTFT leaves out the wait for a slot",
 			which(side, numbers, len(runs)), verdict.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
 	}
 }
 
-// remarkDefinitions says that runs of a chat may have been counted differently from the others: a
+// definitions says that runs of a chat may have been counted differently from the others: a
 // file that vLLM wrote does not name its release.
-func (j *gating) remarkDefinitions(p *Point) {
+func (m *remarks) definitions() {
 	known, unknown := "", false
-	for _, r := range slices.Concat(p.Old, p.New) {
+	for _, r := range slices.Concat(m.p.Old, m.p.New) {
 		if !strings.Contains(r.Asked["backend"], "chat") {
 			continue
 		}
@@ -143,7 +153,7 @@ func (j *gating) remarkDefinitions(p *Point) {
 		}
 	}
 	if known != "" && unknown {
-		j.note(p, "TTFT and ITL of chats are counted by the definitions of vLLM %s in some runs, and in the others by an "+
+		m.note("TTFT and ITL of chats are counted by the definitions of vLLM %s in some runs, and in the others by an "+
 			"unknown release; "+
 			"the definitions changed in 0.30.0 and in 0.33.0", known)
 	}

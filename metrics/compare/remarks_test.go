@@ -58,7 +58,7 @@ func TestNotesOnRequestsThatWaitedAndOnSuspectRuns(t *testing.T) {
 	held := func(i int, r *Run) {
 		r.Asked["request-rate"], r.Asked["max-concurrency"], r.Held = "20", "50", "held back"
 	}
-	late := func(i int, r *Run) { r.Doubts, r.remedy = []string{"SUSPECT: it lagged"}, "use more cores" }
+	late := func(i int, r *Run) { r.Doubts, r.measured.remedy = []string{"SUSPECT: it lagged"}, "use more cores" }
 	for _, test := range []struct {
 		old, new []*Run
 		want     string

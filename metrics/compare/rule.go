@@ -117,10 +117,10 @@ func Recorded(runs []*Run) (rule *metrics.Rule, gate Gate, notes []string, err e
 	var newest *Run
 	var texts []string
 	for _, r := range runs {
-		if r.sum == nil || r.sum.Header.Rule == nil {
+		if r.measured.sum == nil || r.measured.sum.Header.Rule == nil {
 			return nil, DefaultGate(), nil, nil
 		}
-		texts = append(texts, r.sum.Header.Rule.Gate)
+		texts = append(texts, r.measured.sum.Header.Rule.Gate)
 		if newest == nil || r.Began.After(newest.Began) {
 			newest = r
 		}
@@ -128,7 +128,7 @@ func Recorded(runs []*Run) (rule *metrics.Rule, gate Gate, notes []string, err e
 	if newest == nil {
 		return nil, DefaultGate(), nil, nil
 	}
-	rule = newest.sum.Header.Rule
+	rule = newest.measured.sum.Header.Rule
 	if gate, err = ParseGate(rule.Gate); err != nil {
 		return nil, DefaultGate(), nil, fmt.Errorf("run %s: the rule in its record stream: %w", newest.ID, err)
 	}

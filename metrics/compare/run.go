@@ -69,14 +69,30 @@ type Run struct {
 	Early string   `json:"early,omitempty"`
 	Gaps  []string `json:"gaps,omitempty"` // what is missing, such as the end of the run
 
-	resampled map[percentileOf]float64 // as Distribution.Resampled has them
+	measured measured
+}
 
-	sum       *metrics.Summary // nil in a baseline
-	recounts  bool             // its stream can be recounted by other definitions
-	arms      []string         // names of its arm: a sweep's, its label, its target
-	cut       bool             // its numbers lack requests, because someone or something ended it
-	disturbed string           // how the client was disturbed; empty if it was not, and in a baseline
-	remedy    string           // what to do about the first of Doubts, or about Held; empty if unknown
+// measured is what a run says that a baseline does not keep of it.
+type measured struct {
+	sum       *metrics.Summary
+	resampled map[percentileOf]float64 // as Distribution.Resampled has them
+	recounts  bool                     // its stream can be recounted by other definitions
+	arms      []string                 // names of its arm: a sweep's, its label, its target
+	cut       bool                     // its numbers lack requests, because it was ended
+	disturbed string                   // how the client was disturbed; empty if it was not
+	remedy    string                   // for the first of Doubts, or for Held; empty if unknown
+}
+
+func measuredOf(s *metrics.Summary) measured {
+	m := measured{
+		sum: s, resampled: map[percentileOf]float64{}, recounts: s.Truth != nil, arms: armNames(s),
+		cut:       s.Ending.Interrupted && s.Ending.StoppedBy == "" || len(s.Ending.Incomplete) > 0,
+		disturbed: Disturbance(s),
+	}
+	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
+		m.remedy = cmp.Or(m.remedy, c.Remedy)
+	}
+	return m
 }
 
 // Runs are the summarised runs, in the same order. Their numbers are Numbers and the extra ones.
@@ -92,9 +108,9 @@ func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r := &Run{
 		ID: s.Header.Run, Fingerprint: s.Source.Fingerprint, Began: s.Header.Epoch, Ended: s.When.Date, Asked: Asked(s),
-		Numbers: map[string]float64{}, Values: map[string]int{}, resampled: map[percentileOf]float64{},
+		Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.Totals.Input, Output: s.Totals.Output, Overloaded: s.Overloaded(),
-		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), disturbed: Disturbance(s),
+		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), measured: measuredOf(s),
 	}
 	if r.Began.IsZero() && !s.When.Date.IsZero() {
 		r.Began = s.When.Date.Add(-time.Duration(s.When.Seconds * float64(time.Second)))
@@ -104,13 +120,6 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
 	r.MaxPairs, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "max-pairs"))
-	r.cut = s.Ending.Interrupted && s.Ending.StoppedBy == "" || len(s.Ending.Incomplete) > 0
-	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
-		r.remedy = cmp.Or(r.remedy, c.Remedy)
-	}
-	r.arms = armNames(s)
-	r.sum = s
-	r.recounts = s.Truth != nil
 	all := slices.Concat(Numbers(), extra, ruled(s))
 	for _, a := range adapters.Of(s) {
 		all = append(all, adapterNumbers(a.Name)...)
@@ -148,7 +157,7 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 }
 
 // Summary is what the run was made of; nil for a run of a baseline.
-func (r *Run) Summary() *metrics.Summary { return r.sum }
+func (r *Run) Summary() *metrics.Summary { return r.measured.sum }
 
 // gaps are what is missing from a run that was stopped or whose stream was cut.
 func gaps(s *metrics.Summary) []string {
@@ -276,8 +285,8 @@ func (r *Run) name() string {
 	switch {
 	case r.ID != "":
 		return "run " + r.ID
-	case r.sum == nil:
+	case r.measured.sum == nil:
 		return "a run of the baseline"
 	}
-	return cmp.Or(r.sum.Source.Origin.String(), "a result without an id")
+	return cmp.Or(r.measured.sum.Source.Origin.String(), "a result without an id")
 }

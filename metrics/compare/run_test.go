@@ -110,8 +110,8 @@ func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "rate", Text: text, Remedy: "raise the limit"},
 	}}}
-	if r := newRun(s, nil); r.Held != text || r.Doubts != nil || r.remedy != "raise the limit" {
-		t.Errorf("%q, %q, %q", r.Held, r.Doubts, r.remedy)
+	if r := newRun(s, nil); r.Held != text || r.Doubts != nil || r.measured.remedy != "raise the limit" {
+		t.Errorf("%q, %q, %q", r.Held, r.Doubts, r.measured.remedy)
 	}
 	s.Trust.Checks[0].Text = "sent 17.43 of the 18.62 req/s scheduled: we were late ourselves, by 30.0 ms on average"
 	if r := newRun(s, nil); r.Held != "" || !slices.Equal(r.Doubts, []string{"SUSPECT: " + s.Trust.Checks[0].Text}) {

@@ -48,7 +48,7 @@ func (c *Comparison) look(p *Point, tests int) {
 // forLooks corrects p values for the count of the gated numbers and of the looks.
 func (c *Comparison) forLooks(rows []*Row, p []float64) {
 	for i, r := range rows {
-		p[i] = min(1, p[i]*c.Alpha/r.levels.worse)
+		p[i] = min(1, p[i]*c.Alpha/r.Evidence.levels.worse)
 	}
 }
 
@@ -61,9 +61,9 @@ func (c *Comparison) Forecast() sequential.Forecast {
 	for i := range c.Points {
 		p := &c.Points[i]
 		for _, r := range p.Rows {
-			if r.Gated && !r.Unjudged {
-				n := sequential.Number{Estimate: r.Estimate, Margin: r.Limit(), Excluded: r.promised()}
-				if shared, ok := r.shared.(stats.Estimate); ok {
+			if r.Judgement.due() {
+				n := sequential.Number{Estimate: r.Evidence.Estimate, Margin: r.Limit(), Excluded: r.promised()}
+				if shared, ok := r.Evidence.shared.(stats.Estimate); ok {
 					n.Estimate = shared // decides whether the number is fine
 				}
 				numbers = append(numbers, n)
@@ -76,9 +76,9 @@ func (c *Comparison) Forecast() sequential.Forecast {
 // promised is how far the change reaches on the scale of Estimate that the gate promises to detect.
 func (r *Row) promised() float64 {
 	if r.fromZero() {
-		return 2 * r.amount
+		return 2 * r.Judgement.amount
 	}
-	return r.scale.distance(visible(r.Margin))
+	return r.Evidence.scale.Distance(visible(r.Judgement.Margin))
 }
 
 // Sequential reports that a sequential sweep made the runs, which looked at them after each pair.
@@ -167,9 +167,9 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 		for k := range point.Rows {
 			r := &point.Rows[k]
 			switch {
-			case !r.Gated:
+			case !r.Judgement.Gated:
 				continue
-			case !r.scale.logs:
+			case !r.Evidence.scale.Logs:
 				p.Zero = append(p.Zero, strings.TrimSpace(point.Name()+" "+r.Number.Name))
 				continue
 			}
@@ -179,7 +179,7 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 			}
 			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(),
 				Excluded: r.promised()})
-			p.Noise = append(p.Noise, Noise{r.Number, point.Name(), math.Expm1(sd), visible(r.Margin)})
+			p.Noise = append(p.Noise, Noise{r.Number, point.Name(), math.Expm1(sd), visible(r.Judgement.Margin)})
 		}
 	}
 	return p.find(numbers, c.Alpha)
@@ -203,10 +203,10 @@ func PowerFor(noise string, gate Gate, most int) (*Power, error) {
 	p := &Power{Most: most}
 	var numbers []sequential.Number
 	for _, l := range gate.Limits {
-		s := scale{higher: l.Number.Better == metrics.Higher, logs: true}
+		s := stats.Scale{Higher: l.Number.Better == metrics.Higher, Logs: true}
 		sd := math.Sqrt2 * math.Log1p(of)
-		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.distance(l.Relative),
-			Excluded: s.distance(visible(l.Relative))})
+		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.Distance(l.Relative),
+			Excluded: s.Distance(visible(l.Relative))})
 		p.Noise = append(p.Noise, Noise{l.Number, "", math.Expm1(sd), visible(l.Relative)})
 	}
 	return p.find(numbers, gate.alpha())
@@ -237,13 +237,13 @@ func halves(runs []*Run, unit Unit) (old, new []*Run) {
 
 // noise is the standard deviation of the difference of a pair; infinite for too few runs.
 func (p *Point) noise(r *Row) float64 {
-	if n := len(r.Differences); n > 0 {
-		return r.Estimate.Err * math.Sqrt(float64(n))
+	if n := len(r.Evidence.Differences); n > 0 {
+		return r.Evidence.Estimate.Err * math.Sqrt(float64(n))
 	}
 	var sides [2][]float64
 	for i, units := range [][][]*Run{p.old, p.new} {
 		for _, u := range units {
-			sides[i] = append(sides[i], r.scale.mean(p.values(&r.Number, u)))
+			sides[i] = append(sides[i], r.Evidence.scale.Mean(p.values(&r.Number, u)))
 		}
 	}
 	m, n := float64(len(sides[0])), float64(len(sides[1]))

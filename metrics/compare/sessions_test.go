@@ -31,7 +31,7 @@ func TestSessionsAreCompared(t *testing.T) {
 	names := map[string]float64{}
 	for _, r := range c.Points[0].Rows {
 		names[r.Number.Name] = r.New.Center
-		if r.Number.Name == "p95_job" && !(r.Gated && r.worse() && r.Differs && len(r.Remarks) == 1) {
+		if r.Number.Name == "p95_job" && !(r.Judgement.Gated && r.worse() && r.Differs && len(r.Remarks) == 1) {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -121,7 +121,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	stopped := func(failed int) func(int, *Run) {
 		return func(_ int, r *Run) {
-			r.Completed, r.Failed, r.Gaps, r.cut = 0, failed, []string{"run r was cut"}, true
+			r.Completed, r.Failed, r.Gaps, r.measured.cut = 0, failed, []string{"run r was cut"}, true
 			r.Values = map[string]int{"ttft": 5000, "tpot": 5000}
 		}
 	}
@@ -240,7 +240,7 @@ func TestAbsurdNumbersAreReadable(t *testing.T) {
 		c := Compare(alike(6), new, DefaultGate())
 		texts := append(slices.Concat(c.Reasons, c.Notes), c.Excluded())
 		for _, r := range c.Points[0].Rows {
-			texts = append(texts, r.Number.Text(r.From), r.Number.Text(r.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))
+			texts = append(texts, r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))
 		}
 		for _, text := range texts {
 			if len(text) > 300 || strings.Contains(text, "Inf") || strings.Contains(text, "NaN") || strings.Contains(text, "00000000") {

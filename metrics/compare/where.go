@@ -168,7 +168,7 @@ func signed(v float64, digits int) string {
 func (j *gating) explain(p *Point) {
 	worse := func(latencies ...string) bool {
 		return slices.ContainsFunc(p.Rows, func(r Row) bool {
-			return r.Finding == Worse &&
+			return r.Judgement.Finding == Worse &&
 				slices.Contains(latencies, r.Number.Latency)
 		})
 	}
@@ -189,8 +189,8 @@ func (s *Sharing) Where() []Where {
 	if s.Alone == nil {
 		return nil
 	}
-	p := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun}, Old: []*Run{newRun(s.Alone, nil)},
-		New: []*Run{newRun(s.Shared, nil)}}
+	p := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun},
+		Sides: Sides{[]*Run{newRun(s.Alone, nil)}, []*Run{newRun(s.Shared, nil)}}}
 	p.pairs = [][]pair{{{p.Old[0], p.New[0]}}}
 	return p.spans()
 }

@@ -71,7 +71,7 @@ func changes(c *compare.Comparison, old, new string) *Table {
 		}
 		for _, gated := range []bool{true, false} {
 			for k := range p.Rows {
-				if r := &p.Rows[k]; r.Gated == gated {
+				if r := &p.Rows[k]; r.Judgement.Gated == gated {
 					t.Rows = append(t.Rows, change(r, most))
 				}
 			}
@@ -82,9 +82,9 @@ func changes(c *compare.Comparison, old, new string) *Table {
 
 func change(r *compare.Row, most float64) Row {
 	row := Row{Cells: []string{
-		said(&r.Number), r.Number.Text(r.From), r.Number.Text(r.To), compare.Percent(r.Effect.Share),
-		r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
-	}, More: !r.Gated, Tone: tone(r)}
+		said(&r.Number), r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To), compare.Percent(r.Effect.Share),
+		r.Effect.Interval(compare.Percent), r.Chance(), string(r.Judgement.Finding),
+	}, More: !r.Judgement.Gated, Tone: tone(r)}
 	if r.Few {
 		row.Cells[4], row.Cells[5], row.Tone = "few samples", "", Open
 	} else if row.Cells[4] != "" {
@@ -96,11 +96,11 @@ func change(r *compare.Row, most float64) Row {
 // tone is good where a number got better, and bad where it got worse.
 func tone(r *compare.Row) Tone {
 	switch {
-	case r.Finding == compare.Worse:
+	case r.Judgement.Finding == compare.Worse:
 		return Bad
-	case r.Finding == compare.Better:
+	case r.Judgement.Finding == compare.Better:
 		return Good
-	case r.Gated || !r.Differs:
+	case r.Judgement.Gated || !r.Differs:
 		return Open
 	case r.Effect.Share > 0 == (r.Number.Better == metrics.Higher):
 		return Good
@@ -126,10 +126,10 @@ func reach(c *compare.Comparison) float64 {
 	most := leastReach
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {
-			if !r.Gated || !r.Effect.Bounded() {
+			if !r.Judgement.Gated || !r.Effect.Bounded() {
 				continue
 			}
-			for _, v := range []float64{r.Effect.Low, r.Effect.High, r.Margin} {
+			for _, v := range []float64{r.Effect.Low, r.Effect.High, r.Judgement.Margin} {
 				if v = math.Abs(v); !math.IsInf(v, 0) {
 					most = max(most, v*1.1)
 				}
@@ -143,6 +143,6 @@ func span(r *compare.Row, most float64) *Span {
 	at := func(v float64) float64 { return min(1, max(0, 0.5+v/most/2)) }
 	return &Span{
 		Low: at(r.Effect.Low), Share: at(r.Effect.Share), High: at(r.Effect.High),
-		Zero: 0.5, From: at(-r.Margin), To: at(r.Margin), Tone: tone(r),
+		Zero: 0.5, From: at(-r.Judgement.Margin), To: at(r.Judgement.Margin), Tone: tone(r),
 	}
 }
