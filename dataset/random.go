@@ -122,7 +122,7 @@ func (d Random) check() error {
 // formerDraws is numpy's generator after the draws of vLLM's dataset up to v0.9.2: the prefix, then
 // a column each of input lengths, output lengths and offsets.
 func (p *randomPrompts) formerDraws() *nprand.RandomState {
-	rng := nprand.NewRandomState(uint32(p.Seed))
+	rng := nprand.NewRandomState(uint32(p.of.Seed))
 	around := func(n int, ratio float64) span {
 		return span{int(float64(n) * (1 - ratio)), int(float64(n) * (1 + ratio))}
 	}
@@ -131,10 +131,10 @@ func (p *randomPrompts) formerDraws() *nprand.RandomState {
 		span
 		n int
 	}{
-		{ids, p.PrefixLen},
-		{around(p.InputLen-p.special(), p.Ratio.Input), p.Num},
-		{around(p.OutputLen, p.Ratio.Output), p.Num},
-		{ids, p.Num},
+		{ids, p.of.PrefixLen},
+		{around(p.of.InputLen-p.of.special(), p.of.Ratio.Input), p.of.Num},
+		{around(p.of.OutputLen, p.of.Ratio.Output), p.of.Num},
+		{ids, p.of.Num},
 	} {
 		for range column.n {
 			rng.Intn(int64(column.high-column.low) + 1)

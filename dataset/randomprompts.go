@@ -9,7 +9,7 @@ import (
 
 // randomPrompts is a checked Random, with values derived from its fields.
 type randomPrompts struct {
-	Random
+	of      Random
 	vocab   int   // size of the vocabulary
 	allowed []int // ids that a prompt is made of, ascending
 	inputs  span  // tokens after the prefix
@@ -20,7 +20,7 @@ type randomPrompts struct {
 }
 
 func (d Random) prompts() (*randomPrompts, error) {
-	p := &randomPrompts{Random: d}
+	p := &randomPrompts{of: d}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 // drawn yields the conversations, each with what more returned after its prompt.
 func drawn[T any](p *randomPrompts, more func(*nprand.Generator) T) iter.Seq2[*Conversation, T] {
 	return func(yield func(*Conversation, T) bool) {
-		rng := nprand.NewGenerator(uint64(p.Seed))
+		rng := nprand.NewGenerator(uint64(p.of.Seed))
 		p.draw(&rng, func(c *Conversation) bool { return yield(c, more(&rng)) })
 	}
 }
@@ -65,25 +65,25 @@ func (p *randomPrompts) draw(rng *nprand.Generator, yield func(*Conversation) bo
 // settled yields the conversations of drafts.
 func (p *randomPrompts) settled(drafts iter.Seq[promptDraft], prefix []int, rng *nprand.Generator,
 	yield func(*Conversation) bool) {
-	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d promptDraft) promptDraft {
-		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
-		if p.Tokenizer != nil {
-			d.settle(p.Tokenizer)
+	settled := ordered(drafts, width(p.of.PrefixLen+p.inputs.high), func(d promptDraft) promptDraft {
+		d.ids = p.ids(prefix, d.start, d.want-p.of.PrefixLen)
+		if p.of.Tokenizer != nil {
+			d.settle(p.of.Tokenizer)
 		}
 		return d
 	})
 	i, surplus := 0, 0
 	for d := range settled {
 		turn := Turn{OutputLen: d.outputLen}
-		if p.Tokenizer == nil {
+		if p.of.Tokenizer == nil {
 			turn.TokenIDs = d.ids
 		} else {
-			d.finish(p.Tokenizer, p.drawID(rng))
+			d.finish(p.of.Tokenizer, p.drawID(rng))
 			turn.Prompt = d.text
 		}
 		turn.PromptLen = len(d.ids)
 		surplus += d.surplus()
-		if !yield(p.Conversation(i, turn)) {
+		if !yield(p.of.Conversation(i, turn)) {
 			return
 		}
 		i++
@@ -100,12 +100,12 @@ type promptDraft struct {
 // drafts draws the columns of all prompts from rng at once, and yields a draft for
 // each prompt.
 func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[promptDraft] {
-	inputs := newColumn(rng, p.inputs, p.Num)
-	outputs := newColumn(rng, p.outputs, p.Num)
-	offsets := newColumn(rng, span{0, p.vocab - 1}, p.Num)
+	inputs := newColumn(rng, p.inputs, p.of.Num)
+	outputs := newColumn(rng, p.outputs, p.of.Num)
+	offsets := newColumn(rng, span{0, p.vocab - 1}, p.of.Num)
 	return func(yield func(promptDraft) bool) {
-		for i := range p.Num {
-			d := promptDraft{fitting{want: p.PrefixLen + inputs.next()}, offsets.next() + i, outputs.next()}
+		for i := range p.of.Num {
+			d := promptDraft{fitting{want: p.of.PrefixLen + inputs.next()}, offsets.next() + i, outputs.next()}
 			if !yield(d) {
 				return
 			}
@@ -120,17 +120,17 @@ func (p *randomPrompts) drawID(rng *nprand.Generator) func() int {
 
 // prefix makes the common beginning of all prompts.
 func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
-	if p.PrefixLen == 0 {
+	if p.of.PrefixLen == 0 {
 		return nil
 	}
-	ids := make([]int, p.PrefixLen)
+	ids := make([]int, p.of.PrefixLen)
 	for i := range ids {
 		ids[i] = p.allowed[rng.Integers(0, int64(len(p.allowed)))]
 	}
-	if p.Tokenizer != nil {
-		f := fitting{ids: ids, want: p.PrefixLen}
-		f.settle(p.Tokenizer)
-		f.finish(p.Tokenizer, p.drawID(rng))
+	if p.of.Tokenizer != nil {
+		f := fitting{ids: ids, want: p.of.PrefixLen}
+		f.settle(p.of.Tokenizer)
+		f.finish(p.of.Tokenizer, p.drawID(rng))
 		p.toldPrefix.Do(func() { p.noticeSurplus("prefix", f.surplus()) })
 		ids = f.ids
 	}
@@ -157,7 +157,7 @@ func (p *randomPrompts) noticeSurplus(what string, surplus int) {
 		surplus, direction = -surplus, "fewer"
 	}
 	if surplus != 0 {
-		p.Notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what,
+		p.of.Notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what,
 			surplus, direction)
 	}
 }

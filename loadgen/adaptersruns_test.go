@@ -154,7 +154,7 @@ func TestASessionAsksForOneAdapter(t *testing.T) {
 		p := adapted(t)
 		p.Workload.Dataset, p.Workload.NumPrompts = "sessions", 12
 		of := func(n float64) draw.Dist { return draw.Dist{First: n} }
-		p.Workload.Settings = kinds.Settings{Synthetic: sessions.Synthetic{Turns: of(3), First: of(8), Input: of(4), Output: of(2)}}
+		p.Workload.Settings = kinds.Settings{Synthetic: sessions.Synthetic{Turns: of(3), Shape: sessions.Shape{First: of(8), Input: of(4), Output: of(2)}}}
 		p.Workload.Adapters.InTurn = true
 		var got assignments
 		if _, err := p.Run(t.Context(), &got); err != nil {

@@ -57,7 +57,7 @@ func TestARunIsSentAgainFromItsStream(t *testing.T) {
 		first := run(func(p *Plan) {
 			p.Workload.Dataset, p.Workload.NumPrompts, p.Workload.RequestIDPrefix = "random", 5, "x-"
 			p.Workload.Random.InputLen, p.Workload.Random.OutputLen = 12, 4
-			p.Workload.Settings.MultiTurn = kinds.MultiTurn{On: true, Min: 3, Max: 3, Delay: 700 * time.Millisecond, Random: sessions.Random{PerTurnInputLen: 5}}
+			p.Workload.Settings.MultiTurn = kinds.MultiTurn{On: true, Min: 3, Max: 3, Delay: 700 * time.Millisecond, Random: sessions.Random{Lengths: sessions.Lengths{Later: 5}}}
 			p.Traffic.RequestRate = 2
 			records, err := spool.Open(path, 0o666)
 			if err != nil {

@@ -47,7 +47,7 @@ func (w workingSet) run(t *testing.T) (s *metrics.Summary, found int) {
 	t.Cleanup(server.Close)
 	plan := &Plan{
 		Server:   Server{Handler: server, Tokenizer: "stub-32000"},
-		Workload: Workload{NumPrompts: w.sessions, Random: dataset.Random{InputLen: w.first, OutputLen: w.out}, Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true, Min: w.turns, Max: w.turns, Delay: w.think, Random: sessions.Random{PerTurnInputLen: w.later}}}},
+		Workload: Workload{NumPrompts: w.sessions, Random: dataset.Random{InputLen: w.first, OutputLen: w.out}, Settings: kinds.Settings{MultiTurn: kinds.MultiTurn{On: true, Min: w.turns, Max: w.turns, Delay: w.think, Random: sessions.Random{Lengths: sessions.Lengths{Later: w.later}}}}},
 		Sampling: Sampling{IgnoreEOS: true},
 	}
 	if w.requests > 0 {

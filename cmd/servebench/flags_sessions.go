@@ -35,11 +35,11 @@ func (g *multiTurnFlags) define(f *argv.Flags) {
 		"`N` most turns of a conversation. sharegpt and conversations leave out the turns after them (default no limit)")
 	f.Var(argv.Parsed(&g.delayMS, "", argv.ParseFloat), "multi-turn-delay-ms",
 		"`MS` gap before each later turn of random and sharegpt, in milliseconds (default 0)")
-	f.Var(argv.Parsed(&m.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio",
+	f.Var(argv.Parsed(&m.Random.Shared.Global, "", argv.ParseFloat), "multi-turn-prefix-global-ratio",
 		"`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
-	f.Var(argv.Parsed(&m.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio",
+	f.Var(argv.Parsed(&m.Random.Shared.Conversation, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio",
 		"`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
-	f.Var(argv.Parsed(&m.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len",
+	f.Var(argv.Parsed(&m.Random.Lengths.Later, "", argv.ParseInt), "per-turn-input-len",
 		"`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
 	f.Var(argv.Parsed(&m.MaxModelLen, "", argv.ParseInt), "max-model-len",
 		"`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and "+

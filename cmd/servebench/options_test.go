@@ -57,9 +57,8 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Workload: loadgen.Workload{
 			Dataset: "random", NumPrompts: 1000, VocabSize: 32000, Random: dataset.Random{InputLen: 1024, OutputLen: 128}, Settings: kinds.Settings{Synthetic: o.Plan.Workload.Settings.Synthetic, Custom: dataset.Custom{OutputLen: 256}, PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128}, Sonnet: dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200}, SpecBench: dataset.SpecBench{OutputLen: 256}, SpeedBench: dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"}, TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
-			}}, HF: hf.HF{MaxDistance: 1, MaxSeconds: math.Inf(1)}, CustomImage: multimodal.CustomImage{OutputLen: 256}, CustomAudio: multimodal.CustomAudio{OutputLen: 256}, RandomMM: multimodal.RandomMM{
-				Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 255, dataset.Video: 1},
-				Buckets: []multimodal.Bucket{{Height: 256, Width: 256, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 16}},
+			}}, HF: hf.HF{Edits: hf.Edits{Max: 1}, Speech: hf.Speech{Max: math.Inf(1)}}, CustomImage: multimodal.CustomImage{OutputLen: 256}, CustomAudio: multimodal.CustomAudio{OutputLen: 256}, RandomMM: multimodal.RandomMM{
+				Media: multimodal.Media{Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 255, dataset.Video: 1}, Buckets: []multimodal.Bucket{{Height: 256, Width: 256, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 1, Weight: 0.5}, {Height: 720, Width: 1280, Frames: 16}}},
 			}, BatchSize: 1}, // vLLM has none
 		},
 		Sampling: loadgen.Sampling{IgnoreEOS: true},

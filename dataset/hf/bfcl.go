@@ -27,7 +27,7 @@ var defaultCategories = []string{"simple", "live_simple", "multiple"}
 // categories opens the file of each category. Their rows come in turn, and are then shuffled by a
 // generator that nothing else uses.
 func (o *opened) categories() (store, []int, error) {
-	names := o.Categories
+	names := o.of.Categories
 	if len(names) == 0 {
 		names = defaultCategories
 	}
@@ -42,12 +42,12 @@ func (o *opened) categories() (store, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.template, err = o.OpenTemplate(); err != nil {
-		o.Notice("%s: prompts are counted without a chat template: %v", o.Path, err)
+	if o.template, err = o.of.ChatTemplate.Open(); err != nil {
+		o.of.Notice("%s: prompts are counted without a chat template: %v", o.of.Path, err)
 	}
 	order := inTurn(t.Lens())
-	if !o.DisableShuffle {
-		nprand.NewPython(o.Seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	if !o.of.DisableShuffle {
+		nprand.NewPython(o.of.Seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	return t, order, nil
 }
@@ -92,10 +92,10 @@ func call(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 		Payload: &dataset.Payload{Members: pyjson.Append(
 			nil, pyjson.Object{{Key: "tools", Value: tools}, {Key: "tool_choice", Value: "auto"}})},
 	}
-	if o.OutputLen != nil {
-		turn.OutputLen = *o.OutputLen
+	if o.of.OutputLen != nil {
+		turn.OutputLen = *o.of.OutputLen
 	}
-	turn.PromptLen = o.Tokenizer.Count(o.rendered(turn.Messages, messages, tools), true)
+	turn.PromptLen = o.of.Tokenizer.Count(o.rendered(turn.Messages, messages, tools), true)
 	return turn, nil
 }
 

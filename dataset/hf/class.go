@@ -88,10 +88,10 @@ func NeedsOf(path, name string) (Needs, error) {
 
 // repository is the repository whose form the rows have.
 func (o *opened) repository() string {
-	if slices.Contains(o.class.repositories, o.Name) {
-		return o.Name
+	if slices.Contains(o.class.repositories, o.of.Name) {
+		return o.of.Name
 	}
-	return o.Path
+	return o.of.Path
 }
 
 // asked is the request for a prompt. answer is the recorded one.
@@ -103,14 +103,14 @@ func (o *opened) asked(messages []jinja.Message, answer string) (*dataset.Turn, 
 			return nil, fmt.Errorf("chat template: %w", err)
 		}
 	}
-	turn.PromptLen = o.Tokenizer.Count(turn.Prompt, true)
+	turn.PromptLen = o.of.Tokenizer.Count(turn.Prompt, true)
 	if turn.OutputLen == 0 {
-		turn.OutputLen = o.Tokenizer.Count(answer, true)
+		turn.OutputLen = o.of.Tokenizer.Count(answer, true)
 	}
-	if o.OutputLen != nil {
-		turn.OutputLen = *o.OutputLen
+	if o.of.OutputLen != nil {
+		turn.OutputLen = *o.of.OutputLen
 	}
-	if o.class.chat && o.Chat && o.class.medium == nil {
+	if o.class.chat && o.of.Chat && o.class.medium == nil {
 		turn.Messages = message(turn.Prompt)
 	}
 	return turn, nil

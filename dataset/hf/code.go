@@ -77,14 +77,14 @@ func nextEdit(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	} else if all := []rune(output); len(all) > 0 {
 		output = string(all[len(all)-1])
 	}
-	return &dataset.Turn{Prompt: prompt, PromptLen: o.Tokenizer.Count(prompt, true),
-		OutputLen: o.Tokenizer.Count(output, true)}, nil
+	return &dataset.Turn{Prompt: prompt, PromptLen: o.of.Tokenizer.Count(prompt, true),
+		OutputLen: o.of.Tokenizer.Count(output, true)}, nil
 }
 
 // edit asks for an edit of a file, if it changes as much of the file as asked for.
 func edit(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	distance, err := number(row, "norm_distance")
-	if err != nil || distance < o.MinDistance || distance > o.MaxDistance {
+	if err != nil || distance < o.of.Edits.Min || distance > o.of.Edits.Max {
 		return nil, err
 	}
 	prompt, err := formatted(row, editFormat, "code", "change_request")

@@ -13,8 +13,7 @@ func Example() {
 		Options: dataset.Options{
 			Path: "testdata/hub/datasets--openai--gsm8k/snapshots/0000000000000000000000000000000000000001",
 			Num:  2, IDPrefix: "r-", Tokenizer: tokenizer.Stub{Size: 32000},
-		},
-		Name: "openai/gsm8k", SkipTemplate: true,
+		}, Name: "openai/gsm8k", ChatTemplate: hf.ChatTemplate{Skip: true},
 	}.Open()
 	if err != nil {
 		fmt.Println(err)

@@ -62,18 +62,18 @@ func parse(t *testing.T, argv []string, tokenizerName string) HF {
 	f.StringVar(&d.Path, "dataset-path", "", "")
 	f.IntVar(&d.Num, "num-prompts", 1000, "")
 	f.Int64Var(&d.Seed, "seed", 0, "")
-	f.StringVar(&d.Split, "hf-split", "", "")
-	f.StringVar(&d.Subset, "hf-subset", "", "")
+	f.StringVar(&d.Rows.Split, "hf-split", "", "")
+	f.StringVar(&d.Rows.Subset, "hf-subset", "", "")
 	f.StringVar(&d.Name, "hf-name", "", "")
-	f.BoolVar(&d.NoStream, "no-stream", false, "")
+	f.BoolVar(&d.Rows.NoStream, "no-stream", false, "")
 	f.BoolVar(&d.NoOversample, "no-oversample", false, "")
 	f.BoolVar(&d.DisableShuffle, "disable-shuffle", false, "")
-	f.BoolVar(&d.SkipTemplate, "skip-chat-template", false, "")
+	f.BoolVar(&d.ChatTemplate.Skip, "skip-chat-template", false, "")
 	f.BoolVar(&d.Chat, "enable-multimodal-chat", false, "")
-	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0, "")
-	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1, "")
-	f.Float64Var(&d.MinSeconds, "asr-min-audio-len-sec", 0, "")
-	f.Float64Var(&d.MaxSeconds, "asr-max-audio-len-sec", math.Inf(1), "")
+	f.Float64Var(&d.Edits.Min, "blazedit-min-distance", 0, "")
+	f.Float64Var(&d.Edits.Max, "blazedit-max-distance", 1, "")
+	f.Float64Var(&d.Speech.Min, "asr-min-audio-len-sec", 0, "")
+	f.Float64Var(&d.Speech.Max, "asr-max-audio-len-sec", math.Inf(1), "")
 	f.String("endpoint", "", "")
 	f.Int("max-concurrency", 0, "")
 	length := f.Int("hf-output-len", 0, "")
@@ -88,7 +88,7 @@ func parse(t *testing.T, argv []string, tokenizerName string) HF {
 	if d.Tokenizer, err = tokenizer.Open(goldenFolder + tokenizerName); err != nil {
 		t.Fatal(err)
 	}
-	d.OpenTemplate = func() (*jinja.Template, error) { return jinja.Open(goldenFolder + tokenizerName) }
+	d.ChatTemplate.Open = func() (*jinja.Template, error) { return jinja.Open(goldenFolder + tokenizerName) }
 	return d
 }
 

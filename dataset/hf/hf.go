@@ -26,34 +26,44 @@ import (
 type HF struct {
 	dataset.Options        // Path is a repository, a folder or a file; with a Tokenizer
 	Name            string // the repository whose rows have the same form, if Path is none
-	Subset          string // a configuration of the repository; empty is the class's
-	Split           string // empty is the class's
-	NoStream        bool   // shuffle all rows at once, and not as a stream
-	Chat            bool   // make the user's message here, where the class can
+	Rows            Rows
+	Chat            bool // make the user's message here, where the class can
 
 	// OutputLen is the tokens to ask for. Nil is the class's number, or as many as the recorded
 	// answer has.
 	OutputLen *int
 
-	// SkipTemplate sends prompts without a chat template. OpenTemplate opens the template; it is
-	// called if the class needs one.
-	SkipTemplate bool
-	OpenTemplate func() (*jinja.Template, error)
+	ChatTemplate ChatTemplate
+	Edits        Edits
+	Speech       Speech
+	Categories   []string // of BFCL; none means simple, live_simple and multiple
+}
 
-	// MinDistance and MaxDistance say how much of the code an edit of blazedit may change, 0 to 1.
-	MinDistance, MaxDistance float64
+// Rows say which rows of a repository are read, and how.
+type Rows struct {
+	Subset   string // a configuration of the repository; empty is the class's
+	Split    string // empty is the class's
+	NoStream bool   // shuffle all rows at once, and not as a stream
+}
 
-	// MinSeconds and MaxSeconds bound how long speech lasts; a MaxSeconds of 0 is no bound.
-	MinSeconds, MaxSeconds float64
-	// TokenizerName decides the prompt of speech.
-	TokenizerName string
+// A ChatTemplate is how prompts get theirs.
+type ChatTemplate struct {
+	Skip bool                            // send prompts without one
+	Open func() (*jinja.Template, error) // opens it; called if the class needs one
+}
 
-	Categories []string // of BFCL; none means simple, live_simple and multiple
+// Edits say how much of the code an edit of blazedit may change, from 0 to 1.
+type Edits struct{ Min, Max float64 }
+
+// Speech says which speech is sent.
+type Speech struct {
+	Min, Max  float64 // bounds of its seconds; a Max of 0 is no bound
+	Tokenizer string  // the name that decides its prompt
 }
 
 // An opened dataset makes requests of its rows.
 type opened struct {
-	*HF
+	of       *HF
 	class    *class
 	place    *hub.Place
 	template *jinja.Template // nil if the class needs none
@@ -66,7 +76,7 @@ type store interface {
 
 // Open reads the files. It returns the source and the number of its conversations.
 func (d HF) Open() (dataset.Source, int, error) {
-	o := opened{HF: &d}
+	o := opened{of: &d}
 	var err error
 	switch o.class, err = classOf(d.Path, d.Name); {
 	case err != nil:
@@ -82,8 +92,8 @@ func (d HF) Open() (dataset.Source, int, error) {
 	if o.place, err = hub.Open(d.Path); err != nil {
 		return nil, 0, err
 	}
-	if o.class.rendered == always || o.class.rendered == unlessSkipped && !d.SkipTemplate {
-		if o.template, err = d.OpenTemplate(); err != nil {
+	if o.class.rendered == always || o.class.rendered == unlessSkipped && !d.ChatTemplate.Skip {
+		if o.template, err = d.ChatTemplate.Open(); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -100,7 +110,7 @@ func (d HF) Open() (dataset.Source, int, error) {
 
 // files opens the files of the split, and orders their rows.
 func (o *opened) files() (store, []int, error) {
-	subset, split := hub.Subset{Name: o.Subset}, cmp.Or(o.Split, o.class.split)
+	subset, split := hub.Subset{Name: o.of.Rows.Subset}, cmp.Or(o.of.Rows.Split, o.class.split)
 	switch {
 	case o.class.noSubset:
 		subset.Name = ""
@@ -120,12 +130,12 @@ func (o *opened) files() (store, []int, error) {
 		return nil, nil, err
 	}
 	switch {
-	case o.DisableShuffle:
+	case o.of.DisableShuffle:
 		return t, counted(t.Len()), nil
-	case o.NoStream:
-		return t, shuffled(t.Lens(), uint64(o.Seed)), nil
+	case o.of.Rows.NoStream:
+		return t, shuffled(t.Lens(), uint64(o.of.Seed)), nil
 	}
-	return t, streamed(t.Lens(), uint64(o.Seed)), nil
+	return t, streamed(t.Lens(), uint64(o.of.Seed)), nil
 }
 
 // counted is 0 to n−1.
@@ -163,7 +173,7 @@ func (o *opened) choose(stored store, order []int) (kept []chosen, err error) {
 				err = o.class.medium.check(o, r.values)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: row %d: %w", o.Path, r.number+1, err)
+				return nil, fmt.Errorf("%s: row %d: %w", o.of.Path, r.number+1, err)
 			}
 			if turn == nil {
 				return nil, nil
@@ -180,20 +190,20 @@ func (o *opened) choose(stored store, order []int) (kept []chosen, err error) {
 		if o.class.positions {
 			id = place - 1
 		}
-		if kept = append(kept, chosen{order[place-1], id, c.Turns[0]}); len(kept) == o.Num {
+		if kept = append(kept, chosen{order[place-1], id, c.Turns[0]}); len(kept) == o.of.Num {
 			break
 		}
 	}
 	if len(kept) == 0 {
-		err = fmt.Errorf("%s: none of its %d rows fits%s", o.Path, len(order), o.class.fitting)
+		err = fmt.Errorf("%s: none of its %d rows fits%s", o.of.Path, len(order), o.class.fitting)
 	}
 	return kept, err
 }
 
 // source sends the kept rows, and some of them again if they are too few.
 func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error) {
-	want := o.Num
-	if o.NoOversample {
+	want := o.of.Num
+	if o.of.NoOversample {
 		want = min(want, len(kept))
 	}
 	ids, twice := make(map[int]bool, len(kept)), false
@@ -206,15 +216,15 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 	}
 	if twice {
 		return nil, 0, fmt.Errorf("%s: %d of the %d prompts fit, and sent again they would get ids that others have: give "+
-			"--no-oversample, or a lower --num-prompts", o.Path, len(kept), want)
+			"--no-oversample, or a lower --num-prompts", o.of.Path, len(kept), want)
 	}
 	if want > len(kept) {
-		o.Notice("%s: %d rows fit; some are sent again to make %d", o.Path, len(kept), want)
+		o.of.Notice("%s: %d rows fit; some are sent again to make %d", o.of.Path, len(kept), want)
 	}
-	rng := nprand.NewPython(o.Seed)
-	order := o.Oversample(rng, len(kept), want)
-	if o.Python != nil {
-		*o.Python = *rng
+	rng := nprand.NewPython(o.of.Seed)
+	order := o.of.Oversample(rng, len(kept), want)
+	if o.of.Python != nil {
+		*o.of.Python = *rng
 	}
 	id := func(i int) int {
 		if i < len(kept) {
@@ -225,7 +235,7 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 	if o.class.medium == nil {
 		return func(yield func(*dataset.Conversation, error) bool) {
 			for i, k := range order {
-				if !yield(o.Conversation(id(i), kept[k].turn), nil) {
+				if !yield(o.of.Conversation(id(i), kept[k].turn), nil) {
 					return
 				}
 			}
@@ -241,7 +251,7 @@ func (o *opened) source(stored store, kept []chosen) (dataset.Source, int, error
 			if r.err == nil {
 				r.err = o.class.medium.attach(o, &turn, r.values)
 			}
-			return o.Conversation(id(r.place), turn), r.err
+			return o.of.Conversation(id(r.place), turn), r.err
 		}), want, nil
 }
 

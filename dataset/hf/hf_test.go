@@ -168,7 +168,7 @@ func TestCallsWithoutATemplateCountTexts(t *testing.T) {
 	}
 	d := parse(t, strings.Fields("--num-prompts 3 --no-oversample --hf-name "+BFCL), "tok-plain")
 	d.Path, d.Categories = folder, []string{"own"}
-	d.OpenTemplate = func() (*jinja.Template, error) { return nil, os.ErrNotExist }
+	d.ChatTemplate.Open = func() (*jinja.Template, error) { return nil, os.ErrNotExist }
 	source, n, err := d.Open()
 	if err != nil || n != 1 {
 		t.Fatal(n, err)

@@ -163,7 +163,7 @@ func (o *opened) local(name string) string {
 // carry puts a medium into a request.
 func (o *opened) carry(turn *dataset.Turn, m dataset.Medium) {
 	turn.Payload = &dataset.Payload{Media: []dataset.Medium{m}}
-	if o.Chat {
+	if o.of.Chat {
 		turn.Messages = media.Message(turn.Prompt, turn.Payload.Media)
 		turn.Payload = &dataset.Payload{Within: []dataset.Kind{m.Kind}}
 	}

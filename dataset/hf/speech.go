@@ -36,7 +36,7 @@ const (
 
 // openSpeech opens the files.
 func openSpeech(o *opened) (store, []int, error) {
-	o.NoStream = o.NoStream || o.repository() == earnings
+	o.of.Rows.NoStream = o.of.Rows.NoStream || o.repository() == earnings
 	return o.files()
 }
 
@@ -50,10 +50,10 @@ func speechTurn(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	if err != nil {
 		return nil, s.named(err)
 	}
-	if seconds < o.MinSeconds || o.MaxSeconds > 0 && seconds > o.MaxSeconds {
+	if seconds < o.of.Speech.Min || o.of.Speech.Max > 0 && seconds > o.of.Speech.Max {
 		return nil, nil
 	}
-	return o.asked(user(speechPrompt(o.TokenizerName)), "")
+	return o.asked(user(speechPrompt(o.of.Speech.Tokenizer)), "")
 }
 
 // speechPrompt is the prompt for the model of a tokenizer.

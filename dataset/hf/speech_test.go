@@ -147,7 +147,7 @@ func TestSpeechHasThePromptOfItsModel(t *testing.T) {
 	speechCache(t)
 	for name, want := range map[string]string{"openai/whisper-tiny": whisperPrompt, "x/Cohere-ASR": coherePrompt, "x/voxtral": ""} {
 		d := parse(t, []string{"--dataset-path", earnings, "--num-prompts", "1"}, "tok-bos")
-		d.TokenizerName = name
+		d.Speech.Tokenizer = name
 		source, _, err := d.Open()
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestBoundsOfSecondsFit(t *testing.T) {
 		fits        bool
 	}{{1.5, 1.5, true}, {0, 0, true}, {1.501, 0, false}, {0, 1.499, false}} {
 		d := rowsOf(t, "openslr/librispeech_asr", fmt.Sprintf(`{"audio": %q}`, path))
-		d.MinSeconds, d.MaxSeconds = c.least, c.most
+		d.Speech.Min, d.Speech.Max = c.least, c.most
 		if _, n, err := d.Open(); (n == 1 && err == nil) != c.fits {
 			t.Errorf("%+v: %d, %v", c, n, err)
 		}

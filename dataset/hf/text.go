@@ -105,7 +105,7 @@ func exchange(o *opened, row pyjson.Object, l *limits, question, answer func(pyj
 		return nil, err
 	}
 	turn, err := o.asked(user(asked), answered)
-	if err != nil || o.OutputLen != nil {
+	if err != nil || o.of.OutputLen != nil {
 		return turn, err
 	}
 	return l.fit(turn), nil
@@ -124,8 +124,8 @@ func withSystem(o *opened, row pyjson.Object) (*dataset.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.OutputLen == nil {
-		turn.OutputLen = o.Tokenizer.Count(texts[2], false)
+	if o.of.OutputLen == nil {
+		turn.OutputLen = o.of.Tokenizer.Count(texts[2], false)
 	}
 	return conversational.fit(turn), nil
 }

@@ -92,7 +92,7 @@ func checkRandomMM(s *Settings, a *Asked) error {
 	case a.SkipTokenizer:
 		return errors.New("argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts")
 	}
-	if err := s.RandomMM.Check(); err != nil {
+	if err := s.RandomMM.Media.Check(); err != nil {
 		return fmt.Errorf("argument %w", err)
 	}
 	return nil
@@ -205,10 +205,10 @@ func checkHF(s *Settings, a *Asked) error {
 	case !needs.Files && a.Files:
 		return fmt.Errorf("argument --dataset-path: --backend %s takes a sound with each request, and its rows have none",
 			a.Backend)
-	case !(d.MinSeconds >= 0):
-		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", number(d.MinSeconds))
-	case !(d.MaxSeconds >= 0):
-		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", number(d.MaxSeconds))
+	case !(d.Speech.Min >= 0):
+		return fmt.Errorf("argument --asr-min-audio-len-sec: %s: it must not be negative", number(d.Speech.Min))
+	case !(d.Speech.Max >= 0):
+		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", number(d.Speech.Max))
 	case needs.Media && !needs.Files && !a.Parts:
 		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not "+
 			"take: it needs --backend openai-chat or anthropic", a.Backend)
@@ -220,14 +220,14 @@ func checkHF(s *Settings, a *Asked) error {
 
 func checkSynthetic(s *Settings, _ *Asked) error {
 	switch d := &s.Synthetic; {
-	case !(d.AgentShare >= 0 && d.AgentShare <= 1):
-		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", number(d.AgentShare))
-	case !(d.Growth >= 0 && d.Growth <= 100):
-		return fmt.Errorf("argument --session-growth: %s: it must be from 0 to 100", number(d.Growth))
-	case !(d.SystemBias >= 0 && d.SystemBias < 100):
-		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100", number(d.SystemBias))
-	case d.Systems < 0:
-		return fmt.Errorf("argument --session-systems: %d: it must not be negative", d.Systems)
+	case !(d.Agents.Share >= 0 && d.Agents.Share <= 1):
+		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", number(d.Agents.Share))
+	case !(d.Shape.Growth >= 0 && d.Shape.Growth <= 100):
+		return fmt.Errorf("argument --session-growth: %s: it must be from 0 to 100", number(d.Shape.Growth))
+	case !(d.System.Bias >= 0 && d.System.Bias < 100):
+		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100", number(d.System.Bias))
+	case d.System.Kinds < 0:
+		return fmt.Errorf("argument --session-systems: %d: it must not be negative", d.System.Kinds)
 	}
 	return nil
 }

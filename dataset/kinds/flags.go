@@ -132,12 +132,12 @@ func flagsCustomImage(f Flags, s *Settings) {
 
 func flagsRandomMM(f Flags, s *Settings) {
 	d := &s.RandomMM
-	f.IntVar(&d.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
-	f.Float64Var(&d.ItemRatio, "random-mm-num-mm-items-range-ratio", 0,
+	f.IntVar(&d.Media.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
+	f.Float64Var(&d.Media.Ratio, "random-mm-num-mm-items-range-ratio", 0,
 		"`RATIO` how much the number of images varies, from 0 to 1. 0.5 draws from 50 % to 150 %")
-	f.ParsedVar(parsed(&d.Limits, multimodal.ParseLimits), "random-mm-limit-mm-per-prompt", `{"image": 255, "video": 1}`,
+	f.ParsedVar(parsed(&d.Media.Limits, multimodal.ParseLimits), "random-mm-limit-mm-per-prompt", `{"image": 255, "video": 1}`,
 		"`JSON` how many media of each kind a request has at most")
-	f.ParsedVar(parsed(&d.Buckets, multimodal.ParseBuckets), "random-mm-bucket-config",
+	f.ParsedVar(parsed(&d.Media.Buckets, multimodal.ParseBuckets), "random-mm-bucket-config",
 		`{"(256, 256, 1)": 0.5, "(720, 1280, 1)": 0.5, "(720, 1280, 16)": 0.0}`,
 		"`DICT` sizes of the images of random-mm, as {(HEIGHT, WIDTH, FRAMES): WEIGHT}. More than one frame is a video, "+
 			"which must have the weight 0")
@@ -155,19 +155,20 @@ func flagsHF(f Flags, s *Settings) {
 	d := &s.HF
 	f.StringVar(&d.Name, "hf-name", "", "`REPOSITORY` the repository whose form the rows have, if --dataset-path is a "+
 		"folder or a file")
-	f.StringVar(&d.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for "+
+	f.StringVar(&d.Rows.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for "+
 		"openai/gsm8k)")
-	f.StringVar(&d.Split, "hf-split", "", "`NAME` split of the repository (default as in vLLM: mostly train, or test)")
+	f.StringVar(&d.Rows.Split, "hf-split", "", "`NAME` split of the repository (default as in vLLM: mostly train, or "+
+		"test)")
 	f.OptionalInt(&d.OutputLen, "hf-output-len",
 		"`TOKENS` output length of hf (default a length that vLLM sets for the repository, or the recorded length)")
-	f.BoolVar(&d.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is then "+
-		"another from 1,000 rows on")
-	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0,
+	f.BoolVar(&d.Rows.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is "+
+		"then another from 1,000 rows on")
+	f.Float64Var(&d.Edits.Min, "blazedit-min-distance", 0,
 		"`RATIO` take edits of vdaita/edit_5k_char and edit_10k_char that change at least this share of the code")
-	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1,
+	f.Float64Var(&d.Edits.Max, "blazedit-max-distance", 1,
 		"`RATIO` take edits that change at most this share of the code")
-	f.Float64Var(&d.MinSeconds, "asr-min-audio-len-sec", 0, "`SECONDS` take speech of hf that lasts at least as long")
-	f.Float64Var(&d.MaxSeconds, "asr-max-audio-len-sec", math.Inf(1),
+	f.Float64Var(&d.Speech.Min, "asr-min-audio-len-sec", 0, "`SECONDS` take speech of hf that lasts at least as long")
+	f.Float64Var(&d.Speech.Max, "asr-max-audio-len-sec", math.Inf(1),
 		"`SECONDS` take speech that lasts at most as long. 0 is no limit")
 	f.ParsedVar(func(text string) error {
 		d.Categories = nil
@@ -183,27 +184,28 @@ func flagsHF(f Flags, s *Settings) {
 
 func flagsSynthetic(f Flags, s *Settings) {
 	d := &s.Synthetic
-	*d = sessions.Synthetic{Systems: 1, Growth: 1}
+	*d = sessions.Synthetic{System: sessions.SystemPrompts{Kinds: 1}, Shape: sessions.Shape{Growth: 1}}
 	dist := func(to *draw.Dist, name, usual, usage string) {
 		*to, _ = draw.ParseDist(usual)
 		f.ParsedVar(parsed(to, draw.ParseDist), name, "", "`DIST` "+usage+" (default "+usual+")")
 	}
 	dist(&d.Turns, "session-turns", "5", "turns of a session. all DIST are numbers, or distributions such as "+
 		"uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")
-	dist(&d.First, "session-first-len", "512", "tokens of a session's first prompt, without the system prompt")
-	dist(&d.Input, "session-input-len", "128", "tokens that each later turn adds")
-	f.GivenFloat(&d.Growth, "session-growth",
+	dist(&d.Shape.First, "session-first-len", "512", "tokens of a session's first prompt, without the system prompt")
+	dist(&d.Shape.Input, "session-input-len", "128", "tokens that each later turn adds")
+	f.GivenFloat(&d.Shape.Growth, "session-growth",
 		"`X` factor by which each later turn adds more than the one before (default 1)")
-	dist(&d.Output, "session-output-len", "128", "output length of each turn")
-	dist(&d.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
-	f.GivenInt(&d.Systems, "session-systems",
+	dist(&d.Shape.Output, "session-output-len", "128", "output length of each turn")
+	dist(&d.Shape.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
+	f.GivenInt(&d.System.Kinds, "session-systems",
 		"`N` number of system prompts that sessions share; 0 means none (default 1)")
-	dist(&d.System, "session-system-len", "256", "tokens of each system prompt")
-	f.GivenFloat(&d.SystemBias, "session-system-bias",
+	dist(&d.System.Tokens, "session-system-len", "256", "tokens of each system prompt")
+	f.GivenFloat(&d.System.Bias, "session-system-bias",
 		"`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
-	f.GivenFloat(&d.AgentShare, "session-agent-share",
+	f.GivenFloat(&d.Agents.Share, "session-agent-share",
 		"`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
-	dist(&d.Agents, "session-agents", "2", "sub-agents that such a turn starts")
-	dist(&d.AgentTurns, "session-agent-turns", "3", "turns of a sub-agent")
-	dist(&d.ToolGap, "session-tool-time", "1", "seconds that a tool takes: before the turns of sub-agents, and after them")
+	dist(&d.Agents.Number, "session-agents", "2", "sub-agents that such a turn starts")
+	dist(&d.Agents.Turns, "session-agent-turns", "3", "turns of a sub-agent")
+	dist(&d.Agents.Gap, "session-tool-time", "1",
+		"seconds that a tool takes: before the turns of sub-agents, and after them")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/batches"
+	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/media"
 	"github.com/servebench/servebench/dataset/replay"
@@ -140,7 +141,7 @@ func openSonnet(s *Settings, r *Run) (_ Opener, err error) {
 // openHF opens a data set of the Hugging Face Hub.
 func openHF(s *Settings, r *Run) (Opener, error) {
 	d := s.HF
-	d.Options, d.SkipTemplate, d.Chat, d.TokenizerName = r.Options, r.SkipTemplate, r.MultimodalChat, r.TokenizerName
-	d.OpenTemplate = r.OpenTemplate
+	d.Options, d.Chat, d.Speech.Tokenizer = r.Options, r.MultimodalChat, r.TokenizerName
+	d.ChatTemplate = hf.ChatTemplate{Skip: r.SkipTemplate, Open: r.OpenTemplate}
 	return d, nil
 }

@@ -38,8 +38,9 @@ func shareGPTTurns(s *Settings, r *Run) Opener {
 
 func randomTurns(s *Settings, r *Run) Opener {
 	d, m, one := s.MultiTurn.Random, &s.MultiTurn, &s.Random
-	d.Options, d.Chat, d.MinTurns, d.MaxTurns, d.Delay, d.MaxModelLen = r.Options, r.Text, m.Min, m.Max,
-		m.Delay.Seconds(), m.MaxModelLen
-	d.InputLen, d.OutputLen, d.PrefixLen, d.Ratio = one.InputLen, one.OutputLen, one.PrefixLen, one.Ratio
+	d.Options, d.Chat, d.Delay, d.MaxModelLen = r.Options, r.Text, m.Delay.Seconds(), m.MaxModelLen
+	d.Turns = sessions.TurnRange{Min: m.Min, Max: m.Max}
+	d.Lengths = sessions.Lengths{Input: one.InputLen, Later: d.Lengths.Later, Output: one.OutputLen,
+		Prefix: one.PrefixLen, Ratio: one.Ratio}
 	return d
 }

@@ -17,11 +17,16 @@ import (
 // RandomMM makes prompts of random tokens with images of random pixels, as vLLM's random-mm does:
 // token for token, and pixel for pixel. It makes them as they are pulled. It sets Python.
 type RandomMM struct {
-	dataset.Random         // with a Tokenizer
-	Items          int     // images of a request
-	ItemRatio      float64 // by how much Items vary, from 0 to 1
-	Chat           bool    // make the user's message here
-	Buckets        []Bucket
+	dataset.Random      // with a Tokenizer
+	Chat           bool // make the user's message here
+	Media          Media
+}
+
+// Media say which images requests have.
+type Media struct {
+	Items   int     // of a request
+	Ratio   float64 // by how much Items vary, from 0 to 1
+	Buckets []Bucket
 
 	// Limits are the most media of each kind in a request. A kind without one may not be in Buckets.
 	Limits map[dataset.Kind]int
@@ -29,10 +34,10 @@ type RandomMM struct {
 
 // Open checks the fields. It returns the source and the number of its conversations.
 func (d RandomMM) Open() (dataset.Source, int, error) {
-	if err := d.Check(); err != nil {
+	if err := d.Media.Check(); err != nil {
 		return nil, 0, err
 	}
-	c, _ := d.choice()
+	c, _ := d.Media.choice()
 	drafts, err := d.drafts(c)
 	if err != nil {
 		return nil, 0, err
@@ -45,8 +50,8 @@ func (d RandomMM) Open() (dataset.Source, int, error) {
 
 // Check refuses wrong Items, Limits and Buckets; its errors begin with the flag of vLLM's client. It
 // refuses videos, since no encoder for them is written in Go.
-func (d RandomMM) Check() error {
-	c, err := d.choice()
+func (m *Media) Check() error {
+	c, err := m.choice()
 	if err != nil {
 		return err
 	}
@@ -120,16 +125,16 @@ type choice struct {
 }
 
 // choice checks what it is drawn from, in the order of vLLM's client.
-func (d *RandomMM) choice() (*choice, error) {
-	if !(d.ItemRatio >= 0 && d.ItemRatio <= 1) {
+func (m *Media) choice() (*choice, error) {
+	if !(m.Ratio >= 0 && m.Ratio <= 1) {
 		return nil, errors.New("--random-mm-num-mm-items-range-ratio: it must be from 0 to 1")
 	}
-	if d.Items < 0 {
-		return nil, fmt.Errorf("--random-mm-base-items-per-request: %d: it must not be negative", d.Items)
+	if m.Items < 0 {
+		return nil, fmt.Errorf("--random-mm-base-items-per-request: %d: it must not be negative", m.Items)
 	}
 	c := &choice{limits: map[dataset.Kind]int{}}
-	for _, b := range d.Buckets {
-		limit, ok := d.Limits[b.kind()]
+	for _, b := range m.Buckets {
+		limit, ok := m.Limits[b.kind()]
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("--random-mm-limit-mm-per-prompt: it has no %s, and --random-mm-bucket-config has (%d, "+
@@ -146,8 +151,8 @@ func (d *RandomMM) choice() (*choice, error) {
 		return nil, errors.New("--random-mm-bucket-config: one weight at least must not be 0")
 	}
 	normalise(c.buckets)
-	c.fewest = max(0, int(math.Floor(float64(d.Items)*(1-d.ItemRatio))))
-	c.most = int(math.Ceil(float64(d.Items) * (1 + d.ItemRatio)))
+	c.fewest = max(0, int(math.Floor(float64(m.Items)*(1-m.Ratio))))
+	c.most = int(math.Ceil(float64(m.Items) * (1 + m.Ratio)))
 	allowed := 0
 	for _, limit := range c.limits {
 		allowed += limit

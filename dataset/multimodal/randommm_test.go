@@ -79,15 +79,13 @@ func (c *mmCase) dataset(t *testing.T) RandomMM {
 			Options:  dataset.Options{Num: int(c.number(t, "--num-prompts", "")), Seed: int64(c.number(t, "--seed", "0")), IDPrefix: "b-", Python: new(nprand.Python)},
 			InputLen: int(c.number(t, "--random-input-len", "1024")), OutputLen: int(c.number(t, "--random-output-len", "128")),
 			PrefixLen: int(c.number(t, "--random-prefix-len", "0")), Ratio: dataset.RangeRatio{Input: ratio, Output: ratio},
-		},
-		Items: int(c.number(t, "--random-mm-base-items-per-request", "1")), ItemRatio: c.number(t, "--random-mm-num-mm-items-range-ratio", "0"),
-		Chat: slices.Contains(c.Argv, "--enable-multimodal-chat"),
+		}, Chat: slices.Contains(c.Argv, "--enable-multimodal-chat"), Media: Media{Items: int(c.number(t, "--random-mm-base-items-per-request", "1")), Ratio: c.number(t, "--random-mm-num-mm-items-range-ratio", "0")},
 	}
 	var err error
-	if d.Buckets, err = ParseBuckets(c.value("--random-mm-bucket-config", "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5, (720, 1280, 16): 0.0}")); err != nil {
+	if d.Media.Buckets, err = ParseBuckets(c.value("--random-mm-bucket-config", "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5, (720, 1280, 16): 0.0}")); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(c.value("--random-mm-limit-mm-per-prompt", `{"image": 255, "video": 1}`)), &d.Limits); err != nil {
+	if err := json.Unmarshal([]byte(c.value("--random-mm-limit-mm-per-prompt", `{"image": 255, "video": 1}`)), &d.Media.Limits); err != nil {
 		t.Fatal(err)
 	}
 	if d.Tokenizer, err = tokenizer.Open(golden + c.Tokenizer); err != nil {
@@ -100,7 +98,7 @@ func TestRandomMMDrawsAsVLLM(t *testing.T) {
 	for _, c := range mmCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			d := c.dataset(t)
-			choice, err := d.choice()
+			choice, err := d.Media.choice()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,8 +177,7 @@ func TestRandomMMSendsItsImages(t *testing.T) {
 
 func TestRandomMMRefuses(t *testing.T) {
 	good := RandomMM{
-		Random: dataset.Random{Options: dataset.Options{Num: 1, Tokenizer: tokenizer.Stub{Size: 9}}, InputLen: 1, OutputLen: 1},
-		Items:  1, Limits: map[dataset.Kind]int{dataset.Image: 1}, Buckets: []Bucket{{8, 8, 1, 1}},
+		Random: dataset.Random{Options: dataset.Options{Num: 1, Tokenizer: tokenizer.Stub{Size: 9}}, InputLen: 1, OutputLen: 1}, Media: Media{Items: 1, Limits: map[dataset.Kind]int{dataset.Image: 1}, Buckets: []Bucket{{8, 8, 1, 1}}},
 	}
 	if _, _, err := good.Open(); err != nil {
 		t.Fatal(err)
@@ -189,16 +186,16 @@ func TestRandomMMRefuses(t *testing.T) {
 		change func(d *RandomMM)
 		want   string
 	}{
-		{func(d *RandomMM) { d.ItemRatio = 1.5 }, "--random-mm-num-mm-items-range-ratio: it must be from 0 to 1"},
-		{func(d *RandomMM) { d.Items = -1 }, "--random-mm-base-items-per-request: -1: it must not be negative"},
-		{func(d *RandomMM) { d.Limits = map[dataset.Kind]int{dataset.Video: 1} }, "--random-mm-limit-mm-per-prompt: it has no image, and --random-mm-bucket-config has (8, 8, 1)"},
-		{func(d *RandomMM) { d.Limits = map[dataset.Kind]int{dataset.Image: -1} }, "--random-mm-limit-mm-per-prompt: image: -1: it must not be negative"},
-		{func(d *RandomMM) { d.Buckets = []Bucket{{8, 8, 1, -1}} }, "--random-mm-bucket-config: weights must not be negative"},
-		{func(d *RandomMM) { d.Buckets = []Bucket{{8, 8, 1, 0}} }, "--random-mm-bucket-config: one weight at least must not be 0"},
-		{func(d *RandomMM) { d.Buckets = nil }, "--random-mm-bucket-config: one weight at least must not be 0"},
-		{func(d *RandomMM) { d.Items = 3 }, "--random-mm-base-items-per-request: each request has at least 3 items, and --random-mm-limit-mm-per-prompt allows 1"},
+		{func(d *RandomMM) { d.Media.Ratio = 1.5 }, "--random-mm-num-mm-items-range-ratio: it must be from 0 to 1"},
+		{func(d *RandomMM) { d.Media.Items = -1 }, "--random-mm-base-items-per-request: -1: it must not be negative"},
+		{func(d *RandomMM) { d.Media.Limits = map[dataset.Kind]int{dataset.Video: 1} }, "--random-mm-limit-mm-per-prompt: it has no image, and --random-mm-bucket-config has (8, 8, 1)"},
+		{func(d *RandomMM) { d.Media.Limits = map[dataset.Kind]int{dataset.Image: -1} }, "--random-mm-limit-mm-per-prompt: image: -1: it must not be negative"},
+		{func(d *RandomMM) { d.Media.Buckets = []Bucket{{8, 8, 1, -1}} }, "--random-mm-bucket-config: weights must not be negative"},
+		{func(d *RandomMM) { d.Media.Buckets = []Bucket{{8, 8, 1, 0}} }, "--random-mm-bucket-config: one weight at least must not be 0"},
+		{func(d *RandomMM) { d.Media.Buckets = nil }, "--random-mm-bucket-config: one weight at least must not be 0"},
+		{func(d *RandomMM) { d.Media.Items = 3 }, "--random-mm-base-items-per-request: each request has at least 3 items, and --random-mm-limit-mm-per-prompt allows 1"},
 		{func(d *RandomMM) {
-			d.Buckets, d.Limits = []Bucket{{8, 8, 1, 1}, {8, 8, 2, 1}}, map[dataset.Kind]int{dataset.Image: 1, dataset.Video: 1}
+			d.Media.Buckets, d.Media.Limits = []Bucket{{8, 8, 1, 1}, {8, 8, 2, 1}}, map[dataset.Kind]int{dataset.Image: 1, dataset.Video: 1}
 		}, "--random-mm-bucket-config: (8, 8, 2) is a video, and servebench has no encoder for videos, as none is written in Go: give it the weight 0"},
 		{func(d *RandomMM) { d.Tokenizer = nil }, "random-mm: needs a tokenizer"},
 		{func(d *RandomMM) { d.Num = 0 }, "number of prompts 0: must be at least 1"},

@@ -26,8 +26,7 @@ func content(t *testing.T, turn *dataset.Turn) string {
 
 func random200() Random {
 	return Random{
-		Options: dataset.Options{Num: 200, Tokenizer: tokenizer.Stub{Size: 5000, BOS: []int{1}, Special: []int{0, 1}}},
-		Chat:    true, MinTurns: 3, MaxTurns: 3, InputLen: 101, PerTurnInputLen: 31, OutputLen: 20, PrefixLen: 8, Delay: 0.5,
+		Options: dataset.Options{Num: 200, Tokenizer: tokenizer.Stub{Size: 5000, BOS: []int{1}, Special: []int{0, 1}}}, Chat: true, Delay: 0.5, Turns: TurnRange{Min: 3, Max: 3}, Lengths: Lengths{Input: 101, Later: 31, Output: 20, Prefix: 8},
 	}
 }
 
@@ -66,7 +65,7 @@ func TestRandomSessionsHaveTheAskedLengths(t *testing.T) {
 
 func TestRandomTurnsAreDrawnEvenly(t *testing.T) {
 	d := random200()
-	d.MinTurns, d.MaxTurns, d.Num = 2, 5, 1000
+	d.Turns.Min, d.Turns.Max, d.Num = 2, 5, 1000
 	counts := map[int]int{}
 	for _, c := range all(t, d) {
 		counts[len(c.Turns)]++
@@ -83,7 +82,7 @@ func TestRandomTurnsAreDrawnEvenly(t *testing.T) {
 
 func TestPrefixRatiosReplaceTheHistory(t *testing.T) {
 	d := random200()
-	d.Num, d.PrefixLen, d.GlobalRatio, d.ConversationRatio, d.PerTurnInputLen = 3, 0, 0.2, 0.5, 0
+	d.Num, d.Lengths.Prefix, d.Shared.Global, d.Shared.Conversation, d.Lengths.Later = 3, 0, 0.2, 0.5, 0
 	global, conversation := map[string]bool{}, map[string]bool{}
 	unique := map[string]bool{}
 	for _, c := range all(t, d) {
@@ -108,7 +107,7 @@ func TestPrefixRatiosReplaceTheHistory(t *testing.T) {
 
 func TestSessionsEndAtTheModelsLength(t *testing.T) {
 	d := random200()
-	d.PrefixLen, d.MinTurns, d.MaxTurns, d.Num = 0, 1, 6, 200
+	d.Lengths.Prefix, d.Turns.Min, d.Turns.Max, d.Num = 0, 1, 6, 200
 	// Prompts have 101, 151, 201 … tokens, and answers 20.
 	for limit, want := range map[int]int{171: 2, 220: 2, 221: 3, 10000: 6} {
 		d.MaxModelLen = limit
@@ -132,7 +131,7 @@ func TestSessionsEndAtTheModelsLength(t *testing.T) {
 func TestSessionsDoNotDependOnTheirNumber(t *testing.T) {
 	random := func(num int, seed int64) opener {
 		d := random200()
-		d.Num, d.Seed, d.MinTurns, d.Ratio = num, seed, 1, dataset.RangeRatio{Input: 0.5, Output: 0.5}
+		d.Num, d.Seed, d.Turns.Min, d.Lengths.Ratio = num, seed, 1, dataset.RangeRatio{Input: 0.5, Output: 0.5}
 		return d
 	}
 	synthetic := func(num int, seed int64) opener {
@@ -157,13 +156,13 @@ func TestRandomRefusesWhatItCannotMake(t *testing.T) {
 	for want, change := range map[string]func(d *Random){
 		"random: sessions of several turns need a tokenizer, to send text":                      func(d *Random) { d.Tokenizer = nil },
 		"number of sessions 0: must be at least 1":                                              func(d *Random) { d.Num = 0 },
-		"3 to 2 turns: must be at least 1, and in order":                                        func(d *Random) { d.MaxTurns = 2 },
-		"input length 1: must be above the tokenizer's 1 special tokens":                        func(d *Random) { d.InputLen = 1 },
-		"input length per turn 1: must be above the tokenizer's 1 special tokens":               func(d *Random) { d.PerTurnInputLen = 1 },
-		"output length 0: must be at least 1":                                                   func(d *Random) { d.OutputLen = 0 },
-		"prefix ratios 0.6 and 0.5: must not be negative, and at most 1 together":               func(d *Random) { d.GlobalRatio, d.ConversationRatio = 0.6, 0.5 },
-		"input length per turn 30: the shared parts of 30 and 0 tokens leave none for the turn": func(d *Random) { d.GlobalRatio = 0.3 },
-		"range ratios 1 and 0: must be at least 0 and below 1":                                  func(d *Random) { d.Ratio.Input = 1 },
+		"3 to 2 turns: must be at least 1, and in order":                                        func(d *Random) { d.Turns.Max = 2 },
+		"input length 1: must be above the tokenizer's 1 special tokens":                        func(d *Random) { d.Lengths.Input = 1 },
+		"input length per turn 1: must be above the tokenizer's 1 special tokens":               func(d *Random) { d.Lengths.Later = 1 },
+		"output length 0: must be at least 1":                                                   func(d *Random) { d.Lengths.Output = 0 },
+		"prefix ratios 0.6 and 0.5: must not be negative, and at most 1 together":               func(d *Random) { d.Shared.Global, d.Shared.Conversation = 0.6, 0.5 },
+		"input length per turn 30: the shared parts of 30 and 0 tokens leave none for the turn": func(d *Random) { d.Shared.Global = 0.3 },
+		"range ratios 1 and 0: must be at least 0 and below 1":                                  func(d *Random) { d.Lengths.Ratio.Input = 1 },
 		"delay -1 s: must not be negative":                                                      func(d *Random) { d.Delay = -1 },
 	} {
 		d := random200()

@@ -24,10 +24,7 @@ func dist(text string) draw.Dist {
 // agents are sessions in which every turn starts two sub-agents of two turns.
 func agents() Synthetic {
 	return Synthetic{
-		Options: dataset.Options{Num: 20, VocabSize: 1000},
-		Turns:   dist("uniform:min=3,max=5"), First: dist("lognormal:mean=100,sigma=0.5"), Input: dist("poisson:mean=20"), Output: dist("normal:mean=30,sigma=5"),
-		Gap: dist("exponential:mean=10"), Systems: 4, System: dist("uniform:min=50,max=60"), SystemBias: 1,
-		AgentShare: 1, Agents: dist("2"), AgentTurns: dist("2"), ToolGap: dist("0.5"),
+		Options: dataset.Options{Num: 20, VocabSize: 1000}, Turns: dist("uniform:min=3,max=5"), Shape: Shape{First: dist("lognormal:mean=100,sigma=0.5"), Input: dist("poisson:mean=20"), Output: dist("normal:mean=30,sigma=5"), Gap: dist("exponential:mean=10")}, System: SystemPrompts{Kinds: 4, Tokens: dist("uniform:min=50,max=60"), Bias: 1}, Agents: SubAgents{Share: 1, Number: dist("2"), Turns: dist("2"), Gap: dist("0.5")},
 	}
 }
 
@@ -139,7 +136,7 @@ func TestSubAgentsAreStartedAndJoined(t *testing.T) {
 
 func TestGrowthAndTheModelsLengthBoundASession(t *testing.T) {
 	d := Synthetic{
-		Options: dataset.Options{Num: 1, VocabSize: 100}, Turns: dist("9"), First: dist("100"), Input: dist("10"), Growth: 2, Output: dist("5"), MaxModelLen: 300,
+		Options: dataset.Options{Num: 1, VocabSize: 100}, Turns: dist("9"), MaxModelLen: 300, Shape: Shape{First: dist("100"), Input: dist("10"), Growth: 2, Output: dist("5")},
 	}
 	var got []int
 	c := all(t, d)[0]
