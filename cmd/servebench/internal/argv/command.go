@@ -2,8 +2,6 @@ package argv
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,12 +16,12 @@ func Of(cmd *cobra.Command) *Flags {
 	check, run := cmd.Args, cmd.RunE
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.DisableFlagParsing = true
-	cmd.ValidArgsFunction = f.complete
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return f.overview(cmd) })
+	cmd.ValidArgsFunction = completion{f}.complete
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return help{f}.overview(cmd) })
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		switch err := f.Parse(words); {
 		case errors.Is(err, pflag.ErrHelp):
-			return f.help(cmd)
+			return help{f}.print(cmd)
 		case err != nil:
 			return err
 		}
@@ -35,17 +33,4 @@ func Of(cmd *cobra.Command) *Flags {
 		return run(cmd, f.Args())
 	}
 	return f
-}
-
-// help prints the requested help.
-func (f *Flags) help(cmd *cobra.Command) error {
-	if f.topic != "" {
-		return f.about(cmd, f.topic)
-	}
-	if long := strings.TrimSpace(cmd.Long); long != "" {
-		for _, paragraph := range strings.Split(long, "\n\n") {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", filled(paragraph))
-		}
-	}
-	return f.overview(cmd)
 }

@@ -29,32 +29,35 @@ func (f *Flags) OfferFolders(names ...string) {
 	}
 }
 
+// A completion offers a shell what may follow the words of a command line.
+type completion struct{ flags *Flags }
+
 // complete offers what may come next: the value of a flag, or else an argument or a flag. cobra
 // completes partial names of flags, but no values of flags that a command parses itself.
-func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (c completion) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
-		if found := f.find(name); len(found) == 1 {
-			return f.values(found[0], value)
+		if found := c.flags.find(name); len(found) == 1 {
+			return c.values(found[0], value)
 		}
 	}
-	if flag := f.taking(words); flag != nil {
-		return f.values(flag, begun)
+	if flag := c.taking(words); flag != nil {
+		return c.values(flag, begun)
 	}
-	if f.Other != nil && strings.HasPrefix(begun, "-") {
-		return named(f.known()[len(f.all()):]), cobra.ShellCompDirectiveNoFileComp
+	if c.flags.Other != nil && strings.HasPrefix(begun, "-") {
+		return named(c.flags.known()[len(c.flags.all()):]), cobra.ShellCompDirectiveNoFileComp
 	}
-	if f.Arguments {
-		if f.Extensions == nil {
+	if c.flags.Arguments {
+		if c.flags.Extensions == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		return f.Extensions, cobra.ShellCompDirectiveFilterFileExt
+		return c.flags.Extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
-	flags := f.common()
+	flags := c.flags.common()
 	switch {
 	case begun != "":
 		flags = nil
 	case flags == nil:
-		flags = f.all()
+		flags = c.flags.all()
 	}
 	return named(flags), cobra.ShellCompDirectiveNoFileComp
 }
@@ -68,12 +71,12 @@ func named(flags []*pflag.Flag) (names []string) {
 }
 
 // taking is the flag to which the word after words belongs; nil for none.
-func (f *Flags) taking(words []string) *pflag.Flag {
+func (c completion) taking(words []string) *pflag.Flag {
 	for i, word := range slices.Backward(words) {
 		if !IsOption(word) || strings.Contains(word, "=") {
 			continue
 		}
-		found := f.find(word)
+		found := c.flags.find(word)
 		if len(found) != 1 {
 			return nil
 		}
@@ -91,12 +94,12 @@ func (f *Flags) taking(words []string) *pflag.Flag {
 }
 
 // values are the possible values of a flag that begin with begun.
-func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCompDirective) {
+func (c completion) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCompDirective) {
 	offered := flag.Annotations[offerKey]
 	before := ""
 	switch {
 	case flag.Name == "help":
-		return f.topics(), cobra.ShellCompDirectiveNoFileComp
+		return c.topics(), cobra.ShellCompDirectiveNoFileComp
 	case has(flag, choicesKey):
 		return flag.Annotations[choicesKey], cobra.ShellCompDirectiveNoFileComp
 	case has(flag, foldersKey):
@@ -124,9 +127,9 @@ func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCom
 }
 
 // topics are the topics of --help.
-func (f *Flags) topics() []string {
+func (c completion) topics() []string {
 	topics := []string{"all\tall flags"}
-	for _, flag := range f.all() {
+	for _, flag := range c.flags.all() {
 		name, about, _ := strings.Cut(headingOf(flag), ": ")
 		if topic := strings.ToLower(name) + "\t" + about; name != "" && !slices.Contains(topics, topic) {
 			topics = append(topics, topic)

@@ -12,25 +12,41 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// A help says what flags there are, and what they are for.
+type help struct{ flags *Flags }
+
+// print prints the requested help.
+func (h help) print(cmd *cobra.Command) error {
+	if h.flags.topic != "" {
+		return h.about(cmd, h.flags.topic)
+	}
+	if long := strings.TrimSpace(cmd.Long); long != "" {
+		for _, paragraph := range strings.Split(long, "\n\n") {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", filled(paragraph))
+		}
+	}
+	return h.overview(cmd)
+}
+
 // overview writes how a command is used: its examples, its common flags by their groups,
 // and where the other flags are.
-func (f *Flags) overview(cmd *cobra.Command) error {
+func (h help) overview(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
 	fmt.Fprintln(w)
-	common := f.common()
+	common := h.flags.common()
 	if common == nil {
-		writeFlags(w, f.all(), whole)
+		writeFlags(w, h.flags.all(), whole)
 		return nil
 	}
 	writeFlags(w, common, firstSentence)
 	fmt.Fprintf(w, "\nMore help:\n")
 	for _, line := range [][2]string{
-		{"--help=all", fmt.Sprintf("all %d flags, with all that there is to know", len(f.all()))},
-		{"--help=GROUP", "the flags of a group: " + strings.ToLower(strings.Join(f.groups(), ", "))},
+		{"--help=all", fmt.Sprintf("all %d flags, with all that there is to know", len(h.flags.all()))},
+		{"--help=GROUP", "the flags of a group: " + strings.ToLower(strings.Join(h.groups(), ", "))},
 		{"--help=FLAG", "one flag, as --help=" + common[0].Name},
 		{"--help=WORD", "the flags that have this word in their name or text"},
 	} {
@@ -40,17 +56,17 @@ func (f *Flags) overview(cmd *cobra.Command) error {
 }
 
 // about writes the help about a topic: all, a group, a flag, or else a word to look for.
-func (f *Flags) about(cmd *cobra.Command, topic string) error {
+func (h help) about(cmd *cobra.Command, topic string) error {
 	w := cmd.OutOrStdout()
 	topic = strings.ToLower(strings.TrimSpace(topic))
 	if topic == "all" {
-		writeFlags(w, f.known(), whole)
+		writeFlags(w, h.flags.known(), whole)
 		return nil
 	}
 	topic = strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-")
-	found := f.search(topic)
+	found := h.search(topic)
 	if found == nil {
-		found = f.meaning(topic)
+		found = h.meaning(topic)
 	}
 	about := paragraphs(cmd.Long, topic)
 	switch {
@@ -60,7 +76,7 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 		fmt.Fprintln(w, strings.Join(about, "\n\n"))
 	default:
 		groups := ""
-		if names := f.groups(); names != nil {
+		if names := h.groups(); names != nil {
 			groups = " a group (" + strings.ToLower(strings.Join(names, ", ")) + "),"
 		}
 		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag,%s or a word of the help", topic,
@@ -71,10 +87,10 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 
 // meaning finds the flags that another word for them means: an old name of a flag, a percentile such
 // as p99, a plural.
-func (f *Flags) meaning(topic string) (found []*pflag.Flag) {
+func (h help) meaning(topic string) (found []*pflag.Flag) {
 	for _, dashes := range []string{"--", "-"} {
-		for _, word := range strings.Fields(f.Instead[dashes+topic]) {
-			if flag := f.Lookup(strings.TrimLeft(word, "-")); flag != nil && strings.HasPrefix(word, "--") {
+		for _, word := range strings.Fields(h.flags.Instead[dashes+topic]) {
+			if flag := h.flags.Lookup(strings.TrimLeft(word, "-")); flag != nil && strings.HasPrefix(word, "--") {
 				found = append(found, flag)
 			}
 		}
@@ -83,13 +99,13 @@ func (f *Flags) meaning(topic string) (found []*pflag.Flag) {
 	case found != nil || topic == "":
 		return found
 	case percentile.MatchString(topic):
-		return f.search("percentile")
+		return h.search("percentile")
 	case strings.HasSuffix(topic, "ies"):
-		return f.search(strings.TrimSuffix(topic, "ies") + "y")
+		return h.search(strings.TrimSuffix(topic, "ies") + "y")
 	case plural:
-		return f.search(singular)
+		return h.search(singular)
 	case strings.HasSuffix(topic, "y"):
-		return f.search(strings.TrimSuffix(topic, "y") + "ies")
+		return h.search(strings.TrimSuffix(topic, "y") + "ies")
 	}
 	return nil
 }
@@ -109,7 +125,7 @@ func paragraphs(text, word string) (found []string) {
 
 // search finds the flags that a topic means: the flags of a group, else the flag with that
 // name, else all flags with it in their name or text. Case does not matter.
-func (f *Flags) search(topic string) (found []*pflag.Flag) {
+func (h help) search(topic string) (found []*pflag.Flag) {
 	texts := []func(*pflag.Flag) bool{
 		func(flag *pflag.Flag) bool { return strings.EqualFold(GroupOf(flag), topic) },
 		func(flag *pflag.Flag) bool { return flag.Name == topic || flag.Shorthand == topic },
@@ -119,9 +135,9 @@ func (f *Flags) search(topic string) (found []*pflag.Flag) {
 			return strings.Contains(strings.ToLower(text), topic)
 		},
 	}
-	candidates := f.all()
-	if f.Other != nil {
-		candidates = f.known()
+	candidates := h.flags.all()
+	if h.flags.Other != nil {
+		candidates = h.flags.known()
 	}
 	for _, means := range texts {
 		for _, flag := range candidates {
@@ -161,8 +177,8 @@ func (f *Flags) known() []*pflag.Flag {
 }
 
 // groups are the names of the groups, in the order of their definition.
-func (f *Flags) groups() (names []string) {
-	for _, flag := range f.all() {
+func (h help) groups() (names []string) {
+	for _, flag := range h.flags.all() {
 		if name := GroupOf(flag); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

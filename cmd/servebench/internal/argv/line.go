@@ -50,7 +50,7 @@ func (f *Flags) Parse(words []string) error {
 }
 
 func (f *Flags) parse(words []string) (rest []string, err error) {
-	settings, rest, stray := f.read(words)
+	settings, rest, stray := argparse{f}.read(words)
 	for _, s := range settings {
 		if s.Flag.Name == f.config {
 			if err := f.parseConfig(s.Values[0]); err != nil {
@@ -72,17 +72,20 @@ func (f *Flags) parse(words []string) (rest []string, err error) {
 
 // Settings are what words would set, in their order.
 func (f *Flags) Settings(words []string) ([]Setting, error) {
-	settings, _, err := f.read(words)
+	settings, _, err := argparse{f}.read(words)
 	return settings, err
 }
 
+// An argparse reads words as Python's argparse does, by the flags that there are.
+type argparse struct{ flags *Flags }
+
 // read splits words: into flags, up to the first one without its arguments, and the other words.
 // The error is about that flag, or else about the first word that belongs to none.
-func (f *Flags) read(words []string) (settings []Setting, rest []string, err error) {
+func (a argparse) read(words []string) (settings []Setting, rest []string, err error) {
 	if words, err = nest(words); err != nil {
 		return nil, nil, err
 	}
-	tokens, err := f.tokens(words)
+	tokens, err := a.tokens(words)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,27 +102,31 @@ func (f *Flags) read(words []string) (settings []Setting, rest []string, err err
 			if tok.value == nil {
 				i += len(values)
 			}
-		case f.Arguments && tok.kind != option && (tok.last || !looksNegative(tok.text)):
+		case a.flags.Arguments && tok.kind != option && (tok.last || !looksNegative(tok.text)):
 			rest = append(rest, tok.text)
 		case err != nil:
-		case tok.kind == argument && i > 1 && f.hides(&tokens[i-2]):
+		case tok.kind == argument && i > 1 && a.hides(&tokens[i-2]):
 			err = fmt.Errorf("unrecognized arguments after %s: a value that holds spaces needs quotes",
 				optionOf(tokens[i-2].flag))
 		default:
-			err = f.strayError(tok)
+			err = a.strayError(tok)
 		}
 	}
 	return settings, rest, err
 }
 
 // hides reports whether the word after a token may be the rest of a secret.
-func (f *Flags) hides(tok *token) bool {
-	return tok.flag != nil && (f.conceals[tok.flag.Name] != nil || f.Other != nil && f.Other.hides(tok))
+func (a argparse) hides(tok *token) bool {
+	if tok.flag == nil {
+		return false
+	}
+	other := a.flags.Other
+	return a.flags.conceals[tok.flag.Name] != nil || other != nil && argparse{other}.hides(tok)
 }
 
 // tokens classifies each word. As in argparse, an ambiguous prefix anywhere is an error before any
 // flag is parsed.
-func (f *Flags) tokens(words []string) ([]token, error) {
+func (a argparse) tokens(words []string) ([]token, error) {
 	var tokens []token
 	verbatim := false
 	for i, word := range words {
@@ -134,7 +141,7 @@ func (f *Flags) tokens(words []string) ([]token, error) {
 			tokens, verbatim = append(tokens, token{text: word}), false
 			continue
 		}
-		tok, err := f.token(word)
+		tok, err := a.token(word)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +161,7 @@ func IsOption(word string) bool {
 	return strings.HasPrefix(word, "-") && !negativeNumber.MatchString(word)
 }
 
-func (f *Flags) token(word string) (token, error) {
+func (a argparse) token(word string) (token, error) {
 	tok := token{text: word}
 	if !strings.HasPrefix(word, "-") || word == "-" {
 		return tok, nil
@@ -163,17 +170,17 @@ func (f *Flags) token(word string) (token, error) {
 	if hasValue {
 		tok.value = &value
 	}
-	found := f.find(name)
+	found := a.flags.find(name)
 	switch {
 	case len(found) > 1:
 		return tok, ambiguous(name, found)
 	case len(found) == 1:
 		tok.flag = found[0]
-	case f.Instead[name] != "":
-		return tok, fmt.Errorf("there is no flag %s: %s", name, f.Instead[name])
-	case len(word) > 2 && word[1] != '-' && f.lookup(word[:2]) != nil: // -oFILE
+	case a.flags.Instead[name] != "":
+		return tok, fmt.Errorf("there is no flag %s: %s", name, a.flags.Instead[name])
+	case len(word) > 2 && word[1] != '-' && a.flags.lookup(word[:2]) != nil: // -oFILE
 		rest := word[2:]
-		tok.flag, tok.value = f.lookup(word[:2]), &rest
+		tok.flag, tok.value = a.flags.lookup(word[:2]), &rest
 	case !IsOption(word), strings.Contains(word, " "):
 		return token{text: word}, nil
 	}

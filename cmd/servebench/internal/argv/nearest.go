@@ -10,47 +10,47 @@ import (
 // strayError says why a word does not belong there, and what the user may have meant. A word may
 // hold a secret: of what looks like a flag it shows the name alone, also where argparse sees no flag
 // because of a space, and of a URL what the URL's flag shows.
-func (f *Flags) strayError(tok *token) error {
+func (a argparse) strayError(tok *token) error {
 	name := flagName.FindString(tok.text)
 	if tok.kind != option && !looksNegative(tok.text) && (name == "" || tok.last) {
-		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", f.shown(tok.text),
-			f.urlFlag(tok.text))
+		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", a.shown(tok.text),
+			a.urlFlag(tok.text))
 	}
 	if name == "" {
 		name, _, _ = strings.Cut(tok.text, "=")
 	}
-	return fmt.Errorf("unknown flag %s%s", name, f.meant(name))
+	return fmt.Errorf("unknown flag %s%s", name, a.meant(name))
 }
 
 // flagName is the name at the start of a word that looks like a flag.
 var flagName = regexp.MustCompile(`^--?[A-Za-z][A-Za-z0-9_.-]*`)
 
 // shown is a word that no flag takes, without the secrets of a URL.
-func (f *Flags) shown(word string) string {
+func (a argparse) shown(word string) string {
 	switch {
 	case !strings.Contains(word, "://") && !strings.Contains(word, "@"):
 		return word
-	case f.conceals["base-url"] != nil:
-		return f.Show("base-url", word)
-	case f.Other != nil:
-		return f.Other.shown(word)
+	case a.flags.conceals["base-url"] != nil:
+		return a.flags.Show("base-url", word)
+	case a.flags.Other != nil:
+		return argparse{a.flags.Other}.shown(word)
 	}
 	return "a word with a URL or an @"
 }
 
 // urlFlag says how to pass a word that is a URL, if it is one.
-func (f *Flags) urlFlag(word string) string {
-	if strings.Contains(word, "://") && f.FlagSet.Lookup("base-url") != nil {
+func (a argparse) urlFlag(word string) string {
+	if strings.Contains(word, "://") && a.flags.FlagSet.Lookup("base-url") != nil {
 		return ": give a URL as --base-url URL"
 	}
 	return ""
 }
 
 // meant is a hint at the flag that the user may have meant.
-func (f *Flags) meant(name string) string {
+func (a argparse) meant(name string) string {
 	name = strings.TrimLeft(name, "-")
 	var names, having []string
-	for _, flag := range f.known() {
+	for _, flag := range a.flags.known() {
 		names = append(names, flag.Name)
 		if slices.Contains(strings.Split(flag.Name, "-"), name) {
 			having = append(having, "--"+flag.Name)
