@@ -45,7 +45,8 @@ type Evidence struct {
 	Estimate    stats.Estimate
 	Differences []float64
 
-	// Resampled says that Estimate, Differences and the Effect are of Distribution.Resampled. The Row's Old and New never are.
+	// Resampled says that Estimate, Differences and the Effect are of Distribution.Resampled. The Row's Old and New
+	// never are.
 	Resampled bool
 
 	scale    stats.Scale
