@@ -12,9 +12,10 @@
 // Records go where Plan.Keep says, and to the Observer. Errors and remarks name a setting by its
 // flag of servebench run; so do the headers of record streams.
 //
-// The packages below: engine sends the turns of sessions when they are due, arrivals decides when they are
-// due, openai speaks the protocol, wire stamps the bytes that arrive, and host watches this
-// machine.
+// A load test is a list of stages, each a type that owns what it needs and hands a value on: reach makes sure that the
+// server answers, prepare opens what is sent, rehearse sends what comes before the clock starts, measure runs the load,
+// and judge makes Summaries of it. The packages below have the parts: settings of a plan, workload, lineup, engine,
+// api, wire, witness, watch/sources.
 package loadgen
 
 import (
