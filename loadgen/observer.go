@@ -134,7 +134,7 @@ type Draining struct {
 
 // A Result is the outcome of one target's load test.
 type Result struct {
-	*metrics.Summary
+	Summary *metrics.Summary
 
 	// Plan is the target's plan, with the seed of the repeat.
 	Plan *Plan

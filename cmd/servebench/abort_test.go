@@ -30,8 +30,8 @@ func TestFailuresOfAllTargetsCountTogether(t *testing.T) {
 	failed := 0
 	for _, m := range e.done {
 		failed += failures.Uncut(m.Summary)
-		if !m.Ending.Interrupted || !strings.HasPrefix(m.Ending.StoppedBy, "--abort-on-failures 7: 8 of 8") {
-			t.Errorf("%s: interrupted: %v, by %q", m.Plan.Target, m.Ending.Interrupted, m.Ending.StoppedBy)
+		if !m.Summary.Ending.Interrupted || !strings.HasPrefix(m.Summary.Ending.StoppedBy, "--abort-on-failures 7: 8 of 8") {
+			t.Errorf("%s: interrupted: %v, by %q", m.Plan.Target, m.Summary.Ending.Interrupted, m.Summary.Ending.StoppedBy)
 		}
 	}
 	// Some may fail until those that did are looked at.

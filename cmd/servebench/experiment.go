@@ -284,7 +284,7 @@ func (o *options) rest() string {
 
 // results say what is reported of a run and where it goes.
 func (e *experiment) results(r *loadgen.Result) *resultOptions {
-	return &e.of(r.Plan.Target).part(r.Header.Part("-")).Results
+	return &e.of(r.Plan.Target).part(r.Summary.Header.Part("-")).Results
 }
 
 // Why a run fails with --strict.
@@ -297,7 +297,7 @@ var (
 // outcome is the exit code of what was done, and why.
 func (e *experiment) outcome(ctx context.Context) error {
 	for _, r := range e.done {
-		if r.Ending.Interrupted {
+		if r.Summary.Ending.Interrupted {
 			return exitError{targeted(r, errors.New("interrupted after "+sentOf(r))), exitInterrupted}
 		}
 	}
@@ -319,7 +319,7 @@ func (e *experiment) outcome(ctx context.Context) error {
 
 // sentOf says how many requests of a run have ended, or how many of its sessions were completed.
 func sentOf(r *loadgen.Result) string {
-	of, done, noun := fmt.Sprintf(" of %d", r.Requests), r.Completed+r.Failed, "requests"
+	of, done, noun := fmt.Sprintf(" of %d", r.Requests), r.Summary.Completed+r.Summary.Failed, "requests"
 	if s := sessions.Of(r.Summary); s != nil {
 		done, noun = s.Completed, "sessions"
 	}
@@ -340,20 +340,20 @@ func targeted(r *loadgen.Result, err error) error {
 // failure says why a run without an interrupt has no result, if so.
 func failure(r *loadgen.Result) error {
 	switch {
-	case r.Completed > 0:
+	case r.Summary.Completed > 0:
 		return nil
-	case r.Failed == 0:
+	case r.Summary.Failed == 0:
 		return targeted(r, errors.New("no request was sent: none was due, or had a slot, before the end"))
 	}
-	message, n := r.Printed.Errors.Commonest()
+	message, n := r.Summary.Printed.Errors.Commonest()
 	if advice := (&advice.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}
 	often := ""
-	if n < r.Failed {
+	if n < r.Summary.Failed {
 		often = "; " + count(n, "time")
 	}
-	return targeted(r, fmt.Errorf("all of %s failed%s: %s%s", count(r.Failed, "request"), often, message, r.Unlisted))
+	return targeted(r, fmt.Errorf("all of %s failed%s: %s%s", count(r.Summary.Failed, "request"), often, message, r.Unlisted))
 }
 
 // strict is why --strict fails a run like s, nil if it passes.

@@ -56,7 +56,7 @@ func TestInterruptBetweenRunsIsNoSuccess(t *testing.T) {
 		e := newExperiment(o, io.Discard, io.Discard)
 		err := e.run(ctx)
 		exit, _ := errors.AsType[exitError](err)
-		if exit.code != row.code || len(e.done) != 1 || e.done[0].Ending.Interrupted {
+		if exit.code != row.code || len(e.done) != 1 || e.done[0].Summary.Ending.Interrupted {
 			t.Errorf("%s repeats: %d done, %v", row.repeats, len(e.done), err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestRepeatsKeepNothingThatTheyNeedNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range e.done {
-		if m.Kept.Trace != nil || m.Kept.Outcomes != nil || m.Parts.Slices != nil || m.Requests != 3 {
+		if m.Summary.Kept.Trace != nil || m.Summary.Kept.Outcomes != nil || m.Summary.Parts.Slices != nil || m.Requests != 3 {
 			t.Errorf("%s keeps what its %d requests did", m.Plan.Target, m.Requests)
 		}
 	}
@@ -101,10 +101,10 @@ func TestTargetsKnowWhatTheOthersHadInFlight(t *testing.T) {
 	}
 	all := 0
 	for _, m := range e.done {
-		all += m.Truth.PeakConcurrency
+		all += m.Summary.Truth.PeakConcurrency
 	}
 	for _, m := range e.done {
-		if own, beside := m.Truth.PeakConcurrency, m.Evidence.OtherInFlight; own == 0 || own+beside != all {
+		if own, beside := m.Summary.Truth.PeakConcurrency, m.Summary.Evidence.OtherInFlight; own == 0 || own+beside != all {
 			t.Errorf("%s: %d in flight, %d beside, %d together", m.Plan.Target, own, beside, all)
 		}
 	}
@@ -119,8 +119,8 @@ func TestDelayedTargetLastsAsLongAsItsRuleSays(t *testing.T) {
 	if err := e.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := e.done[0]; s.When.Seconds < 0.1 {
-		t.Errorf("it lasted %v s, want 0.1", s.When.Seconds)
+	if s := e.done[0]; s.Summary.When.Seconds < 0.1 {
+		t.Errorf("it lasted %v s, want 0.1", s.Summary.When.Seconds)
 	}
 }
 

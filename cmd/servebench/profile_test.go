@@ -87,7 +87,7 @@ func TestProbesAreInTheSummaryAndNotAmongTheRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := e.done[0]
-	if s.Completed != 5 || s.Printed.Probes == nil || s.Printed.Probes.Completed == 0 || s.Printed.Probes.Completed+s.Printed.Probes.Failed != len(engine.nameless) {
-		t.Errorf("%d requests, probes %+v; the server saw %d requests without an id", s.Completed, s.Printed.Probes, len(engine.nameless))
+	if s.Summary.Completed != 5 || s.Summary.Printed.Probes == nil || s.Summary.Printed.Probes.Completed == 0 || s.Summary.Printed.Probes.Completed+s.Summary.Printed.Probes.Failed != len(engine.nameless) {
+		t.Errorf("%d requests, probes %+v; the server saw %d requests without an id", s.Summary.Completed, s.Summary.Printed.Probes, len(engine.nameless))
 	}
 }

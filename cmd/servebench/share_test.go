@@ -26,7 +26,7 @@ func TestShardsOfSeveralTargetsAreOneExperiment(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, run := range []string{"night-x", "night-y"} {
-			if h := e.done[i].Header; h.Run != run || h.Group != "night" || e.done[i].Completed != 2 {
+			if h := e.done[i].Summary.Header; h.Run != run || h.Group != "night" || e.done[i].Summary.Completed != 2 {
 				t.Errorf("shard %s of %s: run %s of experiment %s", shard, run, h.Run, h.Group)
 			}
 		}
@@ -63,7 +63,7 @@ func TestFirstShardAloneWatchesTheServer(t *testing.T) {
 		main, rehearsed int
 	}{{"0/2", true, 5, 3}, {"1/2", false, 4, 2}} {
 		asked, e := counted(t, append(strings.Fields(flags), "--shard", row.shard)...)
-		if probed := asked["short"] > 0; probed != row.watches || e.done[0].Printed.Probes != nil != row.watches {
+		if probed := asked["short"] > 0; probed != row.watches || e.done[0].Summary.Printed.Probes != nil != row.watches {
 			t.Errorf("shard %s sent %d probes", row.shard, asked["short"])
 		}
 		if asked["/start_profile"] > 0 != row.watches {

@@ -20,9 +20,9 @@ func TestRunBeginsAtTheInstantGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := e.done[0]
-	late := slices.ContainsFunc(s.Ending.Warnings, func(w string) bool { return strings.Contains(w, "after --start-at") })
-	if epoch := s.Header.Epoch; !s.Header.StartAt.Equal(start) || epoch.Before(start) || epoch.Equal(start) == late {
-		t.Errorf("it began at %v, where %v was asked for; warnings %q", epoch, start, s.Ending.Warnings)
+	late := slices.ContainsFunc(s.Summary.Ending.Warnings, func(w string) bool { return strings.Contains(w, "after --start-at") })
+	if epoch := s.Summary.Header.Epoch; !s.Summary.Header.StartAt.Equal(start) || epoch.Before(start) || epoch.Equal(start) == late {
+		t.Errorf("it began at %v, where %v was asked for; warnings %q", epoch, start, s.Summary.Ending.Warnings)
 	}
 }
 
