@@ -6,14 +6,14 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // Group writes tables of what the targets of a group did together and to each other, in the whole
 // run and while all were loaded. It writes nothing for fewer than two targets.
-func Group(w io.Writer, g *compare.Group) error {
+func Group(w io.Writer, g *targets.Group) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func Group(w io.Writer, g *compare.Group) error {
 
 // GroupBlocks writes the block of all targets of a group together, and the blocks of the
 // time while all were loaded. It writes nothing for fewer than two targets.
-func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
+func GroupBlocks(w io.Writer, g *targets.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
 
 // GroupJSON writes the same as one object on one line without a line end, formatted as JSON formats
 // a run. Unknown numbers are null.
-func GroupJSON(w io.Writer, g *compare.Group, v vllm.Version) error {
+func GroupJSON(w io.Writer, g *targets.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}

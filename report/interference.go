@@ -12,13 +12,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
-// measureHeads are the heads of compare.Measures, in two lines.
+// measureHeads are the heads of targets.Measures, in two lines.
 func measureHeads() []string {
-	heads := headsOf(compare.Measures())
+	heads := headsOf(targets.Measures())
 	if last := &heads[len(heads)-1]; strings.HasPrefix(*last, "|") {
 		*last = "requests" + *last // req/s alone would seem to be of the heading before
 	}
@@ -28,13 +29,13 @@ func measureHeads() []string {
 // interference writes what the targets did to each other: a table of each target with the others,
 // alone and how much slower it was, and how fair the sharing was. The heading says which part of
 // the run it is about. It reports whether a percentile rests on too few samples.
-func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) (marked bool) {
+func interference(b *bytes.Buffer, in *targets.Interference, shared, alone string) (marked bool) {
 	b.WriteString("\nEach target " + shared)
 	if in.Compared {
 		b.WriteString(", against itself " + alone)
 	}
 	b.WriteByte('\n')
-	measures := compare.Measures()
+	measures := targets.Measures()
 	if in.Effects[0].Shared.Parts.Of != nil {
 		// What a part completes depends more on its beginning than on the server.
 		measures = measures[:len(measures)-1]
@@ -45,7 +46,7 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	}
 	g.text(b)
 	for i := range in.Effects {
-		wheres(b, in.Effects[i].Target, in.Effects[i].Where())
+		wheres(b, in.Effects[i].Target, compare.DivideShared(&in.Effects[i]))
 	}
 	evenness(b, in.Fairness)
 	return marked
@@ -88,7 +89,7 @@ const groupWidth = 80
 
 // effect adds the rows of a target, with a column for each measure. It reports whether a percentile
 // rests on too few samples.
-func effect(g *grid, e *compare.Sharing, measures []metrics.Number, compared bool) (marked bool) {
+func effect(g *grid, e *targets.Sharing, measures []metrics.Number, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what, ""}
 		if s != nil && s.Failed > 0 {
@@ -154,7 +155,7 @@ func changeObject(c compare.Change) pyjson.Object {
 	}
 }
 
-// fairnessNames describe what a compare.Fairness is about.
+// fairnessNames describe what a targets.Fairness is about.
 var fairnessNames = map[string]string{
 	"progress":          "progress, output throughput shared/alone",
 	"output_throughput": "output throughput",
@@ -163,7 +164,7 @@ var fairnessNames = map[string]string{
 }
 
 // evenness writes a table of how fair the sharing was.
-func evenness(b *bytes.Buffer, all []compare.Fairness) {
+func evenness(b *bytes.Buffer, all []targets.Fairness) {
 	if len(all) == 0 {
 		return
 	}
@@ -182,8 +183,8 @@ func evenness(b *bytes.Buffer, all []compare.Fairness) {
 }
 
 // interferenceObject is the object "interference" of a result file. It has the measures
-// of each target under the names of compare.Measures.
-func interferenceObject(in *compare.Interference) pyjson.Object {
+// of each target under the names of targets.Measures.
+func interferenceObject(in *targets.Interference) pyjson.Object {
 	targets, fairness := pyjson.Object{}, pyjson.Object{}
 	for i := range in.Effects {
 		e := &in.Effects[i]
@@ -192,7 +193,7 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 		if e.Alone != nil {
 			object.Set("alone", measureObject(func(m metrics.Number) float64 { return m.Value(e.Alone) }, "_ms"))
 			object.Set("slowdown", measureObject(e.Slowdown, ""))
-			object.Set("where", whereObjects(e.Where()))
+			object.Set("where", whereObjects(compare.DivideShared(e)))
 		}
 		targets.Set(e.Target, object)
 	}
@@ -208,7 +209,7 @@ func interferenceObject(in *compare.Interference) pyjson.Object {
 
 // measureObject has a number for each measure. The key of a latency ends with the unit.
 func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Object) {
-	for _, m := range compare.Measures() {
+	for _, m := range targets.Measures() {
 		key := m.Name
 		if m.Latency != "" {
 			key += unit
@@ -235,7 +236,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 		}
 		for _, p := range pairs(sums) {
 			cells := append(load.named(names), p.Target, fmt.Sprint(len(p.Effects)))
-			for _, m := range compare.Measures() {
+			for _, m := range targets.Measures() {
 				mean, _, _ := p.Slowdown(m)
 				text := times(mean)
 				if p.Few(m) {
@@ -247,7 +248,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 				note.bound = append(note.bound, p.Target)
 			}
 			g.add(cells...)
-			wheres(&notes, strings.Join(append(load.named(names), p.Target), " "), p.Where())
+			wheres(&notes, strings.Join(append(load.named(names), p.Target), " "), compare.DividePaired(&p))
 		}
 	}
 	if len(g.rows) == g.heads {
@@ -265,8 +266,8 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 }
 
 // pairs are the targets that were loaded alone and with others, also in one repeat alone.
-func pairs(sums []*metrics.Summary) (found []compare.Paired) {
-	groups := compare.Groups(sums)
+func pairs(sums []*metrics.Summary) (found []targets.Paired) {
+	groups := targets.Groups(sums)
 	for i := range groups {
 		if len(groups[i].Shared) < 2 {
 			continue
@@ -276,10 +277,10 @@ func pairs(sums []*metrics.Summary) (found []compare.Paired) {
 			if e.Alone == nil {
 				continue
 			}
-			at := slices.IndexFunc(found, func(p compare.Paired) bool { return p.Target == e.Target })
+			at := slices.IndexFunc(found, func(p targets.Paired) bool { return p.Target == e.Target })
 			if at < 0 {
 				at = len(found)
-				found = append(found, compare.Paired{Target: e.Target})
+				found = append(found, targets.Paired{Target: e.Target})
 			}
 			p := &found[at]
 			p.Effects, p.Bound = append(p.Effects, e), p.Bound || slices.Contains(in.Bound, e.Target)

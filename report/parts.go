@@ -12,10 +12,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/aspect/spans"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -108,7 +108,7 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) error {
 	var errs []error
 	var b bytes.Buffer
-	groups := slices.DeleteFunc(compare.Groups(sums), func(g compare.Group) bool {
+	groups := slices.DeleteFunc(targets.Groups(sums), func(g targets.Group) bool {
 		return len(g.Shared) < 2 ||
 			slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Kept.Trace == nil })
 	})

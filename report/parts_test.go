@@ -11,12 +11,12 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
 	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -45,9 +45,9 @@ func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 
 // two are targets at 20 req/s and in slots, alone and then together, where each
 // takes twice as long; b begins a second after a.
-func two(solo bool) *compare.Group {
+func two(solo bool) *targets.Group {
 	paced, slots := metrics.Config{RequestRate: 20, NumPrompts: 120}, metrics.Config{RequestRate: math.Inf(1), MaxConcurrency: 4, NumPrompts: 80}
-	g := &compare.Group{ID: "g", Shared: []*metrics.Summary{
+	g := &targets.Group{ID: "g", Shared: []*metrics.Summary{
 		loaded(metrics.Header{Target: "a", Group: "g", Config: paced}, 120, 50*ms, 40*ms),
 		loaded(metrics.Header{Target: "b-with-a-name", Group: "g", Delay: time.Second, Config: slots}, 80, 100*ms, 20*ms),
 	}}
@@ -75,7 +75,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 	apart.Shared[1] = loaded(metrics.Header{Target: "b", Group: "g", Delay: time.Hour, Config: metrics.Config{RequestRate: 1}}, 3, ms, ms)
 	failed := two(true)
 	failed.Shared[1] = summed(failed.Shared[1], func(r *record.Record) { r.Result.Class, r.Result.Error = record.Status, "no" })
-	for name, g := range map[string]*compare.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
+	for name, g := range map[string]*targets.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
 		var b bytes.Buffer
 		if err := Group(&b, g); err != nil {
 			t.Fatal(err)

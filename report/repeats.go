@@ -12,9 +12,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/catalogue"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/sharing"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -110,7 +110,7 @@ func variation(values []float64) (mean, cv float64) {
 
 // Paired writes how much each target slows down in several repeats: the mean, least and
 // most over the repeats. It writes nothing without targets.
-func Paired(w io.Writer, pairs []compare.Paired) error {
+func Paired(w io.Writer, pairs []targets.Paired) error {
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 			bound = append(bound, p.Target)
 		}
 		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
-		for _, m := range compare.Measures() {
+		for _, m := range targets.Measures() {
 			mark := ""
 			if p.Few(m) {
 				mark, marked = few, true
@@ -182,7 +182,7 @@ func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
 	var errs []error
 	for _, id := range series {
 		if id != "" {
-			errs = append(errs, Paired(w, compare.Pair(compare.Groups(runs[id]))))
+			errs = append(errs, Paired(w, targets.Pair(targets.Groups(runs[id]))))
 		}
 	}
 	return errors.Join(errs...)

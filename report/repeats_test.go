@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // The variation of 10, 20, 60 is that of numpy: std([10, 20, 60], ddof=1) / 30.
@@ -40,7 +40,7 @@ func TestSpreadOfRepeats(t *testing.T) {
 // Slowdowns from percentiles of too few samples are marked, and lines below say how to read them.
 func TestSlowdownsOfRepeatsAreExplained(t *testing.T) {
 	var out strings.Builder
-	if err := Paired(&out, compare.Pair([]compare.Group{*two(true), *two(true)})); err != nil {
+	if err := Paired(&out, targets.Pair([]targets.Group{*two(true), *two(true)})); err != nil {
 		t.Fatal(err)
 	}
 	narrow(t, out.String())

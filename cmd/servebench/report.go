@@ -19,11 +19,11 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/window"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/files"
@@ -357,7 +357,7 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 		return nil
 	}
 	of := slices.DeleteFunc(slices.Clone(sums), func(s *metrics.Summary) bool { return !inGroup(s) })
-	g := compare.Groups(of)[0]
+	g := targets.Groups(of)[0]
 	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Kept.Trace == nil })
 	if unknown {
 		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes the single requests of all "+

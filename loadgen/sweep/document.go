@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/report"
 )
 
@@ -108,7 +108,7 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 		}
 		errs = append(errs, load.block(w, s))
 	}
-	for _, g := range compare.Groups(sums) {
+	for _, g := range targets.Groups(sums) {
 		errs = append(errs, report.Group(w, &g), report.GroupBlocks(w, &g, load.Version))
 	}
 	return errors.Join(errs...)
@@ -126,5 +126,5 @@ func (r *result) paired(w io.Writer, c cell) error {
 			sums = append(sums, r.sums[e.Run]...)
 		}
 	}
-	return report.Paired(w, compare.Pair(compare.Groups(sums)))
+	return report.Paired(w, targets.Pair(targets.Groups(sums)))
 }

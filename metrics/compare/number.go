@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // Numbers are the compared numbers in the order of the output.
@@ -17,7 +18,7 @@ var Numbers = sync.OnceValue(func() []metrics.Number {
 		"input_sequence_throughput", "goodput"), latencies("ttft"), latencies("ttfo"), latencies("tpot"), latencies("itl"),
 		latencies("e2el"), catalogue.Choose("session_throughput", "session_goodput"), latencies("job"),
 		catalogue.Choose("joules_per_output_token", "joules_per_token", "usd_per_million_input_tokens",
-			"usd_per_million_output_tokens", "usd_per_million_tokens", "wake_ready", "wake_first_token"), slowdowns())
+			"usd_per_million_output_tokens", "usd_per_million_tokens", "wake_ready", "wake_first_token"), targets.Slowdowns())
 })
 
 // latencies are the compared numbers of a latency.

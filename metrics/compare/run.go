@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -101,7 +102,9 @@ func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 	for _, s := range sums {
 		runs = append(runs, newRun(s, extra))
 	}
-	slow(runs, sums)
+	for i, slowdowns := range targets.Slowed(sums) {
+		maps.Copy(runs[i].Numbers, slowdowns)
+	}
 	return runs
 }
 

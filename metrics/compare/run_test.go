@@ -138,3 +138,28 @@ func TestARunHasTheMeansOfItsSpans(t *testing.T) {
 		t.Errorf("a run of a text block has the spans %v", unknown)
 	}
 }
+
+// Each run with another target has its slowdown, from the run alone in the same repeat.
+func TestSlowdownIsANumberOfARun(t *testing.T) {
+	var sums []*metrics.Summary
+	for i, h := range []metrics.Header{{Target: "a", Solo: true}, {Target: "b", Solo: true}, {Target: "a"}, {Target: "b"}} {
+		h.Group = "g"
+		c := aspect.Collector(&h)
+		r := &record.Record{Tokens: record.Tokens{In: 10, Out: 2}}
+		for chunk := range 2 {
+			r.Answer.Chunks.Append(time.Duration((chunk+1)*(i+1)) * 100 * time.Millisecond)
+		}
+		r.Times.Last, r.Times.End = r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
+		c.Add(r)
+		sums = append(sums, c.Summary(1))
+	}
+	for i, want := range []float64{0, 0, 3, 2} {
+		v, known := Runs(sums)[i].Numbers["mean_ttft_slowdown"]
+		if known != (want > 0) || math.Abs(v-want) > 1e-6 {
+			t.Errorf("run %d: %v, want %v", i, v, want)
+		}
+	}
+	if _, ok := Find("mean_tpot_slowdown"); !ok {
+		t.Error("no gate can name mean_tpot_slowdown")
+	}
+}

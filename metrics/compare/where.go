@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // A Where says which spans of requests the change of a mean latency is in. The changes of the spans
@@ -183,9 +184,9 @@ func (j *gating) explain(p *Point) {
 	}
 }
 
-// Sharing's Where divides the changes of mean latencies that sharing made; nil without a run alone, or
+// DivideShared divides the changes of mean latencies that sharing made; nil without a run alone, or
 // where a run does not know its spans. There are no intervals: it is one run of each kind.
-func (s *Sharing) Where() []Where {
+func DivideShared(s *targets.Sharing) []Where {
 	if s.Alone == nil {
 		return nil
 	}
@@ -195,8 +196,8 @@ func (s *Sharing) Where() []Where {
 	return p.spans()
 }
 
-// Where divides the changes over all repeats, with intervals from the pairs of alone and shared.
-func (p *Paired) Where() []Where {
+// DividePaired divides the changes over all repeats, with intervals from the pairs of alone and shared.
+func DividePaired(p *targets.Paired) []Where {
 	point := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun}}
 	for i := range p.Effects {
 		e := &p.Effects[i]

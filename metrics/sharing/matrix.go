@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // everyone is the name of all targets together, which no target can have.
@@ -38,11 +38,11 @@ var measures = []string{"mean_ttft", "mean_tpot", "output_throughput"}
 // Matrices are the matrices of mean TTFT, mean TPOT and output throughput; nil if no target was
 // loaded alone.
 func (l *Load) Matrices() (all []Matrix) {
-	alone := slices.ContainsFunc(l.Groups, func(g compare.Group) bool { return len(g.Solo) > 0 })
+	alone := slices.ContainsFunc(l.Groups, func(g targets.Group) bool { return len(g.Solo) > 0 })
 	if !alone {
 		return nil
 	}
-	for _, m := range compare.Measures() {
+	for _, m := range targets.Measures() {
 		if slices.Contains(measures, m.Name) {
 			all = append(all, l.matrix(m))
 		}
@@ -52,7 +52,7 @@ func (l *Load) Matrices() (all []Matrix) {
 
 // Paired reports that targets were loaded in pairs.
 func (l *Load) Paired() bool {
-	return slices.ContainsFunc(l.Groups, func(g compare.Group) bool { return len(g.Pairs) > 0 })
+	return slices.ContainsFunc(l.Groups, func(g targets.Group) bool { return len(g.Pairs) > 0 })
 }
 
 func (l *Load) matrix(m metrics.Number) Matrix {
@@ -84,7 +84,7 @@ func (l *Load) matrix(m metrics.Number) Matrix {
 func (l *Load) slower(m metrics.Number, target, with string) Mean {
 	var logs []float64
 	for i := range l.Groups {
-		pair := compare.Sharing{Shared: together(&l.Groups[i], target, with), Alone: alone(&l.Groups[i], target)}
+		pair := targets.Sharing{Shared: together(&l.Groups[i], target, with), Alone: alone(&l.Groups[i], target)}
 		if v := pair.Slowdown(m); v > 0 && !math.IsInf(v, 1) {
 			logs = append(logs, math.Log(v))
 		}
@@ -101,13 +101,13 @@ func (l *Load) targets() (names []string) {
 }
 
 // alone is the run of a target alone; nil if there is none.
-func alone(g *compare.Group, target string) *metrics.Summary {
+func alone(g *targets.Group, target string) *metrics.Summary {
 	return find(g.Solo, func(h *metrics.Header) bool { return h.Target == target })
 }
 
 // together is the run of a target with another one, or with everyone; nil if there is none. With two
 // targets, the other one is all.
-func together(g *compare.Group, target, with string) *metrics.Summary {
+func together(g *targets.Group, target, with string) *metrics.Summary {
 	switch {
 	case with == target:
 		return nil
@@ -126,11 +126,11 @@ func find(sums []*metrics.Summary, is func(*metrics.Header) bool) *metrics.Summa
 
 // An Evenness is how evenly targets share, over the repeats.
 type Evenness struct {
-	Of   string // as in compare.Fairness
+	Of   string // as in targets.Fairness
 	Jain Mean   // of Jain's index
 }
 
-// Evenness is Jain's index with an interval for each thing that compare.Interference has the fairness
+// Evenness is Jain's index with an interval for each thing that targets.Interference has the fairness
 // of. Each repeat has its own index, with which Student's t interval is made; its ends are kept to
 // the range of the index, from 1/n to 1 (Jain, Chiu, Hawe, DEC-TR-301, 1984). Noise makes targets
 // look uneven, so for targets that share evenly the mean is a little below 1.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // played is a view in which the prompts of slow lengthen the gaps of fast.
@@ -44,7 +44,7 @@ func TestTheOrderOfFilesChangesNoCause(t *testing.T) {
 	for _, name := range []string{"fast", "slow"} {
 		shared = append(shared, &metrics.Summary{Header: &metrics.Header{Target: name}})
 	}
-	groups := []compare.Group{{Shared: shared}, {Shared: shared}}
+	groups := []targets.Group{{Shared: shared}, {Shared: shared}}
 	want := (&Load{Groups: groups, Views: []*View{played(1, false), played(2, false)}}).Causes()
 	if by := want.Slowed[0].By; by != "slow" || want.Slowed[1].By != "" {
 		t.Fatalf("%+v", want.Slowed)

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // A Load is the repeats of one load on several targets.
@@ -23,7 +24,7 @@ type Load struct {
 	// Name distinguishes it from the other loads of its source, as "arm mps-50" does; empty if
 	// there is only one.
 	Name   string
-	Groups []compare.Group // the repeats
+	Groups []targets.Group // the repeats
 	Views  []*View         // of the runs with all targets; nil for a run without single requests
 }
 
@@ -33,7 +34,7 @@ type Load struct {
 func Loads(sums []*metrics.Summary, views map[string]*View) []Load {
 	var loads []map[string]string
 	var all []Load
-	for _, g := range compare.Groups(sums) {
+	for _, g := range targets.Groups(sums) {
 		if len(g.Shared) < 2 {
 			continue
 		}
@@ -56,7 +57,7 @@ func Loads(sums []*metrics.Summary, views map[string]*View) []Load {
 }
 
 // loadOf is the parameters of the runs with all targets, by the target and their name.
-func loadOf(g *compare.Group) map[string]string {
+func loadOf(g *targets.Group) map[string]string {
 	load := map[string]string{}
 	for _, s := range g.Shared {
 		for name, value := range compare.Asked(s) {

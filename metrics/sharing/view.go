@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/metrics/targets"
 )
 
 // step is the width of the bins of a View.
@@ -31,7 +31,7 @@ type series struct {
 
 // viewOf is a View of the run with all targets; nil if it has no single requests, or if the targets
 // were not loaded at the same time.
-func viewOf(g *compare.Group) *View {
+func viewOf(g *targets.Group) *View {
 	loaded, ok := g.Loaded()
 	if !ok {
 		return nil
@@ -62,7 +62,7 @@ func viewOf(g *compare.Group) *View {
 
 // Keep adds the views of the groups of the runs by their IDs, for Loads.
 func Keep(views map[string]*View, sums []*metrics.Summary) {
-	for _, g := range compare.Groups(sums) {
+	for _, g := range targets.Groups(sums) {
 		if len(g.Shared) > 1 {
 			views[g.ID] = viewOf(&g)
 		}

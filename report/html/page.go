@@ -14,9 +14,9 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/sharing"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/overview"
@@ -170,7 +170,7 @@ func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) error {
 	p.All = tabulate(plain)
 	sums := summaries(plain)
-	for i, g := range compare.Groups(sums) {
+	for i, g := range targets.Groups(sums) {
 		var text strings.Builder
 		if err := report.Group(&text, &g); err != nil {
 			return err

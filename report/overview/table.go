@@ -7,9 +7,9 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -91,35 +91,36 @@ func slowdowns(runs []plot.Run) *Table {
 	for _, r := range runs {
 		sums = append(sums, r.Summary)
 	}
-	var targets []string
-	effects := map[string][]compare.Sharing{}
-	groups := compare.Groups(sums)
+	var names []string
+	effects := map[string][]targets.Sharing{}
+	groups := targets.Groups(sums)
 	for i := range groups {
 		if len(groups[i].Shared) < 2 {
 			continue
 		}
 		for _, e := range groups[i].Interference().Effects {
 			if e.Alone != nil {
-				targets = append(targets, e.Target)
+				names = append(names, e.Target)
 				effects[e.Target] = append(effects[e.Target], e)
 			}
 		}
 	}
-	if targets == nil {
+	if names == nil {
 		return nil
 	}
 	t := &Table{Head: []string{"target"}}
 	for _, m := range shownMeasures() {
 		t.Head = append(t.Head, m.Head+" alone", "together", "slowdown")
 	}
-	for _, target := range metrics.Distinct(targets) {
+	for _, target := range metrics.Distinct(names) {
 		row := Row{Cells: []string{target}}
-		pair := compare.Paired{Target: target, Effects: effects[target]}
+		pair := targets.Paired{Target: target, Effects: effects[target]}
 		for _, m := range shownMeasures() {
 			slowdown, _, _ := pair.Slowdown(m)
 			row.Cells = append(row.Cells, decimal(middle(pair.Effects,
-				func(e *compare.Sharing) float64 { return m.Value(e.Alone) })),
-				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Value(e.Shared) })), times(slowdown))
+				func(e *targets.Sharing) float64 { return m.Value(e.Alone) })),
+				decimal(middle(pair.Effects, func(e *targets.Sharing) float64 { return m.Value(e.Shared) })),
+				times(slowdown))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -130,7 +131,7 @@ func slowdowns(runs []plot.Run) *Table {
 var shownMeasures = catalogue.Chosen("mean_ttft", "mean_tpot", "output_throughput")
 
 // middle is the median of a number over the repeats.
-func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {
+func middle(effects []targets.Sharing, of func(*targets.Sharing) float64) float64 {
 	var values []float64
 	for i := range effects {
 		values = append(values, of(&effects[i]))

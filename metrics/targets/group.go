@@ -1,4 +1,9 @@
-package compare
+// Package targets says what targets that were loaded together did to each other.
+//
+// A Group is the runs of one repeat: of all targets together, and of each alone. Its Total is what the
+// machine did for all of them. Its Interference is how much slower each target was with the others, and
+// how evenly they shared. Pair collects the repeats.
+package targets
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package compare
+package targets
 
 import (
 	"maps"
@@ -34,12 +34,12 @@ func (e *Sharing) Slowdown(m metrics.Number) float64 {
 	return quotient(m.Value(e.Shared), m.Value(e.Alone))
 }
 
-// slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Numbers.
+// slowdownOf are the measures whose slowdown is a number of a shared run, by the names of Slowdowns.
 var slowdownOf = map[string]func() metrics.Number{"mean_ttft_slowdown": meanTTFT, "mean_tpot_slowdown": meanTPOT,
 	"output_slowdown": outputThroughput}
 
-// slowdowns are the slowdowns of a target with others against itself alone, in the same repeat. No run alone has one.
-func slowdowns() (all []metrics.Number) {
+// Slowdowns are the slowdowns of a target with others against itself alone, in the same repeat. No run alone has one.
+func Slowdowns() (all []metrics.Number) {
 	for _, name := range slices.Sorted(maps.Keys(slowdownOf)) {
 		of := slowdownOf[name]()
 		all = append(all, metrics.Number{Name: name, Key: name, Label: of.Label + " slowdown", Head: of.Head + " slowdown",
@@ -49,9 +49,11 @@ func slowdowns() (all []metrics.Number) {
 	return all
 }
 
-// slow adds the slowdowns to the runs of the summaries that were not alone.
-func slow(runs []*Run, sums []*metrics.Summary) {
+// Slowed are the slowdowns of each run, by the names of Slowdowns; empty for a run alone.
+func Slowed(sums []*metrics.Summary) []map[string]float64 {
+	all := make([]map[string]float64, len(sums))
 	for i, s := range sums {
+		all[i] = map[string]float64{}
 		if s.Header.Group == "" || s.Header.Solo {
 			continue
 		}
@@ -64,10 +66,11 @@ func slow(runs []*Run, sums []*metrics.Summary) {
 		pair := Sharing{Shared: s, Alone: sums[at]}
 		for name, m := range slowdownOf {
 			if v := pair.Slowdown(m()); v > 0 && !math.IsInf(v, 1) {
-				runs[i].Numbers[name] = v
+				all[i][name] = v
 			}
 		}
 	}
+	return all
 }
 
 // progress is the share of its solo output throughput that a target keeps.
