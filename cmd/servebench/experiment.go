@@ -353,7 +353,8 @@ func failure(r *loadgen.Result) error {
 	if n < r.Summary.Failed {
 		often = "; " + count(n, "time")
 	}
-	return targeted(r, fmt.Errorf("all of %s failed%s: %s%s", count(r.Summary.Failed, "request"), often, message, r.Unlisted))
+	return targeted(r, fmt.Errorf("all of %s failed%s: %s%s", count(r.Summary.Failed, "request"), often, message,
+		r.Unlisted))
 }
 
 // strict is why --strict fails a run like s, nil if it passes.

@@ -21,10 +21,9 @@ import (
 // resultFlags say what to report, and where it goes.
 type resultFlags struct {
 	*options
-	metrics     string
-	percentiles string
-	goodput     []string
-	metadata    []string
+	metrics  string
+	goodput  []string
+	metadata []string
 }
 
 // goodputHelp says what --goodput is for.
@@ -35,7 +34,8 @@ func (g *resultFlags) define(f *argv.Flags) {
 	r := &g.Results
 	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of "+
 		strings.Join(latencies(), ", "))
-	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
+	f.Var(argv.Parsed(&g.Plan.Report.Percentiles, "99", parsePercentiles), "metric-percentiles",
+		"`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
 	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` "+goodputHelp)
 	f.StringVar(&g.Plan.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")
 	f.ListVar(&g.metadata, "metadata", argv.Many, "`KEY=VALUE` pairs to write into the result file")
@@ -122,9 +122,6 @@ func (g *resultFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)
 	}
 	var err error
-	if g.Plan.Report.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
-		return fmt.Errorf("argument --metric-percentiles: %w", err)
-	}
 	if g.Plan.Report.Goodput, err = parseGoodput(g.goodput); err != nil {
 		return fmt.Errorf("argument --goodput: %w", err)
 	}
