@@ -78,7 +78,7 @@ type Endpoint struct {
 func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request,
 	rec *record.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
-		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
+		err := o.exchange(ctx, epoch, req, rec, yield)
 		if err != nil && err != errStopped {
 			yield(engine.Chunk{}, err)
 		}
@@ -88,7 +88,7 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
 func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
-	yield func(engine.Chunk) bool) error {
+	yield func(engine.Chunk, error) bool) error {
 	if o.OneJSON {
 		return o.readWhole(ctx, epoch, req, rec)
 	}

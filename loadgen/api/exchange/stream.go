@@ -96,7 +96,7 @@ func (s *stream) end(keepText bool) {
 
 // chunksTo passes the answer's chunks to yield until the answer ends. The error is a
 // *metrics.Failure, or errStopped if yield stopped.
-func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (failure error) {
+func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk, error) bool) (failure error) {
 	s.body.Await(func() (ended bool) {
 		for !ended {
 			e, err := s.events.Next()
@@ -116,7 +116,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (f
 // take passes an event to yield, or the error that the event reader returned instead. It reports
 // whether the answer has ended, and how it failed. As for vLLM's client, chunks after [DONE] count
 // like earlier ones, but nothing after it is a failure.
-func (s *stream) take(ctx context.Context, e sse.Event, err error, yield func(engine.Chunk) bool) (ended bool,
+func (s *stream) take(ctx context.Context, e sse.Event, err error, yield func(engine.Chunk, error) bool) (ended bool,
 	failure error) {
 	switch {
 	case err == io.EOF:
@@ -175,7 +175,7 @@ func (s *stream) unreadable(ctx context.Context, e sse.Event) error {
 }
 
 // chunk adds an event to the record and passes it to yield, if it has choices.
-func (s *stream) chunk(e sse.Event, yield func(engine.Chunk) bool) error {
+func (s *stream) chunk(e sse.Event, yield func(engine.Chunk, error) bool) error {
 	s.count(e)
 	p := &s.piece
 	if p.Last {
@@ -197,7 +197,7 @@ func (s *stream) chunk(e sse.Event, yield func(engine.Chunk) bool) error {
 	if !p.Chunk {
 		return nil
 	}
-	if !yield(s.chunkOf(e)) {
+	if !yield(s.chunkOf(e), nil) {
 		return errStopped
 	}
 	return nil
