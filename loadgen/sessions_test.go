@@ -74,6 +74,18 @@ func TestDatasetWithoutItsTimesIsUntimed(t *testing.T) {
 	}
 }
 
+// The load itself, its header and its block have no times either.
+func TestTheLoadOfADatasetWithoutTimesIsUntimed(t *testing.T) {
+	name := trace(t, `{"input_length": 8, "output_length": 1, "hash_ids": [1]}`)
+	b := ready(t, plan(t, func(p *Plan) {
+		p.Workload = Workload{Dataset: "mooncake", Path: name, SelfTimed: true, TokenIDs: true}
+		p.Server.SkipTokenizer = true
+	}))
+	if b.plan.Workload.SelfTimed || b.config.SelfTimed {
+		t.Errorf("self-timed: the plan %v, its configuration %v", b.plan.Workload.SelfTimed, b.config.SelfTimed)
+	}
+}
+
 // A number of sessions is kept going: none waits from the start of the run.
 func TestSessionsThatAreKeptGoingHaveNoSchedule(t *testing.T) {
 	places := 3
