@@ -31,7 +31,7 @@ func (j judge) run(ctx context.Context) ([]*metrics.Summary, error) {
 		if j.seen != nil {
 			s.Evidence, s.Client.Age = m.evidence(*j.seen), metrics.FromHistogram(m.server.tally.Ages())
 			s.Evidence.OtherInFlight = atOnce - s.Truth.PeakConcurrency
-			s.Evidence.GPU = j.gpus.State(ctx, &m.process)
+			s.Evidence.GPU = j.gpus.State(&m.process)
 		}
 		s.Printed.Probes, s.Ending.Incomplete = m.probes.results, append(s.Ending.Incomplete, m.short(s)...)
 		s.Ending.Warnings = append(append(append(s.Ending.Warnings, m.numbers.warmUp.warnings()...), m.unsent(s)...),

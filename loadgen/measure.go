@@ -235,7 +235,7 @@ func (s *measure) watch(epoch time.Time) {
 		mps = mps || m.process.UnderMPS()
 	}
 	for _, p := range s.idle { // their servers hold memory of GPUs, too
-		if found, known := (&sources.Process{Server: &p.Server, Watch: &p.Watch}).Listener(); known {
+		if found, known := (&sources.Process{Target: watchedOf(p)}).Listener(); known {
 			servers = append(servers, found.PID)
 		}
 	}

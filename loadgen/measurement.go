@@ -50,14 +50,18 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 		Config: p.Shard.Part(t.config),
 	}
 	m := &measurement{prepared: t, header: h, live: new(engine.Live), watches: watches,
-		process: sources.Process{Server: &p.Server, Watch: &p.Watch},
+		process: sources.Process{Target: watchedOf(p)},
 		profile: profiler{voice: t.voice, calls: t.server.calls}, numbers: newNumbers(t.voice, h, log)}
 	m.witness = &m.numbers.witness
 	m.witness.Answers = t.config.Traits.Answers
-	m.source = sources.Server{Target: p.Target, Watch: &p.Watch, Mask: p.Server.Secrets.Mask, Calls: t.server.calls,
-		Apart: t.server.apart, Say: t.say}
+	m.source = sources.Server{Target: m.process.Target, Calls: t.server.calls, Apart: t.server.apart, Say: t.say}
 	m.witness.Counters = m.source.Counters
 	return m
+}
+
+// watchedOf is the target of a plan, for what watches it.
+func watchedOf(p *Plan) sources.Target {
+	return sources.Target{Name: p.Target, Watch: &p.Watch, Server: &p.Server, Limits: &p.Limits}
 }
 
 // look notes what the server has done so far, and which start of it this is, and opens its samplers.
@@ -66,6 +70,7 @@ func (m *measurement) look(ctx context.Context) error {
 		m.witness.Look(ctx)
 	}
 	m.process.Find(ctx, m.server.calls, m.server.apart(), m.witness.Before)
+	m.process.Open(m.watches)
 	m.header.Server = m.process.Start
 	if m.plan.Shard.Index > 0 {
 		return nil // only the first of several shards samples the server

@@ -179,7 +179,7 @@ func TestAnotherListenerAfterTheLoadIsARestart(t *testing.T) {
 		{here, nil, ""}, {here, &metrics.ServerStart{ID: "1"}, ""}, {here, &metrics.ServerStart{PID: os.Getpid()}, ""}, {gone, &metrics.ServerStart{PID: 1}, ""},
 		{here, &metrics.ServerStart{PID: 1}, fmt.Sprintf("process 1 listened at its address before the load, and process %d after it", os.Getpid())},
 	} {
-		p := sources.Process{Server: &Server{BaseURL: c.url}, Watch: new(Watch), Start: c.before}
+		p := sources.Process{Target: watchedOf(&Plan{Server: Server{BaseURL: c.url}}), Start: c.before}
 		if got := p.Restarted(); got != c.want {
 			t.Errorf("%s, before %+v: %q, want %q", c.url, c.before, got, c.want)
 		}

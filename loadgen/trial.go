@@ -32,7 +32,7 @@ func (tr *trial) run(ctx context.Context) ([]*metrics.Summary, error) {
 		if err := p.Watch.Check(); err != nil {
 			return nil, interrupted(ctx, err)
 		}
-		if err := gpus.Open(ctx, &p.Watch, &p.Server, &p.Limits, &watches[i]); err != nil {
+		if err := gpus.Open(ctx, watchedOf(p), &watches[i]); err != nil {
 			return nil, interrupted(ctx, &FailedError{err})
 		}
 	}

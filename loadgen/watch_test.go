@@ -79,7 +79,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	for range 2 {
 		b := unreached(p, 0)
 		s.targets = append(s.targets, b)
-		if err := s.gpus.Open(t.Context(), &p.Watch, &p.Server, &p.Limits, b.watches); err != nil {
+		if err := s.gpus.Open(t.Context(), watchedOf(p), b.watches); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ const (
 // watched is what a plan samples of a server at a URL.
 func watched(o Observer, p *Plan, url string) *sources.Server {
 	c := &connection{calls: &openai.Server{URL: url}, transport: wire.Connections{}.Transport()}
-	return &sources.Server{Watch: &p.Watch, Mask: p.Server.Secrets.Mask, Calls: c.calls, Apart: c.apart, Say: voice{o, p}.say}
+	return &sources.Server{Target: watchedOf(p), Calls: c.calls, Apart: c.apart, Say: voice{o, p}.say}
 }
 
 // keys are secrets.

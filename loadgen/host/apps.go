@@ -13,7 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 )
 
 // appArgs are the arguments of nvidia-smi for the processes that compute.
@@ -22,32 +24,53 @@ var appArgs = []string{"--query-compute-apps=gpu_uuid,pid,used_gpu_memory", "--f
 // lastLook bounds the look at the processes after the load.
 const lastLook = 5 * time.Second
 
-// An AppWatch notes which processes compute on the GPUs of this machine.
+// An AppWatch notes which processes compute on the GPUs of this machine. Sample is its sampler, and Seen what it saw.
 type AppWatch struct {
-	smi   NvidiaSMI
-	epoch time.Time
-	owner func(pid int) gpu.Owner
-	stop  context.CancelFunc
-	done  chan struct{}
+	SMI NvidiaSMI
+
+	// Owner says whose a process is. It is called once for each process of each GPU, when it is first seen.
+	Owner func(pid int) gpu.Owner
 
 	mu      sync.Mutex
+	epoch   time.Time
 	apps    []gpu.Process
 	trouble string
 }
 
-// StartAppWatch begins to ask nvidia-smi at the interval, in one process. owner says whose a process
-// is; it is called once for each process of each GPU, when it is first seen. Call Stop.
-func StartAppWatch(smi NvidiaSMI, epoch time.Time, every time.Duration, owner func(pid int) gpu.Owner) *AppWatch {
-	ctx, stop := context.WithCancel(context.Background())
-	w := &AppWatch{smi: smi, epoch: epoch, owner: owner, stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		err := w.look(ctx, "-lms", strconv.FormatInt(every.Milliseconds(), 10))
-		if ctx.Err() == nil {
-			w.trouble = cmp.Or(err, errors.New("nvidia-smi ended")).Error()
-		}
-	}()
-	return w
+// Sample is a sampler that asks nvidia-smi at the interval, in one process, and once more at the end. It takes no
+// samples.
+func (w *AppWatch) Sample(every time.Duration) watch.Sampler {
+	return func(ctx context.Context, epoch time.Time, _ func(*samples.Sample)) {
+		w.epoch = epoch
+		w.during(ctx, every)
+		<-ctx.Done()
+		w.after(context.WithoutCancel(ctx))
+	}
+}
+
+// during looks until the end of ctx, or of nvidia-smi.
+func (w *AppWatch) during(ctx context.Context, every time.Duration) {
+	err := w.look(ctx, "-lms", strconv.FormatInt(every.Milliseconds(), 10))
+	if ctx.Err() == nil {
+		w.trouble = cmp.Or(err, errors.New("nvidia-smi ended")).Error()
+	}
+}
+
+// after looks once.
+func (w *AppWatch) after(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastLook)
+	defer cancel()
+	if err := w.look(ctx); err != nil {
+		w.trouble = cmp.Or(w.trouble, err.Error())
+	}
+}
+
+// Seen returns the processes that were seen, once the sampler has ended. If some may be missing, it adds a note.
+func (w *AppWatch) Seen(notes []string) ([]gpu.Process, []string) {
+	if w.trouble != "" {
+		notes = append(notes, "not all processes on the GPUs may have been seen: "+w.trouble)
+	}
+	return w.apps, notes
 }
 
 // OwnerAmong says whose a process is, by the processes of the servers. Under MPS, its server may
@@ -63,22 +86,6 @@ func OwnerAmong(servers []int, mps bool) func(pid int) gpu.Owner {
 		}
 		return gpu.Hidden
 	}
-}
-
-// Stop looks once more, ends the watch, and returns the processes that were seen. If some may be
-// missing, it adds a note.
-func (w *AppWatch) Stop(notes []string) ([]gpu.Process, []string) {
-	w.stop()
-	<-w.done
-	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
-	defer cancel()
-	if err := w.look(ctx); err != nil {
-		w.trouble = cmp.Or(w.trouble, err.Error())
-	}
-	if w.trouble != "" {
-		notes = append(notes, "not all processes on the GPUs may have been seen: "+w.trouble)
-	}
-	return w.apps, notes
 }
 
 // look runs nvidia-smi until it ends, or until the end of ctx.
@@ -98,7 +105,7 @@ func (w *AppWatch) look(ctx context.Context, more ...string) error {
 		}
 		io.Copy(io.Discard, out) // a line that is too long
 	}()
-	err := w.smi.command(ctx, in, slices.Concat(appArgs, more)...).Run()
+	err := w.SMI.command(ctx, in, slices.Concat(appArgs, more)...).Run()
 	in.Close()
 	<-read
 	if err != nil {
@@ -114,7 +121,7 @@ func (w *AppWatch) note(seen gpu.Process) {
 	at := slices.IndexFunc(w.apps, func(p gpu.Process) bool { return p.GPU == seen.GPU && p.PID == seen.PID })
 	now := time.Since(w.epoch)
 	if at < 0 {
-		seen.Name, seen.Owner, seen.First, seen.Last = programOf(seen.PID), w.owner(seen.PID), now, now
+		seen.Name, seen.Owner, seen.First, seen.Last = programOf(seen.PID), w.Owner(seen.PID), now, now
 		w.apps = append(w.apps, seen)
 		return
 	}

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -30,14 +31,19 @@ esac
 `)
 	var asked []int
 	third := make(chan struct{})
-	w := StartAppWatch(smi, time.Now(), time.Second, func(pid int) gpu.Owner {
+	w := AppWatch{SMI: smi, Owner: func(pid int) gpu.Owner {
 		if asked = append(asked, pid); len(asked) == 3 {
 			close(third)
 		}
 		return map[int]gpu.Owner{7: gpu.Server}[pid]
-	})
-	<-third
-	apps, notes := w.Stop(nil)
+	}}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		<-third
+		stop()
+	}()
+	w.Sample(time.Second)(ctx, time.Now(), nil)
+	apps, notes := w.Seen(nil)
 	var got []string
 	for _, p := range apps {
 		memory := "unknown"
@@ -60,10 +66,11 @@ func TestProcessesThatCannotBeSeenAreANote(t *testing.T) {
 		"echo Insufficient Permissions; exit 4":                 "nvidia-smi: exit status 4: Insufficient Permissions",
 		`case "$*" in *-lms*) exit 0 ;; esac; echo GPU-a, 7, 1`: "nvidia-smi ended",
 	} {
-		w := StartAppWatch(playSMI(t, script), time.Now(), time.Second, func(int) gpu.Owner { return gpu.Foreign })
-		<-w.done
+		w := AppWatch{SMI: playSMI(t, script), Owner: func(int) gpu.Owner { return gpu.Foreign }}
+		w.during(t.Context(), time.Second)
+		w.after(t.Context())
 		want := []string{"as before", "not all processes on the GPUs may have been seen: " + want}
-		if _, notes := w.Stop(want[:1:1]); !slices.Equal(notes, want) {
+		if _, notes := w.Seen(want[:1:1]); !slices.Equal(notes, want) {
 			t.Errorf("%s: %q, want %q", script, notes, want)
 		}
 	}

@@ -18,11 +18,10 @@ func Example() {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
 	server := sources.Server{
-		Watch: &settings.Watch{Server: true},
-		Mask:  func(text string) string { return text },
-		Calls: &openai.Server{URL: web.URL},
-		Apart: func() *wire.Transport { return wire.Connections{}.Transport() },
-		Say:   func(format string, args ...any) { fmt.Println(format) },
+		Target: sources.Target{Watch: &settings.Watch{Server: true}, Server: new(settings.Server)},
+		Calls:  &openai.Server{URL: web.URL},
+		Apart:  func() *wire.Transport { return wire.Connections{}.Transport() },
+		Say:    func(format string, args ...any) { fmt.Println(format) },
 	}
 	var set watch.Set
 	fmt.Println(server.Open(context.Background(), &set), set.Has("--server-metrics"))

@@ -21,9 +21,6 @@ import (
 // gpuSetting asks for samples of GPUs.
 const gpuSetting = "--gpu-metrics"
 
-// gpuEvery is the interval between samples of GPUs.
-const gpuEvery = time.Second
-
 // GPUs samples the GPUs of a load test, and notes which processes compute on them. The zero value samples nothing.
 type GPUs struct {
 	// Shared samples GPUs that the targets share.
@@ -31,102 +28,100 @@ type GPUs struct {
 
 	smi   *host.NvidiaSMI // that samples GPUs; nil if it does not
 	apps  *host.AppWatch  // by that program
-	state gpu.State       // what was seen of the GPUs of this machine, without MPS
+	notes []string        // what it does not report
+}
+
+// A demand is a target that asks for samples of GPUs.
+type demand struct {
+	*GPUs
+	Target
 }
 
 // Open checks that GPUs can be sampled, if the settings of a target ask for it: once for all targets, but
 // apart, by its set, for a target that has its own. An error names the setting.
-func (g *GPUs) Open(ctx context.Context, w *settings.Watch, server *settings.Server, limits *settings.Limits,
-	own *watch.Set) error {
+func (g *GPUs) Open(ctx context.Context, t Target, own *watch.Set) error {
 	of := own
-	if !w.OwnGPU {
+	if !t.Watch.OwnGPU {
 		of = &g.Shared
 	}
-	if w.GPU == "" || of.Has(gpuSetting) {
+	if of.Has(gpuSetting) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, limits.Call)
+	ctx, cancel := context.WithTimeout(ctx, t.Limits.Call)
 	defer cancel()
-	sampler, err := g.sampler(ctx, w, server, limits)
-	if err != nil {
-		return fmt.Errorf(gpuSetting+": %w", err)
+	for i := range ofGPUs {
+		if err := ofGPUs[i].add(ctx, &demand{g, t}, of); err != nil {
+			return err
+		}
 	}
-	of.Add(gpuSetting, sampler)
 	return nil
 }
 
-func (g *GPUs) sampler(ctx context.Context, w *settings.Watch, server *settings.Server, limits *settings.Limits) (
-	watch.Sampler, error) {
-	if w.GPU != settings.NvidiaSMI {
-		return dcgm(ctx, w.GPU, server, limits)
-	}
-	path, err := w.NvidiaSMI()
-	if err != nil {
+// nvidiaSMI is the sampler of that program, which must answer.
+func (d *demand) nvidiaSMI(ctx context.Context, every time.Duration) ([]watch.Sampler, error) {
+	path, err := d.Watch.NvidiaSMI()
+	if path == "" || err != nil {
 		return nil, err
 	}
-	return g.nvidiaSMI(ctx, host.NvidiaSMI{Path: path, Only: w.GPUs, Instant: true})
-}
-
-// nvidiaSMI is the sampler of that program, which must answer.
-func (g *GPUs) nvidiaSMI(ctx context.Context, smi host.NvidiaSMI) (watch.Sampler, error) {
-	smi, note := smi.WithReasons(ctx)
-	if note != "" && !slices.Contains(g.state.Notes, note) {
-		g.state.Notes = append(g.state.Notes, note)
+	smi, note := host.NvidiaSMI{Path: path, Only: d.Watch.GPUs, Instant: true}.WithReasons(ctx)
+	if note != "" && !slices.Contains(d.notes, note) {
+		d.notes = append(d.notes, note)
 	}
 	all, err := smi.GPUs(ctx)
 	if !slices.ContainsFunc(all, func(g samples.GPU) bool { return g.Power != nil }) {
 		smi.Instant = false
 		all, err = smi.GPUs(ctx)
 	}
-	sampler := smi.Sample(len(all), gpuEvery)
-	if g.smi != nil && g.smi.Only != smi.Only {
+	sampler := smi.Sample(len(all), every)
+	if d.smi != nil && d.smi.Only != smi.Only {
 		smi.Only = "" // processes are looked for on all GPUs
 	}
-	g.smi = &smi
-	return sampler, err
+	d.smi = &smi
+	return []watch.Sampler{sampler}, err
 }
 
 // dcgm is the sampler of a DCGM exporter, which must answer.
-func dcgm(ctx context.Context, url string, server *settings.Server, limits *settings.Limits) (watch.Sampler, error) {
-	connections := wire.Connections{Timeout: limits.Connect}
-	if url == server.BaseURL { // the server has these metrics, too, as the simulated one
-		connections.Dial = server.Dial
+func (d *demand) dcgm(ctx context.Context, every time.Duration) ([]watch.Sampler, error) {
+	url := d.Watch.GPU
+	if url == "" || url == settings.NvidiaSMI {
+		return nil, nil
+	}
+	connections := wire.Connections{Timeout: d.Limits.Connect}
+	if url == d.Server.BaseURL { // the server has these metrics, too, as the simulated one
+		connections.Dial = d.Server.Dial
 	}
 	transport := connections.Transport()
-	exporter := &openai.Server{URL: url, Limit: limits.Call, Transport: transport}
+	exporter := &openai.Server{URL: url, Limit: d.Limits.Call, Transport: transport}
 	_, err := exporter.GPUs(ctx)
 	if errors.Is(err, scrape.ErrNoSample) {
 		err = fmt.Errorf("%w: it must be the page of a DCGM exporter, or of servebench sim --gpu-power", err)
 	}
 	transport.CloseIdleConnections()
-	return closing(transport, openai.SampleDCGM(exporter, gpuEvery)), err
+	return []watch.Sampler{closing(transport, openai.SampleDCGM(exporter, every))}, err
 }
+
+// appsEvery is the interval between looks at the processes on the GPUs.
+const appsEvery = time.Second
 
 // Start begins to sample shared GPUs, and to note which processes compute on GPUs. What this process has started,
 // such as the servers of a sweep, is a server's, and so are the processes given. mps says that a server is
 // under MPS. Call Stop.
 func (g *GPUs) Start(epoch time.Time, servers []int, mps bool) {
-	g.Shared.Start(epoch)
 	if g.smi != nil {
-		owner := host.OwnerAmong(append(servers, os.Getpid()), mps)
-		g.apps = host.StartAppWatch(*g.smi, epoch, gpuEvery, owner)
+		g.apps = &host.AppWatch{SMI: *g.smi, Owner: host.OwnerAmong(append(servers, os.Getpid()), mps)}
+		g.Shared.Add(gpuSetting, g.apps.Sample(appsEvery))
 	}
+	g.Shared.Start(epoch)
 }
 
 // Stop ends what Start began, and waits for its end.
-func (g *GPUs) Stop() {
-	g.Shared.Stop()
-	if g.apps != nil {
-		g.state.Processes, g.state.Notes = g.apps.Stop(g.state.Notes)
-	}
-}
+func (g *GPUs) Stop() { g.Shared.Stop() }
 
-// State is what was seen of the GPUs and of a server's MPS, before the load and after it; nil if nothing was.
-func (g *GPUs) State(ctx context.Context, p *Process) *gpu.State {
-	s := g.state
-	s.MPS = p.mps
-	if after := p.underMPS(ctx, gpu.After); p.mps != nil {
-		s.MPS = append(slices.Clip(s.MPS), after...)
+// State is what was seen of the GPUs and of a server's MPS; nil if nothing was. Call it after Stop.
+func (g *GPUs) State(p *Process) *gpu.State {
+	s := gpu.State{MPS: p.mps, Notes: g.notes}
+	if g.apps != nil {
+		s.Processes, s.Notes = g.apps.Seen(slices.Clip(g.notes))
 	}
 	if s.Processes == nil && s.MPS == nil && s.Notes == nil {
 		return nil

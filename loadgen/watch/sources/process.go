@@ -12,22 +12,22 @@ import (
 
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
-	"github.com/servebench/servebench/loadgen/settings"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/gpu"
+	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // A Process is what is known of a server's process.
 type Process struct {
-	Server *settings.Server
-	Watch  *settings.Watch
+	Target
 
 	// Start is the start of the server that the load measures; nil if unknown, and for several replicas.
 	Start *metrics.ServerStart
 
-	// mps is what MPS said before the load; nil for a server without MPS.
+	// mps is what MPS said before the load and, once its sampler has ended, after it; nil for a server without MPS.
 	mps []gpu.MPS
 }
 
@@ -143,6 +143,19 @@ func (p *Process) Restarted() string {
 
 // UnderMPS reports whether MPS knew the server before the load.
 func (p *Process) UnderMPS() bool { return p.mps != nil }
+
+// Open adds to a set what looks at MPS after the load, if the server was under MPS before it.
+func (p *Process) Open(to *watch.Set) {
+	if p.UnderMPS() {
+		to.Add("MPS", p.lookAgain)
+	}
+}
+
+// lookAgain is the sampler of MPS. It takes no samples.
+func (p *Process) lookAgain(ctx context.Context, _ time.Time, _ func(*samples.Sample)) {
+	<-ctx.Done()
+	p.mps = append(p.mps, p.underMPS(context.WithoutCancel(ctx), gpu.After)...)
+}
 
 // version is the version that the server says, over a connection that the load does not use.
 func version(ctx context.Context, calls *openai.Server, apart *wire.Transport) string {

@@ -1,9 +1,11 @@
 // Package sources says what a run can sample: servers' metrics, pools of memory, GPUs, and the processes of servers,
 // with their MPS.
 //
-// A source is a row: the setting that asks for it, and how it is opened. Opening it proves that it is there, so that a
-// run does not begin without what it was asked to watch, and gives samplers for a watch.Set. What a sampler cannot
-// get is in its samples.
+// A source is a row: the setting that asks for it, how often it is sampled, and how it is opened. Opening it proves
+// that it is there, so that a run does not begin without what it was asked to watch, and gives samplers for a
+// watch.Set. What a sampler cannot get is in its samples. GPUs are opened before any server is reached, the sources
+// of a server when the load is about to begin. Processes on the GPUs and MPS are samplers, too, but of a state: what
+// they saw is known once they have ended.
 package sources
 
 import (
@@ -23,11 +25,48 @@ import (
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
-// A Server is a server to watch.
-type Server struct {
-	Target string // its name among several; empty for a single one
+// A Target is a server under load, and what its plan asks to watch.
+type Target struct {
+	Name   string // among several; empty for a single one
 	Watch  *settings.Watch
-	Mask   func(text string) string // hides secrets
+	Server *settings.Server
+	Limits *settings.Limits
+}
+
+// A source is one thing to sample of an S: of a server, or of what asks for GPUs.
+type source[S any] struct {
+	setting string        // asks for it
+	every   time.Duration // between samples; 0: the settings say it
+	open    func(S, context.Context, time.Duration) ([]watch.Sampler, error)
+}
+
+// add opens a source, and adds its samplers to a set. An error names the setting.
+func (o *source[S]) add(ctx context.Context, of S, to *watch.Set) error {
+	samplers, err := o.open(of, ctx, o.every)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.setting, err)
+	}
+	for _, sampler := range samplers {
+		to.Add(o.setting, sampler)
+	}
+	return nil
+}
+
+// ofServer are the sources of a server.
+var ofServer = []source[*Server]{
+	{"--kvcached-metrics", 100 * time.Millisecond, (*Server).pool},
+	{"--server-metrics", 0, (*Server).metrics},
+}
+
+// ofGPUs are the sources of GPUs. A plan asks for one of them.
+var ofGPUs = []source[*demand]{
+	{gpuSetting, time.Second, (*demand).nvidiaSMI},
+	{gpuSetting, time.Second, (*demand).dcgm},
+}
+
+// A Server samples the server of a target, once it has been reached.
+type Server struct {
+	Target
 
 	// Calls are for its metrics, and Apart makes a transport that the load does not use.
 	Calls *openai.Server
@@ -36,27 +75,11 @@ type Server struct {
 	Say func(format string, args ...any) // takes remarks
 }
 
-// A source is one thing to sample of a server.
-type source struct {
-	setting string // asks for it
-	open    func(*Server, context.Context) ([]watch.Sampler, error)
-}
-
-// all are the sources of a server. GPUs are a machine's.
-var all = []source{
-	{"--kvcached-metrics", (*Server).pool},
-	{"--server-metrics", (*Server).metrics},
-}
-
 // Open adds to a set what the settings ask for. An error names the setting.
 func (s *Server) Open(ctx context.Context, to *watch.Set) error {
-	for _, source := range all {
-		samplers, err := source.open(s, ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", source.setting, err)
-		}
-		for _, sampler := range samplers {
-			to.Add(source.setting, sampler)
+	for i := range ofServer {
+		if err := ofServer[i].add(ctx, s, to); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -64,7 +87,7 @@ func (s *Server) Open(ctx context.Context, to *watch.Set) error {
 
 // metrics checks that the server reports metrics. If the settings name replicas, each of them must answer; a page
 // without a known number is an answer.
-func (s *Server) metrics(ctx context.Context) (samplers []watch.Sampler, err error) {
+func (s *Server) metrics(ctx context.Context, _ time.Duration) (samplers []watch.Sampler, err error) {
 	if !s.Watch.Server {
 		return nil, nil
 	}
@@ -72,13 +95,13 @@ func (s *Server) metrics(ctx context.Context) (samplers []watch.Sampler, err err
 		_, err := r.ServerSample(ctx)
 		unknown := errors.Is(err, scrape.ErrNoSample)
 		if unknown { // some servers have metrics only after their first request
-			s.Say("WARNING: --server-metrics: %s: it is asked again during the run", s.Mask(err.Error()))
+			s.Say("WARNING: --server-metrics: %s: it is asked again during the run", s.Server.Secrets.Mask(err.Error()))
 		}
 		if err != nil && !unknown && r.name != "" {
 			return nil, err
 		}
 		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
-			s.Say("WARNING: --server-metrics: %s: it is not asked again", s.Mask(err.Error()))
+			s.Say("WARNING: --server-metrics: %s: it is not asked again", s.Server.Secrets.Mask(err.Error()))
 			return samplers, nil
 		}
 		samplers = append(samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, s.Watch.Every)))
@@ -86,19 +109,16 @@ func (s *Server) metrics(ctx context.Context) (samplers []watch.Sampler, err err
 	return samplers, nil
 }
 
-// poolEvery is the interval between samples of a pool.
-const poolEvery = 100 * time.Millisecond
-
 // pool checks that the server's pool can be sampled.
-func (s *Server) pool(ctx context.Context) ([]watch.Sampler, error) {
+func (s *Server) pool(ctx context.Context, every time.Duration) ([]watch.Sampler, error) {
 	if s.Watch.Pool == "" {
 		return nil, nil
 	}
-	pool := host.NewKVCached(strings.ReplaceAll(s.Watch.Pool, settings.TargetMark, s.Target))
+	pool := host.NewKVCached(strings.ReplaceAll(s.Watch.Pool, settings.TargetMark, s.Name))
 	if err := pool.Check(ctx); err != nil {
 		return nil, err
 	}
-	return []watch.Sampler{pool.Sample(poolEvery)}, nil
+	return []watch.Sampler{pool.Sample(every)}, nil
 }
 
 // Counters are the totals of speculative and diffusion decoding and of the prefix cache of each
