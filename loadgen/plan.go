@@ -92,12 +92,6 @@ func (p *Plan) complete() *Plan {
 	c.Limits.Call = cmp.Or(c.Limits.Call, 10*time.Second)
 	c.Watch.Every = cmp.Or(c.Watch.Every, time.Second)
 	c.Report.Definitions = cmp.Or(c.Report.Definitions, record.Latest)
-	if c.Report.Metrics == nil {
-		c.Report.Metrics = c.Latencies()
-	}
-	if c.Report.Percentiles == nil {
-		c.Report.Percentiles = []float64{99}
-	}
 	c.Targets = nil
 	for _, target := range p.Targets {
 		c.Targets = append(c.Targets, target.complete())
@@ -167,6 +161,12 @@ func (p *Plan) Config() metrics.Config {
 		Goodput:     p.Report.Goodput,
 		Metrics:     p.Report.Metrics,
 		Percentiles: p.Report.Percentiles,
+	}
+	if c.Metrics == nil {
+		c.Metrics = p.Latencies()
+	}
+	if c.Percentiles == nil {
+		c.Percentiles = []float64{99}
 	}
 	if p.Traffic.Curve != nil {
 		c.RateCurve = p.Traffic.Curve.String()
