@@ -47,6 +47,9 @@ func TestHouse(t *testing.T) {
 	onlySmaller(t, "testdata/spelled.txt", h.spelled())
 	onlySmaller(t, "testdata/formulas.txt", h.formulas())
 	onlySmaller(t, "testdata/named.txt", h.named())
+	for _, problem := range h.astray(ways(t)) {
+		t.Error(problem)
+	}
 }
 
 // onlyListed makes sure that all of found is listed in a file, and that nothing else is.

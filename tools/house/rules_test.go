@@ -130,14 +130,16 @@ func (r *room) methods() (found []string) {
 	return found
 }
 
-// receiver is the name of the type that f is a method of.
+// receiver is the name of the type that f is a method of, without its parameters.
 func receiver(f *ast.FuncDecl) string {
-	switch x := ast.Unparen(f.Recv.List[0].Type).(type) {
-	case *ast.StarExpr:
-		return fmt.Sprint(x.X)
-	default:
-		return fmt.Sprint(x)
+	x := ast.Unparen(f.Recv.List[0].Type)
+	if star, ok := x.(*ast.StarExpr); ok {
+		x = star.X
 	}
+	if generic, ok := x.(*ast.IndexExpr); ok {
+		x = generic.X
+	}
+	return fmt.Sprint(x)
 }
 
 // declaration finds structs of commands with too many fields, comments that trail too far
