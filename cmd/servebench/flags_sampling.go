@@ -216,18 +216,19 @@ type adapterFlags struct {
 func (g *adapterFlags) define(f *argv.Flags) {
 	f.ListVar(&g.names, "lora-modules", argv.Some,
 		"`NAME` adapters to ask for in place of the model, with spaces or commas between. The server must have them")
-	f.StringVar(&g.assignment, "lora-assignment", "random",
+	f.StringVar(&g.assignment, "lora-assignment", drawn,
 		"`HOW` how to give each request an adapter: random draws one, round-robin takes the next. zipf draws the kth "+
 			"1/k^S times as often as the first")
 	f.Var(argv.Optional(&g.exponent, argv.ParseFloat), "lora-zipf-exponent",
 		"`S` exponent of --lora-assignment zipf (default 1)")
 	f.ListVar(&g.weights, "lora-weights", argv.Some,
 		"`W` how often each of --lora-modules is drawn, in their order, as 8 4 1 (default all equally often)")
-	f.Choices("lora-assignment", "random", roundRobin, zipf)
+	f.Choices("lora-assignment", drawn, roundRobin, zipf)
 }
 
 // Ways to assign adapters, apart from random.
 const (
+	drawn      = "random"
 	roundRobin = "round-robin"
 	zipf       = "zipf"
 )
@@ -242,7 +243,7 @@ func (g *adapterFlags) resolve(*argv.Flags) error {
 		return errors.New("argument --lora-assignment: zipf: there are no --lora-modules to draw")
 	case g.exponent != nil && g.assignment != zipf:
 		return errors.New("argument --lora-zipf-exponent: it is for --lora-assignment zipf")
-	case g.weights != nil && g.assignment != "random":
+	case g.weights != nil && g.assignment != drawn:
 		return fmt.Errorf("argument --lora-weights: they are for --lora-assignment random, not for %s", g.assignment)
 	}
 	for _, text := range listed(g.weights) {

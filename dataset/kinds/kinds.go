@@ -37,6 +37,7 @@ const (
 	Chats                            // the client can put its media into a chat
 	Speaks                           // its prompts may come with a sound in a file
 	BoundsTurns                      // turns of its sessions have a bound
+	RandomLengths                    // the settings of random say how long its prompts and answers are
 )
 
 // An Opener opens a dataset, and returns its source and the number of its conversations.
@@ -81,10 +82,10 @@ const (
 
 // all are all kinds of datasets, in the order of vLLM's client, and then others.
 var all = []*Kind{
-	{Name: "random", Traits: Fileless | MakesIDs | ExactOutput | Fitted,
+	{Name: "random", Traits: Fileless | MakesIDs | ExactOutput | Fitted | RandomLengths,
 		Heading: Workload, Flags: flagsRandom, Check: checkRandom, Open: openRandom, Turns: randomTurns,
 		Shorter: lowerRandom},
-	{Name: "random-mm", Traits: Fileless | ExactOutput | Rich | OwnIDs,
+	{Name: "random-mm", Traits: Fileless | ExactOutput | Rich | OwnIDs | RandomLengths,
 		Heading: Media, Flags: flagsRandomMM, Check: checkRandomMM, Open: openRandomMM, Shorter: lowerRandom},
 	{Name: "random-rerank", Traits: Fileless,
 		Heading: Workload, Flags: flagsRerank, Check: checkRerank, Open: openRerank, Shorter: lowerRandom},

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/metrics"
@@ -193,7 +194,7 @@ func (l SLO) lacks(p *loadgen.Plan, needed int) string {
 	if l.Metric == "itl" {
 		r := &p.Workload.Random
 		longest := int(math.Ceil(float64(r.OutputLen) * (1 + r.Ratio.Output)))
-		if p.Workload.Dataset != "random" || longest <= 0 {
+		if !p.Workload.Has(kinds.RandomLengths) || longest <= 0 {
 			return ""
 		}
 		if values = n * (longest - 1); values < needed {
@@ -285,7 +286,7 @@ func lasting(p *loadgen.Plan) time.Duration {
 
 // lengths are the tokens of a prompt and of an answer.
 func lengths(p *loadgen.Plan) (in, out int) {
-	if p.Workload.Dataset == "random" {
+	if p.Workload.Has(kinds.RandomLengths) {
 		return p.Workload.Random.InputLen + p.Workload.Random.PrefixLen, p.Workload.Random.OutputLen
 	}
 	return usualLength, usualLength

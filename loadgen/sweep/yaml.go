@@ -132,7 +132,7 @@ func store(key string, node *yaml.Node, place reflect.Value) error {
 	case place.Kind() == reflect.Slice && place.Type().Elem().Kind() == reflect.Struct:
 		return parts(key, node, place)
 	case node.Tag == "!!null" || node.Decode(place.Addr().Interface()) != nil:
-		return at(node, "%s must be %s", key, kinds[place.Kind()])
+		return at(node, "%s must be %s", key, nodeKinds[place.Kind()])
 	}
 	return nil
 }
@@ -152,8 +152,8 @@ func parts(key string, node *yaml.Node, place reflect.Value) error {
 	return nil
 }
 
-// kinds say in words what a place can take.
-var kinds = map[reflect.Kind]string{
+// nodeKinds say in words what a place can take.
+var nodeKinds = map[reflect.Kind]string{
 	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Int64: "a whole number",
 	reflect.Float64: "a number",
 	reflect.String:  "a text", reflect.Slice: "a list of texts", reflect.Map: "a mapping from names to texts",
