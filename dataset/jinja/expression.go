@@ -3,15 +3,17 @@ package jinja
 import (
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 // An expression is a node of the tree that a template is parsed into.
 type expression interface {
-	eval(r *renderer, s *scope) value
+	eval(r *renderer, s *scope) python.Value
 }
 
 type (
-	constant     struct{ value value }
+	constant     struct{ value python.Value }
 	variable     struct{ name string }
 	sequence     struct{ items []expression }
 	tupleLiteral struct{ items []expression }
@@ -68,51 +70,55 @@ type argumentList struct {
 	restNamed  expression // after **; may be nil
 }
 
-func (e constant) eval(*renderer, *scope) value { return e.value }
+func (e constant) eval(*renderer, *scope) python.Value { return e.value }
 
-func (e variable) eval(_ *renderer, s *scope) value {
+func (e variable) eval(_ *renderer, s *scope) python.Value {
 	if v, ok := s.lookup(e.name); ok {
 		return v
 	}
-	return undefined{"'" + e.name + "' is undefined"}
+	return python.Undefined("'" + e.name + "' is undefined")
 }
 
-func evalAll(r *renderer, s *scope, items []expression) list {
-	values := make(list, len(items))
+func evalAll(r *renderer, s *scope, items []expression) python.List {
+	values := make(python.List, len(items))
 	for i, e := range items {
 		values[i] = r.eval(e, s)
 	}
 	return values
 }
 
-func (e sequence) eval(r *renderer, s *scope) value     { return evalAll(r, s, e.items) }
-func (e tupleLiteral) eval(r *renderer, s *scope) value { return tuple(evalAll(r, s, e.items)) }
+func (e sequence) eval(r *renderer, s *scope) python.Value { return evalAll(r, s, e.items) }
+func (e tupleLiteral) eval(r *renderer, s *scope) python.Value {
+	return python.Tuple(evalAll(r, s, e.items))
+}
 
-func (e dictLiteral) eval(r *renderer, s *scope) value {
-	d := newDict()
+func (e dictLiteral) eval(r *renderer, s *scope) python.Value {
+	d := python.NewDict()
 	for i, key := range e.keys {
-		d.set(r.eval(key, s), r.eval(e.values[i], s))
+		d.Set(r.eval(key, s), r.eval(e.values[i], s))
 	}
 	return d
 }
 
-func (e negation) eval(r *renderer, s *scope) value { return !truth(r.eval(e.operand, s)) }
+func (e negation) eval(r *renderer, s *scope) python.Value {
+	return !python.Truth(r.eval(e.operand, s))
+}
 
-func (e disjunction) eval(r *renderer, s *scope) value {
-	if left := r.eval(e.left, s); truth(left) {
+func (e disjunction) eval(r *renderer, s *scope) python.Value {
+	if left := r.eval(e.left, s); python.Truth(left) {
 		return left
 	}
 	return r.eval(e.right, s)
 }
 
-func (e conjunction) eval(r *renderer, s *scope) value {
-	if left := r.eval(e.left, s); !truth(left) {
+func (e conjunction) eval(r *renderer, s *scope) python.Value {
+	if left := r.eval(e.left, s); !python.Truth(left) {
 		return left
 	}
 	return r.eval(e.right, s)
 }
 
-func (e signed) eval(r *renderer, s *scope) value {
+func (e signed) eval(r *renderer, s *scope) python.Value {
 	operand := r.eval(e.operand, s)
 	if f, ok := operand.(float64); ok {
 		if e.minus {
@@ -120,35 +126,35 @@ func (e signed) eval(r *renderer, s *scope) value {
 		}
 		return f
 	}
-	if u, ok := operand.(undefined); ok {
-		fail("%s", u)
+	if u, ok := operand.(python.Undefined); ok {
+		python.Raise("%s", u)
 	}
-	n := integer(operand, "a sign")
+	n := python.AsInteger(operand, "a sign")
 	if e.minus {
-		return integerOperation("-", 0, n)
+		return python.Binary(r.meter, "-", 0, n)
 	}
 	return n
 }
 
-func (e operation) eval(r *renderer, s *scope) value {
-	return r.binary(e.op, r.eval(e.left, s), r.eval(e.right, s))
+func (e operation) eval(r *renderer, s *scope) python.Value {
+	return python.Binary(r.meter, e.op, r.eval(e.left, s), r.eval(e.right, s))
 }
 
-func (e concatenation) eval(r *renderer, s *scope) value {
+func (e concatenation) eval(r *renderer, s *scope) python.Value {
 	var b strings.Builder
 	for _, part := range e.parts {
-		text := textOf(r.eval(part, s))
-		r.charge(len(text))
+		text := python.Text(r.eval(part, s))
+		r.meter.Charge(len(text))
 		b.WriteString(text)
 	}
 	return b.String()
 }
 
-func (e comparison) eval(r *renderer, s *scope) value {
+func (e comparison) eval(r *renderer, s *scope) python.Value {
 	left := r.eval(e.first, s)
 	for i, op := range e.ops {
 		right := r.eval(e.operands[i], s)
-		if !holds(r, op, left, right) {
+		if !python.Holds(r.meter, op, left, right) {
 			return false
 		}
 		left = right
@@ -156,91 +162,72 @@ func (e comparison) eval(r *renderer, s *scope) value {
 	return true
 }
 
-func holds(r *renderer, op string, left, right value) bool {
-	switch op {
-	case "==":
-		return r.equal(left, right)
-	case "!=":
-		return !r.equal(left, right)
-	case "in":
-		return contains(r, right, left)
-	case "not in":
-		return !contains(r, right, left)
-	}
-	order, ordered := r.compare(left, right)
-	switch op {
-	case "<":
-		return ordered && order < 0
-	case "<=":
-		return ordered && order <= 0
-	case ">":
-		return ordered && order > 0
-	}
-	return ordered && order >= 0
-}
-
-func (e choice) eval(r *renderer, s *scope) value {
-	if truth(r.eval(e.test, s)) {
+func (e choice) eval(r *renderer, s *scope) python.Value {
+	if python.Truth(r.eval(e.test, s)) {
 		return r.eval(e.then, s)
 	}
 	if e.otherwise == nil {
-		return undefined{"the inline if-expression evaluated to false and no else section was defined"}
+		return python.Undefined("the inline if-expression evaluated to false and no else section was defined")
 	}
 	return r.eval(e.otherwise, s)
 }
 
-func (e member) eval(r *renderer, s *scope) value { return attribute(r, r.eval(e.of, s), e.name) }
+func (e member) eval(r *renderer, s *scope) python.Value {
+	return python.Attribute(r.meter, r.eval(e.of, s), e.name)
+}
 
-func (e element) eval(r *renderer, s *scope) value { return item(r, r.eval(e.of, s), r.eval(e.key, s)) }
+func (e element) eval(r *renderer, s *scope) python.Value {
+	return python.Item(r.meter, r.eval(e.of, s), r.eval(e.key, s))
+}
 
-func (e subrange) eval(r *renderer, s *scope) value {
+func (e subrange) eval(r *renderer, s *scope) python.Value {
 	of := r.eval(e.of, s)
-	bounds := make(list, 3)
+	bounds := make(python.List, 3)
 	for i, bound := range []expression{e.start, e.stop, e.step} {
 		if bound != nil {
 			bounds[i] = r.eval(bound, s)
 		}
 	}
-	return slice(r, of, bounds[0], bounds[1], bounds[2])
+	return python.Slice(r.meter, of, bounds[0], bounds[1], bounds[2])
 }
 
-func (e call) eval(r *renderer, s *scope) value {
+func (e call) eval(r *renderer, s *scope) python.Value {
 	called := r.eval(e.function, s)
 	a := e.arguments.eval(r, s)
 	r.line = e.line
-	return r.call(called, a)
+	return python.Call(r.meter, called, a)
 }
 
-func (l argumentList) eval(r *renderer, s *scope) *arguments {
-	a := &arguments{positional: evalAll(r, s, l.positional), names: slices.Clone(l.names),
-		keywords: evalAll(r, s, l.keywords)}
+func (l argumentList) eval(r *renderer, s *scope) *python.Arguments {
+	a := &python.Arguments{Positional: evalAll(r, s, l.positional), Names: slices.Clone(l.names),
+		Keywords: evalAll(r, s, l.keywords)}
 	if l.rest != nil {
-		a.positional = append(a.positional, elements(r, r.eval(l.rest, s))...)
+		a.Positional = append(a.Positional, python.Elements(r.meter, r.eval(l.rest, s))...)
 	}
 	if l.restNamed == nil {
 		return a
 	}
-	more, ok := r.eval(l.restNamed, s).(*dict)
+	more, ok := r.eval(l.restNamed, s).(*python.Dict)
 	if !ok {
-		fail("what follows ** must be a mapping")
+		python.Raise("what follows ** must be a mapping")
 	}
-	for i, key := range more.keys {
-		a.names = append(a.names, str(key, "**"))
-		a.keywords = append(a.keywords, more.values[i])
+	for key, v := range more.All() {
+		a.Names = append(a.Names, python.AsString(key, "**"))
+		a.Keywords = append(a.Keywords, v)
 	}
 	return a
 }
 
-func (e filtered) eval(r *renderer, s *scope) value {
+func (e filtered) eval(r *renderer, s *scope) python.Value {
 	of := r.eval(e.of, s)
 	a := e.arguments.eval(r, s)
 	r.line = e.line
-	return r.filter(e.name, of, a)
+	return applyFilter(r.meter, e.name, of, a)
 }
 
-func (e tested) eval(r *renderer, s *scope) value {
+func (e tested) eval(r *renderer, s *scope) python.Value {
 	of := r.eval(e.of, s)
 	a := e.arguments.eval(r, s)
 	r.line = e.line
-	return r.test(e.name, of, a)
+	return applyTest(r.meter, e.name, of, a)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/servebench/servebench/dataset/jinja/python"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -123,12 +124,12 @@ func namedTemplates(file string, raw json.RawMessage) (map[string]string, error)
 var tokenNames = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
 // specialTokens reads the tokens that a template gets. It leaves out null tokens.
-func specialTokens(folder string, config map[string]json.RawMessage) (map[string]value, error) {
+func specialTokens(folder string, config map[string]json.RawMessage) (map[string]python.Value, error) {
 	older, err := readFields(folder, "special_tokens_map.json")
 	if err != nil {
 		return nil, err
 	}
-	tokens := make(map[string]value)
+	tokens := make(map[string]python.Value)
 	for _, name := range tokenNames {
 		raw, ok := config[name]
 		if !ok {
@@ -157,13 +158,13 @@ func tokenText(raw json.RawMessage) (string, error) {
 	return *object.Content, nil
 }
 
-func additionalTokens(config map[string]json.RawMessage, tokens map[string]value) error {
+func additionalTokens(config map[string]json.RawMessage, tokens map[string]python.Value) error {
 	const name = "additional_special_tokens"
 	var raws []json.RawMessage
 	if !present(config[name]) || json.Unmarshal(config[name], &raws) != nil {
 		return nil
 	}
-	all := make(list, len(raws))
+	all := make(python.List, len(raws))
 	for i, raw := range raws {
 		text, err := tokenText(raw)
 		if err != nil {

@@ -3,99 +3,48 @@ package jinja
 import (
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
-// globals are the names that every template knows.
-func globals() map[string]value {
-	vars := make(map[string]value)
-	for name, call := range map[string]func(r *renderer, a *arguments) value{
-		"range":           makeRange,
-		"dict":            makeDict,
-		"namespace":       makeNamespace,
+// globals are the names that every template knows. now is its clock; nil refuses to tell the time.
+func globals(now func() time.Time) map[string]python.Value {
+	vars := make(map[string]python.Value)
+	for name, call := range map[string]func(m *python.Meter, a *python.Arguments) python.Value{
+		"range":           python.MakeRange,
+		"dict":            python.MakeDict,
+		"namespace":       python.MakeNamespace,
 		"raise_exception": raise,
-		"strftime_now":    strftimeNow,
+		"strftime_now":    strftimeNow(now),
 		"lipsum":          refused("lipsum"),
 		"cycler":          refused("cycler"),
 		"joiner":          refused("joiner"),
 	} {
-		vars[name] = function{name, call}
+		vars[name] = python.Function(call)
 	}
 	return vars
 }
 
-func refused(name string) func(*renderer, *arguments) value {
-	return func(*renderer, *arguments) value {
-		fail("%s is not supported", name)
+func refused(name string) func(*python.Meter, *python.Arguments) python.Value {
+	return func(*python.Meter, *python.Arguments) python.Value {
+		python.Raise("%s is not supported", name)
 		return nil
 	}
 }
 
-func makeRange(_ *renderer, a *arguments) value {
-	a.expect("range", 1, 3)
-	s := span{step: 1}
-	if len(a.positional) == 1 {
-		s.stop = integer(a.at(0), "range")
-	} else {
-		s.start, s.stop = integer(a.at(0), "range"), integer(a.at(1), "range")
-		s.step = integer(a.or(2, 1), "range")
-	}
-	if s.step == 0 {
-		fail("range() arg 3 must not be zero")
-	}
-	const largest = 100_000
-	if s.len() > largest || s.len() < 0 {
-		fail("range too big: the limit is %d", largest)
-	}
-	return s
-}
-
-// collected is a dict of the arguments of a call of dict or namespace.
-func collected(r *renderer, what string, a *arguments) *dict {
-	d := newDict()
-	if len(a.positional) > 1 {
-		fail("%s takes at most one positional argument", what)
-	}
-	if len(a.positional) == 1 {
-		if from, ok := a.at(0).(*dict); ok {
-			d = from.clone()
-		} else {
-			for _, pair := range elements(r, a.at(0)) {
-				both := elements(r, pair)
-				if len(both) != 2 {
-					fail("%s needs pairs", what)
-				}
-				d.set(both[0], both[1])
-			}
-		}
-	}
-	for i, name := range a.names {
-		d.set(name, a.keywords[i])
-	}
-	return d
-}
-
-func makeDict(r *renderer, a *arguments) value { return collected(r, "dict", a) }
-
-func makeNamespace(r *renderer, a *arguments) value {
-	n := &namespace{make(map[string]value)}
-	d := collected(r, "namespace", a)
-	for i, key := range d.keys {
-		n.vars[str(key, "namespace")] = d.values[i]
-	}
-	return n
-}
-
-func raise(_ *renderer, a *arguments) value {
-	fail("the template refuses: %s", textOf(a.only("raise_exception")))
+func raise(_ *python.Meter, a *python.Arguments) python.Value {
+	python.Raise("the template refuses: %s", python.Text(a.Only("raise_exception")))
 	return nil
 }
 
-func strftimeNow(r *renderer, a *arguments) value {
-	format := str(a.only("strftime_now"), "strftime_now")
-	if r.now == nil {
-		fail("strftime_now: there is no clock")
+func strftimeNow(now func() time.Time) func(*python.Meter, *python.Arguments) python.Value {
+	return func(_ *python.Meter, a *python.Arguments) python.Value {
+		format := python.AsString(a.Only("strftime_now"), "strftime_now")
+		if now == nil {
+			python.Raise("strftime_now: there is no clock")
+		}
+		return strftime(now(), format)
 	}
-	return strftime(r.now(), format)
 }
 
 // directives are the directives of C's strftime, in the C locale, as layouts of
@@ -122,7 +71,7 @@ func strftime(t time.Time, format string) string {
 		case format[i] == '%':
 			b.WriteByte('%')
 		case !ok || unpadded && len(layout) > len("002"):
-			fail("strftime_now: %%%c is not supported", format[i])
+			python.Raise("strftime_now: %%%c is not supported", format[i])
 		case unpadded:
 			b.WriteString(unpad(t.Format(layout)))
 		default:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 // A lexer splits a template into tokens. It removes white space as jinja2 does with
@@ -22,7 +24,7 @@ type lexer struct {
 
 func lex(source string) []token {
 	if !utf8.ValidString(source) {
-		fail("the template is not UTF-8")
+		python.Raise("the template is not UTF-8")
 	}
 	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
 	l := &lexer{source: strings.TrimSuffix(source, "\n"), line: 1, lineStarts: true}
@@ -49,7 +51,7 @@ func (l *lexer) advance(n int) string {
 func (l *lexer) rest() string { return l.source[l.pos:] }
 
 func (l *lexer) fail(format string, args ...any) {
-	fail("line %d: "+format, append([]any{l.line}, args...)...)
+	python.Raise("line %d: "+format, append([]any{l.line}, args...)...)
 }
 
 var rawBegin = sync.OnceValue(func() *regexp.Regexp {
@@ -108,12 +110,12 @@ func (l *lexer) text() {
 func (l *lexer) trimmed(data string, sign byte, variable bool) string {
 	switch {
 	case sign == '-':
-		return strings.TrimRightFunc(data, isSpace)
+		return strings.TrimRightFunc(data, python.IsSpace)
 	case sign == '+' || variable:
 		return data
 	}
 	start := strings.LastIndexByte(data, '\n') + 1
-	if (start > 0 || l.lineStarts) && strings.TrimFunc(data[start:], isSpace) == "" {
+	if (start > 0 || l.lineStarts) && strings.TrimFunc(data[start:], python.IsSpace) == "" {
 		return data[:start]
 	}
 	return data
@@ -129,7 +131,7 @@ func (l *lexer) close(end string, trims bool) {
 	switch {
 	case sign == '-':
 		rest := l.rest()
-		passed = l.advance(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+		passed = l.advance(len(rest) - len(strings.TrimLeftFunc(rest, python.IsSpace)))
 	case sign != '+' && trims && strings.HasPrefix(l.rest(), "\n"):
 		passed = l.advance(1)
 	}
@@ -152,7 +154,7 @@ func (l *lexer) raw(begin string) {
 	l.advance(len(begin))
 	if strings.HasSuffix(begin, "-%}") {
 		rest := l.rest()
-		l.advance(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+		l.advance(len(rest) - len(strings.TrimLeftFunc(rest, python.IsSpace)))
 	}
 	l.lineStarts = strings.HasSuffix(l.source[:l.pos], "\n")
 	rest := l.rest()
@@ -194,12 +196,12 @@ func (l *lexer) code(end string, kind tokenKind) {
 // word reads one token inside a tag.
 func (l *lexer) word(rest string) {
 	r, size := utf8.DecodeRuneInString(rest)
-	if isSpace(r) {
+	if python.IsSpace(r) {
 		l.advance(size)
 		return
 	}
 	afterDot := l.pos > 0 && l.source[l.pos-1] == '.'
-	if err := caught(func() { l.lexeme(rest, afterDot) }); err != nil {
+	if err := python.Try(func() { l.lexeme(rest, afterDot) }); err != nil {
 		l.fail("%w", err)
 	}
 }
@@ -210,9 +212,9 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 		l.advance(len(number))
 		return
 	}
-	if name := nameAt(rest); name != "" {
-		if !isIdentifier(name) {
-			fail("%q is not a name", name)
+	if name := python.NameAt(rest); name != "" {
+		if !python.IsIdentifier(name) {
+			python.Raise("%q is not a name", name)
 		}
 		l.emit(token{kind: tokenName, text: name})
 		l.advance(len(name))
@@ -221,7 +223,7 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 	if rest[0] == '\'' || rest[0] == '"' {
 		quoted := quotedAt(rest)
 		if quoted == "" {
-			fail("a string has no end")
+			python.Raise("a string has no end")
 		}
 		l.emit(token{kind: tokenString, text: unescaped(quoted[1 : len(quoted)-1])})
 		l.advance(len(quoted))
@@ -230,7 +232,7 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 	op := operatorAt(rest)
 	if op == "" {
 		r, _ := utf8.DecodeRuneInString(rest)
-		fail("unexpected character %q", r)
+		python.Raise("unexpected character %q", r)
 	}
 	l.balance(op)
 	l.emit(token{kind: tokenOperator, text: op})
@@ -243,7 +245,7 @@ func (l *lexer) balance(op string) {
 		l.open = append(l.open, map[string]byte{"{": '}', "(": ')', "[": ']'}[op])
 	case "}", ")", "]":
 		if len(l.open) == 0 || l.open[len(l.open)-1] != op[0] {
-			fail("unexpected %q", op)
+			python.Raise("unexpected %q", op)
 		}
 		l.open = l.open[:len(l.open)-1]
 	}

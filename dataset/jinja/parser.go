@@ -3,6 +3,8 @@ package jinja
 import (
 	"fmt"
 	"slices"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 // A parser turns the tokens of a template into a tree.
@@ -17,7 +19,7 @@ type parser struct {
 
 // parse reads a whole template.
 func parse(source string) (program section, err error) {
-	err = caught(func() {
+	err = python.Try(func() {
 		top := newNames()
 		p := &parser{tokens: lex(source), used: make(map[string]bool), names: top}
 		program = section{p.block(), nil}
@@ -30,13 +32,13 @@ func parse(source string) (program section, err error) {
 }
 
 func (p *parser) fail(at token, format string, args ...any) {
-	fail("line %d: %s", at.line, fmt.Sprintf(format, args...))
+	python.Raise("line %d: %s", at.line, fmt.Sprintf(format, args...))
 }
 
 // nest enters one level of the grammar, and refuses a template that nests too
 // deeply. The function that it returns leaves the level.
 func (p *parser) nest() func() {
-	if p.depth++; p.depth > maxDepth {
+	if p.depth++; p.depth > python.MaxDepth {
 		p.fail(p.current(), "expressions or tags nest too deeply")
 	}
 	return func() { p.depth-- }

@@ -24,7 +24,7 @@ func TestReadmeNamesAllFiltersAndTests(t *testing.T) {
 			_, plain := plainTests[name]
 			return plain || comparingTests[name] != "" || name == "divisibleby" || name == "sameas"
 		}, len(plainTests)},
-		{"- **Globals**: ", func(name string) bool { _, ok := globals()[name]; return ok }, 5},
+		{"- **Globals**: ", func(name string) bool { _, ok := globals(nil)[name]; return ok }, 5},
 	} {
 		_, line, found := strings.Cut(string(text), c.heading)
 		line, _, _ = strings.Cut(line, "\n")

@@ -1,18 +1,20 @@
 package jinja
 
+import "github.com/servebench/servebench/dataset/jinja/python"
+
 // A scope holds the variables of one part of a template.
 type scope struct {
-	vars  map[string]value
+	vars  map[string]python.Value
 	outer *scope // nil for the outermost, which has the variables given to the template
 }
 
 // unset is the value of a name in the scope that sets it, before it does.
 type unset struct{}
 
-func (s *scope) inner() *scope { return &scope{vars: make(map[string]value), outer: s} }
+func (s *scope) inner() *scope { return &scope{vars: make(map[string]python.Value), outer: s} }
 
 // lookup finds the innermost variable called name.
-func (s *scope) lookup(name string) (value, bool) {
+func (s *scope) lookup(name string) (python.Value, bool) {
 	hidden := false
 	for ; s != nil; s = s.outer {
 		v, ok := s.vars[name]
@@ -21,7 +23,8 @@ func (s *scope) lookup(name string) (value, bool) {
 			continue
 		}
 		if ok && hidden && s.outer == nil {
-			fail("'%s', which is given, is read in a scope within the one that sets it later: not supported", name)
+			python.Raise("'%s', which is given, is read in a scope within the one that sets it later: not supported",
+				name)
 		}
 		if ok {
 			return v, true

@@ -4,36 +4,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
-// Filters of sequences.
+// A keyFunc finds in an element what a filter is about.
+type keyFunc = func(element python.Value) python.Value
 
 // byAttribute returns a function that finds the attribute called name, such as
 // "a.b.0", of an element. If name is nil, the function returns the element.
-func byAttribute(r *renderer, name value) func(value) value {
-	return byAttributeOr(r, name, nil)
+func byAttribute(m *python.Meter, name python.Value) keyFunc {
+	return byAttributeOr(m, name, nil)
 }
 
 // byAttributeOr is byAttribute with a value for missing attributes, if otherwise is
 // not None.
-func byAttributeOr(r *renderer, name, otherwise value) func(value) value {
-	find := func(v, key value) value {
-		if v = item(r, v, key); otherwise != nil && !isDefined(v) {
+func byAttributeOr(m *python.Meter, name, otherwise python.Value) keyFunc {
+	find := func(v, key python.Value) python.Value {
+		if v = python.Item(m, v, key); otherwise != nil && !isDefined(v) {
 			return otherwise
 		}
 		return v
 	}
 	if name == nil {
-		return func(v value) value { return v }
+		return func(v python.Value) python.Value { return v }
 	}
-	if i, ok := index(name); ok {
-		return func(v value) value { return find(v, i) }
+	if i, ok := python.Index(name); ok {
+		return func(v python.Value) python.Value { return find(v, i) }
 	}
-	parts := strings.Split(str(name, "attribute"), ".")
+	parts := strings.Split(python.AsString(name, "attribute"), ".")
 	if strings.Contains(name.(string), ",") {
-		fail("several attributes at once are not supported: %s", name)
+		python.Raise("several attributes at once are not supported: %s", name)
 	}
-	return func(v value) value {
+	return func(v python.Value) python.Value {
 		for _, part := range parts {
 			if i, err := strconv.Atoi(part); err == nil && i >= 0 {
 				v = find(v, i)
@@ -46,165 +49,141 @@ func byAttributeOr(r *renderer, name, otherwise value) func(value) value {
 }
 
 // ignoringCase is key in lower case, unless caseCounts is true.
-func ignoringCase(r *renderer, key func(value) value, caseCounts value) func(value) value {
-	if truth(caseCounts) {
+func ignoringCase(m *python.Meter, key keyFunc, caseCounts python.Value) keyFunc {
+	if python.Truth(caseCounts) {
 		return key
 	}
-	return func(v value) value {
+	return func(v python.Value) python.Value {
 		k := key(v)
 		if s, ok := k.(string); ok {
-			return r.lower(s)
+			return python.Lower(m, s)
 		}
 		return k
 	}
 }
 
-// sortValues sorts by key. It keeps the order of equal values, also in reverse.
-func sortValues(r *renderer, items list, key func(value) value, reversed bool) list {
-	type keyed struct{ key, value value }
-	pairs := make([]keyed, len(items))
-	for i, v := range items {
-		pairs[i] = keyed{key(v), v}
-	}
-	slices.SortStableFunc(pairs, func(a, b keyed) int {
-		order, ordered := r.compare(a.key, b.key)
-		if !ordered {
-			fail("sorting of NaN is not supported")
-		}
-		if reversed {
-			return -order
-		}
-		return order
-	})
-	sorted := make(list, len(items))
-	for i, pair := range pairs {
-		sorted[i] = pair.value
-	}
-	return sorted
-}
-
-func joinFilter(r *renderer, v value, a *arguments) value {
-	a.bind("join", 0, "d", "attribute")
-	separator := textOf(a.or(0, ""))
-	key := byAttribute(r, a.or(1, nil))
+func joinFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Bind("join", 0, "d", "attribute")
+	separator := python.Text(a.Or(0, ""))
+	key := byAttribute(m, a.Or(1, nil))
 	var parts []string
-	for _, part := range elements(r, v) {
-		text := textOf(key(part))
-		r.charge(len(text) + len(separator) + 16)
+	for _, part := range python.Elements(m, v) {
+		text := python.Text(key(part))
+		m.Charge(len(text) + len(separator) + 16)
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, separator)
 }
 
-func listFilter(r *renderer, v value, a *arguments) value {
-	a.expect("list", 0, 0)
-	items := elements(r, v)
-	r.charge(16 * len(items))
-	return append(list{}, items...)
+func listFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Expect("list", 0, 0)
+	items := python.Elements(m, v)
+	m.Charge(16 * len(items))
+	return append(python.List{}, items...)
 }
 
-func itemsFilter(_ *renderer, v value, a *arguments) value {
-	a.expect("items", 0, 0)
+func itemsFilter(_ *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Expect("items", 0, 0)
 	switch v := v.(type) {
-	case undefined:
-		return &generator{}
-	case *dict:
-		return &generator{v.pairs()}
+	case python.Undefined:
+		return python.NewGenerator(nil)
+	case *python.Dict:
+		return python.NewGenerator(v.Pairs())
 	}
-	fail("can only get item pairs from a mapping")
+	python.Raise("can only get item pairs from a mapping")
 	return nil
 }
 
-func dictsortFilter(r *renderer, v value, a *arguments) value {
-	a.bind("dictsort", 0, "case_sensitive", "by", "reverse")
-	d, ok := v.(*dict)
+func dictsortFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Bind("dictsort", 0, "case_sensitive", "by", "reverse")
+	d, ok := v.(*python.Dict)
 	if !ok {
-		fail("'%s' has no items to sort", typeName(v))
+		python.Raise("'%s' has no items to sort", python.TypeName(v))
 	}
-	place := slices.Index([]string{"key", "value"}, textOf(a.or(1, "key")))
+	place := slices.Index([]string{"key", "value"}, python.Text(a.Or(1, "key")))
 	if place < 0 {
-		fail("dictsort is by key or by value")
+		python.Raise("dictsort is by key or by value")
 	}
-	key := ignoringCase(r, func(pair value) value { return pair.(tuple)[place] }, a.or(0, false))
-	return sortValues(r, d.pairs(), key, truth(a.or(2, false)))
+	key := ignoringCase(m, func(pair python.Value) python.Value { return pair.(python.Tuple)[place] }, a.Or(0, false))
+	return python.SortBy(m, d.Pairs(), key, python.Truth(a.Or(2, false)))
 }
 
-func firstFilter(r *renderer, v value, a *arguments) value {
-	a.expect("first", 0, 0)
-	if g, ok := v.(*generator); ok && len(g.rest) > 0 {
-		first := g.rest[0]
-		g.rest = g.rest[1:]
-		return first
+func firstFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Expect("first", 0, 0)
+	if g, ok := v.(*python.Generator); ok {
+		if first, more := g.Next(); more {
+			return first
+		}
 	}
-	if items := elements(r, v); len(items) > 0 {
+	if items := python.Elements(m, v); len(items) > 0 {
 		return items[0]
 	}
-	return undefined{"no first item, the sequence was empty"}
+	return python.Undefined("no first item, the sequence was empty")
 }
 
-func lastFilter(r *renderer, v value, a *arguments) value {
-	a.expect("last", 0, 0)
-	if _, ok := v.(*generator); ok {
-		fail("a generator has no last item")
+func lastFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Expect("last", 0, 0)
+	if _, ok := v.(*python.Generator); ok {
+		python.Raise("a generator has no last item")
 	}
-	if items := elements(r, v); len(items) > 0 {
+	if items := python.Elements(m, v); len(items) > 0 {
 		return items[len(items)-1]
 	}
-	return undefined{"no last item, the sequence was empty"}
+	return python.Undefined("no last item, the sequence was empty")
 }
 
-func reverseFilter(r *renderer, v value, a *arguments) value {
-	a.expect("reverse", 0, 0)
-	items := slices.Clone(elements(r, v))
-	r.charge(16 * len(items))
+func reverseFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Expect("reverse", 0, 0)
+	items := slices.Clone(python.Elements(m, v))
+	m.Charge(16 * len(items))
 	slices.Reverse(items)
 	switch v.(type) {
 	case string:
-		return joinStrings(r, "", &arguments{positional: list{items}})
-	case *generator:
+		return python.Join(m, "", items)
+	case *python.Generator:
 		return items
 	}
-	return &generator{items}
+	return python.NewGenerator(items)
 }
 
-func sortFilter(r *renderer, v value, a *arguments) value {
-	a.bind("sort", 0, "reverse", "case_sensitive", "attribute")
-	key := ignoringCase(r, byAttribute(r, a.or(2, nil)), a.or(1, false))
-	items := elements(r, v)
-	r.charge(32 * len(items))
-	return sortValues(r, items, key, truth(a.or(0, false)))
+func sortFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Bind("sort", 0, "reverse", "case_sensitive", "attribute")
+	key := ignoringCase(m, byAttribute(m, a.Or(2, nil)), a.Or(1, false))
+	items := python.Elements(m, v)
+	m.Charge(32 * len(items))
+	return python.SortBy(m, items, key, python.Truth(a.Or(0, false)))
 }
 
-func uniqueFilter(r *renderer, v value, a *arguments) value {
-	a.bind("unique", 0, "case_sensitive", "attribute")
-	key := ignoringCase(r, byAttribute(r, a.or(1, nil)), a.or(0, false))
-	seen := newDict()
-	var items list
-	for _, v := range elements(r, v) {
-		r.charge(32)
+func uniqueFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Bind("unique", 0, "case_sensitive", "attribute")
+	key := ignoringCase(m, byAttribute(m, a.Or(1, nil)), a.Or(0, false))
+	seen := python.NewDict()
+	var items python.List
+	for _, v := range python.Elements(m, v) {
+		m.Charge(32)
 		k := key(v)
-		if _, ok := seen.lookup(k); !ok {
-			seen.set(k, nil)
+		if _, ok := seen.Lookup(k); !ok {
+			seen.Set(k, nil)
 			items = append(items, v)
 		}
 	}
-	return &generator{items}
+	return python.NewGenerator(items)
 }
 
 // extremeFilter is min for sign -1 and max for 1. Of equal elements it takes the
 // first.
 func extremeFilter(sign int) filterFunc {
-	return func(r *renderer, v value, a *arguments) value {
-		a.bind("min and max", 0, "case_sensitive", "attribute")
-		key := ignoringCase(r, byAttribute(r, a.or(1, nil)), a.or(0, false))
-		items := elements(r, v)
+	return func(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+		a.Bind("min and max", 0, "case_sensitive", "attribute")
+		key := ignoringCase(m, byAttribute(m, a.Or(1, nil)), a.Or(0, false))
+		items := python.Elements(m, v)
 		if len(items) == 0 {
-			return undefined{"no aggregated item, the sequence was empty"}
+			return python.Undefined("no aggregated item, the sequence was empty")
 		}
 		best := items[0]
 		for _, candidate := range items[1:] {
-			r.charge(step)
-			if order, ordered := r.compare(key(candidate), key(best)); ordered && order*sign > 0 {
+			m.Charge(python.Step)
+			if order, ordered := python.Compare(m, key(candidate), key(best)); ordered && order*sign > 0 {
 				best = candidate
 			}
 		}
@@ -212,68 +191,68 @@ func extremeFilter(sign int) filterFunc {
 	}
 }
 
-func sumFilter(r *renderer, v value, a *arguments) value {
-	a.bind("sum", 0, "attribute", "start")
-	key := byAttribute(r, a.or(0, nil))
-	total := a.or(1, 0)
-	if isText(total) {
-		fail("sum cannot add strings")
+func sumFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	a.Bind("sum", 0, "attribute", "start")
+	key := byAttribute(m, a.Or(0, nil))
+	total := a.Or(1, 0)
+	if python.IsText(total) {
+		python.Raise("sum cannot add strings")
 	}
-	for _, v := range elements(r, v) {
-		total = r.binary("+", total, key(v))
+	for _, v := range python.Elements(m, v) {
+		total = python.Binary(m, "+", total, key(v))
 	}
 	return total
 }
 
-func mapFilter(r *renderer, v value, a *arguments) value {
-	if !truth(v) {
-		return &generator{}
+func mapFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Value {
+	if !python.Truth(v) {
+		return python.NewGenerator(nil)
 	}
-	var apply func(value) value
-	if len(a.positional) == 0 {
-		a.bind("map", 0, "attribute", "default")
-		apply = byAttributeOr(r, a.or(0, nil), a.or(1, nil))
+	var apply func(python.Value) python.Value
+	if len(a.Positional) == 0 {
+		a.Bind("map", 0, "attribute", "default")
+		apply = byAttributeOr(m, a.Or(0, nil), a.Or(1, nil))
 	} else {
-		name := str(a.at(0), "map")
-		apply = func(v value) value {
-			return r.filter(name, v, &arguments{slices.Clone(a.positional[1:]), slices.Clone(a.names), slices.Clone(a.keywords)})
+		name := python.AsString(a.At(0), "map")
+		apply = func(v python.Value) python.Value {
+			return applyFilter(m, name, v, a.After(1))
 		}
 	}
-	var mapped list
-	for _, v := range elements(r, v) {
-		r.charge(16)
+	var mapped python.List
+	for _, v := range python.Elements(m, v) {
+		m.Charge(16)
 		mapped = append(mapped, apply(v))
 	}
-	return &generator{mapped}
+	return python.NewGenerator(mapped)
 }
 
 // chooseFilter keeps the elements for which the result of a test equals keep.
-func chooseFilter(r *renderer, v value, a *arguments, ofAttribute, keep bool) value {
-	if !truth(v) {
-		return &generator{}
+func chooseFilter(m *python.Meter, v python.Value, a *python.Arguments, ofAttribute, keep bool) python.Value {
+	if !python.Truth(v) {
+		return python.NewGenerator(nil)
 	}
-	subject := func(v value) value { return v }
-	rest := a.positional
+	subject := func(v python.Value) python.Value { return v }
+	rest := a.Positional
 	if ofAttribute {
 		if len(rest) == 0 {
-			fail("the name of the attribute is missing")
+			python.Raise("the name of the attribute is missing")
 		}
-		subject, rest = byAttribute(r, rest[0]), rest[1:]
+		subject, rest = byAttribute(m, rest[0]), rest[1:]
 	}
-	passes := func(v value) bool { return truth(v) }
+	passes := func(v python.Value) bool { return python.Truth(v) }
 	if len(rest) > 0 {
-		name := str(rest[0], "the name of a test")
-		passes = func(v value) bool { return r.test(name, v, &arguments{positional: rest[1:]}) }
+		name := python.AsString(rest[0], "the name of a test")
+		passes = func(v python.Value) bool { return applyTest(m, name, v, &python.Arguments{Positional: rest[1:]}) }
 	}
-	if len(a.names) > 0 {
-		fail("keyword arguments of a test are not supported")
+	if len(a.Names) > 0 {
+		python.Raise("keyword arguments of a test are not supported")
 	}
-	var chosen list
-	for _, v := range elements(r, v) {
-		r.charge(16)
+	var chosen python.List
+	for _, v := range python.Elements(m, v) {
+		m.Charge(16)
 		if passes(subject(v)) == keep {
 			chosen = append(chosen, v)
 		}
 	}
-	return &generator{chosen}
+	return python.NewGenerator(chosen)
 }

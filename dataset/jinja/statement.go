@@ -1,6 +1,10 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
+)
 
 // A signal is how a statement ended: at its end, or by a jump of the loop around it.
 type signal int
@@ -55,9 +59,12 @@ type (
 // template can name it.
 const capturedName = "captured text"
 
+// scopeCost is the charge for a scope, see python.Meter.
+const scopeCost = 256
+
 func (b block) run(r *renderer, s *scope) signal {
 	for _, statement := range b {
-		r.charge(step)
+		r.meter.Charge(python.Step)
 		if ended := statement.run(r, s); ended != done {
 			return ended
 		}
@@ -72,13 +79,13 @@ func (d data) run(r *renderer, _ *scope) signal {
 
 func (o output) run(r *renderer, s *scope) signal {
 	r.line = o.line
-	r.write(textOf(r.eval(o.of, s)))
+	r.write(python.Text(r.eval(o.of, s)))
 	return done
 }
 
 func (c conditional) run(r *renderer, s *scope) signal {
 	r.line = c.line
-	if truth(r.eval(c.test, s)) {
+	if python.Truth(r.eval(c.test, s)) {
 		return c.then.run(r, s)
 	}
 	return c.otherwise.run(r, s)
@@ -102,7 +109,7 @@ func (a blockAssignment) run(r *renderer, s *scope) signal {
 func (f filterBlock) run(r *renderer, s *scope) signal {
 	text, ended := r.capture(f.body.block, f.body.scope(s))
 	if ended == done {
-		r.write(textOf(r.filterCaptured(f.filter, text, s)))
+		r.write(python.Text(r.filterCaptured(f.filter, text, s)))
 	}
 	return ended
 }
@@ -121,7 +128,7 @@ func (j jump) run(*renderer, *scope) signal { return signal(j) }
 
 // A target is the left side of an assignment.
 type target interface {
-	assign(r *renderer, s *scope, v value)
+	assign(r *renderer, s *scope, v python.Value)
 }
 
 type (
@@ -130,21 +137,21 @@ type (
 	tupleTarget     []target
 )
 
-func (t nameTarget) assign(_ *renderer, s *scope, v value) { s.vars[string(t)] = v }
+func (t nameTarget) assign(_ *renderer, s *scope, v python.Value) { s.vars[string(t)] = v }
 
-func (t attributeTarget) assign(_ *renderer, s *scope, v value) {
+func (t attributeTarget) assign(_ *renderer, s *scope, v python.Value) {
 	found, _ := s.lookup(t.namespace)
-	n, ok := found.(*namespace)
+	n, ok := found.(*python.Namespace)
 	if !ok {
-		fail("cannot assign attribute on non-namespace object '%s'", t.namespace)
+		python.Raise("cannot assign attribute on non-namespace object '%s'", t.namespace)
 	}
-	n.vars[t.name] = v
+	n.Assign(t.name, v)
 }
 
-func (t tupleTarget) assign(r *renderer, s *scope, v value) {
-	values := slices.Clone(elements(r, v))
+func (t tupleTarget) assign(r *renderer, s *scope, v python.Value) {
+	values := slices.Clone(python.Elements(r.meter, v))
 	if len(values) != len(t) {
-		fail("%d values cannot be assigned to %d names", len(values), len(t))
+		python.Raise("%d values cannot be assigned to %d names", len(values), len(t))
 	}
 	for i, to := range t {
 		to.assign(r, s, values[i])
@@ -161,7 +168,7 @@ type repetition struct {
 
 func (f repetition) run(r *renderer, s *scope) signal {
 	r.line = f.line
-	items := elements(r, r.eval(f.over, s))
+	items := python.Elements(r.meter, r.eval(f.over, s))
 	if f.test != nil {
 		items = f.chosen(r, s, items)
 	}
@@ -170,7 +177,7 @@ func (f repetition) run(r *renderer, s *scope) signal {
 	}
 	l := &loop{items: items}
 	for i, v := range items {
-		r.charge(scopeCost)
+		r.meter.Charge(scopeCost)
 		l.index = i
 		inner := f.body.scope(s)
 		inner.vars["loop"] = l
@@ -182,13 +189,13 @@ func (f repetition) run(r *renderer, s *scope) signal {
 	return done
 }
 
-func (f repetition) chosen(r *renderer, s *scope, items list) list {
-	var chosen list
+func (f repetition) chosen(r *renderer, s *scope, items python.List) python.List {
+	var chosen python.List
 	for _, v := range items {
-		r.charge(scopeCost)
+		r.meter.Charge(scopeCost)
 		inner := s.inner()
 		f.target.assign(r, inner, v)
-		if truth(r.eval(f.test, inner)) {
+		if python.Truth(r.eval(f.test, inner)) {
 			chosen = append(chosen, v)
 		}
 	}
@@ -197,12 +204,12 @@ func (f repetition) chosen(r *renderer, s *scope, items list) list {
 
 // A loop is the value of the variable loop.
 type loop struct {
-	items   list
+	items   python.List
 	index   int
-	changed list // the arguments of the last call of loop.changed; nil before
+	changed python.List // the arguments of the last call of loop.changed; nil before
 }
 
-func (l *loop) attribute(name string) (value, bool) {
+func (l *loop) Attribute(name string) (python.Value, bool) {
 	n := len(l.items)
 	switch name {
 	case "index":
@@ -224,31 +231,37 @@ func (l *loop) attribute(name string) (value, bool) {
 	case "nextitem":
 		return l.at(l.index+1, "there is no next item"), true
 	case "cycle":
-		return function{"cycle", func(_ *renderer, a *arguments) value {
-			if len(a.positional) == 0 {
-				fail("no items for cycling given")
+		return python.Function(func(_ *python.Meter, a *python.Arguments) python.Value {
+			if len(a.Positional) == 0 {
+				python.Raise("no items for cycling given")
 			}
-			return a.at(l.index % len(a.positional))
-		}}, true
+			return a.At(l.index % len(a.Positional))
+		}), true
 	case "changed":
-		return function{"changed", func(r *renderer, a *arguments) value { return l.isChanged(r, a.positional) }}, true
+		return python.Function(l.isChanged), true
 	case "depth", "depth0":
-		fail("loop.%s is not supported", name)
+		python.Raise("loop.%s is not supported", name)
 	}
 	return nil, false
 }
 
-func (l *loop) at(i int, missing string) value {
+// call refuses, since it would need a recursive loop.
+func (l *loop) Call(*python.Meter, *python.Arguments) python.Value {
+	python.FailUncallable(l)
+	return nil
+}
+
+func (l *loop) at(i int, missing string) python.Value {
 	if i < 0 || i >= len(l.items) {
-		return undefined{missing}
+		return python.Undefined(missing)
 	}
 	return l.items[i]
 }
 
-func (l *loop) isChanged(r *renderer, v list) bool {
-	if l.changed != nil && r.equal(l.changed, v) {
+func (l *loop) isChanged(m *python.Meter, a *python.Arguments) python.Value {
+	if l.changed != nil && python.Equal(m, l.changed, a.Positional) {
 		return false
 	}
-	l.changed = append(list{}, v...)
+	l.changed = append(python.List{}, a.Positional...)
 	return true
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 // A Message is one turn of a conversation.
@@ -30,7 +32,7 @@ type Template struct {
 	// fails. Set it before the first Render.
 	Now func() time.Time
 
-	tokens   map[string]value
+	tokens   map[string]python.Value
 	programs map[string]program // by name; only defaultName if they have no names
 }
 
@@ -48,7 +50,7 @@ type program struct {
 
 // Parse makes a Template of its source and the special tokens, such as "bos_token".
 func Parse(source string, tokens map[string]string) (*Template, error) {
-	t := &Template{tokens: make(map[string]value)}
+	t := &Template{tokens: make(map[string]python.Value)}
 	for name, token := range tokens {
 		t.tokens[name] = strings.ToValidUTF8(token, "\ufffd")
 	}
@@ -68,20 +70,20 @@ func (t *Template) parse(sources map[string]string) {
 }
 
 // Kwargs are more variables for a template, such as enable_thinking. Nil means none.
-type Kwargs struct{ vars *dict }
+type Kwargs struct{ vars *python.Dict }
 
 // ParseKwargs reads a JSON object. Its members keep their order and their numbers
 // the type that Python gives them.
 func ParseKwargs(text string) (*Kwargs, error) {
-	v, err := parseJSON([]byte(text))
+	v, err := python.ParseJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("reading chat template arguments: %w", err)
 	}
-	vars, ok := v.(*dict)
+	vars, ok := v.(*python.Dict)
 	if !ok {
 		return nil, errors.New("chat template arguments must be a JSON object")
 	}
-	for _, name := range vars.keys {
+	for name := range vars.All() {
 		if slices.Contains(reserved, name.(string)) {
 			return nil, fmt.Errorf("chat template argument %q cannot be given", name)
 		}
@@ -97,7 +99,7 @@ var reserved = []string{
 	"tokenizer_kwargs", "sanitize_control_tokens", "self",
 }
 
-// budget is the most that one rendering may cost, see charge.
+// budget is the most that one rendering may cost, see python.Meter.
 const budget = 1 << 28
 
 // Render is the text of a conversation, up to where the assistant's answer begins.
@@ -111,11 +113,11 @@ func (t *Template) Render(messages []Message, kwargs *Kwargs) (string, error) {
 
 // RenderJSON is Render for a JSON list of messages, which may have more than a role and a text.
 func (t *Template) RenderJSON(messages []byte, kwargs *Kwargs) (string, error) {
-	v, err := parseJSON(messages)
+	v, err := python.ParseJSON(messages)
 	if err != nil {
 		return "", fmt.Errorf("reading messages: %w", err)
 	}
-	chat, ok := v.(list)
+	chat, ok := v.(python.List)
 	if !ok || len(chat) == 0 {
 		return "", errors.New("there are no messages")
 	}
@@ -123,30 +125,30 @@ func (t *Template) RenderJSON(messages []byte, kwargs *Kwargs) (string, error) {
 }
 
 func (t *Template) render(messages []Message, kwargs *Kwargs, budget int) (string, error) {
-	chat := make(list, len(messages))
+	chat := make(python.List, len(messages))
 	for i, m := range messages {
-		turn := newDict()
-		turn.set("role", strings.ToValidUTF8(m.Role, "\ufffd"))
-		turn.set("content", strings.ToValidUTF8(m.Content, "\ufffd"))
+		turn := python.NewDict()
+		turn.Set("role", strings.ToValidUTF8(m.Role, "\ufffd"))
+		turn.Set("content", strings.ToValidUTF8(m.Content, "\ufffd"))
 		chat[i] = turn
 	}
 	return t.renderChat(chat, kwargs, budget)
 }
 
-func (t *Template) renderChat(chat list, kwargs *Kwargs, budget int) (string, error) {
-	vars := map[string]value{"tools": nil, "documents": nil, "messages": chat, "add_generation_prompt": true}
+func (t *Template) renderChat(chat python.List, kwargs *Kwargs, budget int) (string, error) {
+	vars := map[string]python.Value{"tools": nil, "documents": nil, "messages": chat, "add_generation_prompt": true}
 	maps.Copy(vars, t.tokens)
 	if kwargs != nil {
-		for i, name := range kwargs.vars.keys {
-			vars[name.(string)] = kwargs.vars.values[i]
+		for name, v := range kwargs.vars.All() {
+			vars[name.(string)] = v
 		}
 	}
 	body, err := t.chosen(vars["tools"] != nil)
 	if err != nil {
 		return "", err
 	}
-	r := &renderer{budget: budget, now: t.Now}
-	return r.render(body, vars)
+	r := &renderer{meter: python.NewMeter(budget)}
+	return r.render(body, globals(t.Now), vars)
 }
 
 // chosen is the program for conversations with tools, or without.

@@ -1,21 +1,23 @@
 package jinja
 
+import "github.com/servebench/servebench/dataset/jinja/python"
+
 // test reports whether v passes the test of that name.
-func (r *renderer) test(name string, v value, a *arguments) bool {
+func applyTest(m *python.Meter, name string, v python.Value, a *python.Arguments) bool {
 	if test, ok := plainTests[name]; ok {
-		a.expect("the test "+name, 0, 0)
+		a.Expect("the test "+name, 0, 0)
 		return test(v)
 	}
 	if op, ok := comparingTests[name]; ok {
-		return holds(r, op, v, a.only("the test "+name))
+		return python.Holds(m, op, v, a.Only("the test "+name))
 	}
 	switch name {
 	case "divisibleby":
-		return floorOperation("%", integer(v, name), integer(a.only(name), name)) == 0
+		return python.Modulo(python.AsInteger(v, name), python.AsInteger(a.Only(name), name)) == 0
 	case "sameas":
-		return same(v, a.only(name))
+		return same(v, a.Only(name))
 	}
-	fail("the test %s is not supported", name)
+	python.Raise("the test %s is not supported", name)
 	return false
 }
 
@@ -25,52 +27,36 @@ var comparingTests = map[string]string{
 	">": ">", "gt": ">", "greaterthan": ">", ">=": ">=", "ge": ">=", "in": "in",
 }
 
-var plainTests = map[string]func(v value) bool{
+var plainTests = map[string]func(v python.Value) bool{
 	"defined":   isDefined,
-	"undefined": func(v value) bool { return !isDefined(v) },
-	"none":      func(v value) bool { return v == nil },
-	"boolean":   func(v value) bool { _, ok := v.(bool); return ok },
-	"true":      func(v value) bool { b, ok := v.(bool); return ok && b },
-	"false":     func(v value) bool { b, ok := v.(bool); return ok && !b },
-	"string":    isText,
-	"number":    isNumber,
-	"integer":   func(v value) bool { _, ok := v.(int); return ok },
-	"float":     func(v value) bool { _, ok := v.(float64); return ok },
-	"mapping":   func(v value) bool { _, ok := v.(*dict); return ok },
-	"iterable":  isIterable,
-	"sequence":  isSequence,
+	"undefined": func(v python.Value) bool { return !isDefined(v) },
+	"none":      func(v python.Value) bool { return v == nil },
+	"boolean":   func(v python.Value) bool { _, ok := v.(bool); return ok },
+	"true":      func(v python.Value) bool { b, ok := v.(bool); return ok && b },
+	"false":     func(v python.Value) bool { b, ok := v.(bool); return ok && !b },
+	"string":    python.IsText,
+	"number":    python.IsNumber,
+	"integer":   func(v python.Value) bool { _, ok := v.(int); return ok },
+	"float":     func(v python.Value) bool { _, ok := v.(float64); return ok },
+	"mapping":   func(v python.Value) bool { _, ok := v.(*python.Dict); return ok },
+	"iterable":  python.IsIterable,
+	"sequence":  python.IsSequence,
 	"callable":  isCallable,
-	"odd":       func(v value) bool { return floorOperation("%", integer(v, "odd"), 2) == 1 },
-	"even":      func(v value) bool { return floorOperation("%", integer(v, "even"), 2) == 0 },
-	"lower":     func(v value) bool { return cased(textOf(v), isLower, isUpper).(bool) },
-	"upper":     func(v value) bool { return cased(textOf(v), isUpper, isLower).(bool) },
-	"escaped":   func(v value) bool { _, ok := v.(markup); return ok },
+	"odd":       func(v python.Value) bool { return python.Modulo(python.AsInteger(v, "odd"), 2) == 1 },
+	"even":      func(v python.Value) bool { return python.Modulo(python.AsInteger(v, "even"), 2) == 0 },
+	"lower":     func(v python.Value) bool { return python.IsLowerText(python.Text(v)) },
+	"upper":     func(v python.Value) bool { return python.IsUpperText(python.Text(v)) },
+	"escaped":   func(v python.Value) bool { _, ok := v.(python.Markup); return ok },
 }
 
-func isDefined(v value) bool {
-	_, isUndefined := v.(undefined)
+func isDefined(v python.Value) bool {
+	_, isUndefined := v.(python.Undefined)
 	return !isUndefined
 }
 
-func isSequence(v value) bool {
+func isCallable(v python.Value) bool {
 	switch v.(type) {
-	case string, markup, list, tuple, *dict, span, undefined:
-		return true
-	}
-	return false
-}
-
-func isIterable(v value) bool {
-	switch v.(type) {
-	case view, *generator:
-		return true
-	}
-	return isSequence(v)
-}
-
-func isCallable(v value) bool {
-	switch v.(type) {
-	case function, *macro, undefined, *loop:
+	case python.Callable, python.Undefined:
 		return true
 	}
 	return false
@@ -78,7 +64,7 @@ func isCallable(v value) bool {
 
 // same is Python's v is other, for None, True and False. It refuses other values:
 // there it depends on where Python stores them.
-func same(v, other value) bool {
+func same(v, other python.Value) bool {
 	switch v.(type) {
 	case nil, bool:
 		return v == other
@@ -87,6 +73,6 @@ func same(v, other value) bool {
 	case nil, bool:
 		return false
 	}
-	fail("sameas of '%s' is not supported", typeName(v))
+	python.Raise("sameas of '%s' is not supported", python.TypeName(v))
 	return false
 }

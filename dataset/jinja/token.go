@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 type tokenKind int
@@ -26,7 +28,7 @@ const (
 type token struct {
 	kind  tokenKind
 	text  string
-	value value // of a number
+	value python.Value // of a number
 	line  int
 }
 
@@ -44,11 +46,6 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// isSpace reports whether r is white space in a str of Python.
-func isSpace(r rune) bool {
-	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
-}
-
 // operators are tried in this order.
 var operators = []string{
 	"//", "**", "==", "!=", ">=", "<=",
@@ -62,20 +59,6 @@ func operatorAt(s string) string {
 		}
 	}
 	return ""
-}
-
-func nameAt(s string) string {
-	for i, r := range s {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !(i > 0 && unicode.IsMark(r)) {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-func isIdentifier(name string) bool {
-	first, _ := utf8.DecodeRuneInString(name)
-	return first == '_' || unicode.IsLetter(first)
 }
 
 // digitsAt is the longest run of digits at the start of s, with single underscores
@@ -135,23 +118,23 @@ func integerAt(s, whole string) string {
 		return whole
 	}
 	if len(s) > 2 && strings.ContainsRune("bBoOxX", rune(s[1])) {
-		fail("integers of another base than ten are not supported")
+		python.Raise("integers of another base than ten are not supported")
 	}
 	return digitsAt(s, func(c byte) bool { return c == '0' })
 }
 
-func numberValue(text string, isFloat bool) value {
+func numberValue(text string, isFloat bool) python.Value {
 	text = strings.ReplaceAll(text, "_", "")
 	if isFloat {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			fail("the number %s is out of range", text)
+			python.Raise("the number %s is out of range", text)
 		}
 		return f
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		fail("the integer %s is too large", text)
+		python.Raise("the integer %s is too large", text)
 	}
 	return n
 }
@@ -200,7 +183,7 @@ func unescaped(s string) string {
 			b.WriteRune(codePoint(s[i+1:], digits, 8))
 			s = s[i+1+digits:]
 		case c == 'N':
-			fail(`\N escapes are not supported`)
+			python.Raise(`\N escapes are not supported`)
 		default:
 			b.WriteByte('\\')
 			s = s[i+1:]
@@ -210,11 +193,11 @@ func unescaped(s string) string {
 
 func codePoint(s string, digits, base int) rune {
 	if len(s) < digits {
-		fail("a truncated escape in a string")
+		python.Raise("a truncated escape in a string")
 	}
 	n, err := strconv.ParseUint(s[:digits], base, 32)
 	if err != nil || !utf8.ValidRune(rune(n)) || n > unicode.MaxRune {
-		fail("the escape %q in a string is no character", s[:digits])
+		python.Raise("the escape %q in a string is no character", s[:digits])
 	}
 	return rune(n)
 }

@@ -1,4 +1,4 @@
-package jinja
+package python
 
 import (
 	"strconv"
@@ -6,10 +6,10 @@ import (
 )
 
 // percent is Python's format % v, with the plain verbs.
-func (r *renderer) percent(format string, v value) string {
-	values, ok := v.(tuple)
+func percent(m *Meter, format string, v Value) string {
+	values, ok := v.(Tuple)
 	if !ok {
-		values = tuple{v}
+		values = Tuple{v}
 	}
 	var b strings.Builder
 	used := 0
@@ -25,44 +25,44 @@ func (r *renderer) percent(format string, v value) string {
 			continue
 		}
 		if used == len(values) {
-			fail("not enough arguments for format string")
+			Raise("not enough arguments for format string")
 		}
 		b.WriteString(verb(rest, values[used]))
 		used++
 		format = rest[1:]
 	}
 	if used < len(values) && !mayGoUnused(v) {
-		fail("not all arguments converted during string formatting")
+		Raise("not all arguments converted during string formatting")
 	}
-	r.charge(b.Len())
+	m.Charge(b.Len())
 	return b.String()
 }
 
 // mayGoUnused reports whether Python accepts v as the argument of a format that does
 // not use it.
-func mayGoUnused(v value) bool {
+func mayGoUnused(v Value) bool {
 	switch v.(type) {
-	case *dict, list, span:
+	case *Dict, List, span:
 		return true
 	}
 	return false
 }
 
-func verb(spec string, v value) string {
+func verb(spec string, v Value) string {
 	switch {
 	case strings.HasPrefix(spec, "s"):
-		return textOf(v)
+		return Text(v)
 	case strings.HasPrefix(spec, "r"):
 		return repr(v)
 	case strings.HasPrefix(spec, "d") || strings.HasPrefix(spec, "i"):
-		return strconv.Itoa(integer(v, "%d"))
+		return strconv.Itoa(AsInteger(v, "%d"))
 	}
-	fail("the format %%%.8s is not supported", spec)
+	Raise("the format %%%.8s is not supported", spec)
 	return ""
 }
 
 // braces is Python's s.format(…) with plain fields: {}, {0} and {name}.
-func (r *renderer) braces(s string, a *arguments) string {
+func braces(m *Meter, s string, a *Arguments) string {
 	var b strings.Builder
 	next := 0
 	for s != "" {
@@ -79,34 +79,34 @@ func (r *renderer) braces(s string, a *arguments) string {
 		}
 		field, rest, found := strings.Cut(s[i+1:], "}")
 		if s[i] == '}' || !found {
-			fail("a single brace in a format string")
+			Raise("a single brace in a format string")
 		}
-		b.WriteString(textOf(a.field(field, &next)))
+		b.WriteString(Text(a.field(field, &next)))
 		s = rest
 	}
-	r.charge(b.Len())
+	m.Charge(b.Len())
 	return b.String()
 }
 
 // field is the argument for {field} in a format string.
-func (a *arguments) field(field string, next *int) value {
+func (a *Arguments) field(field string, next *int) Value {
 	n, err := strconv.Atoi(field)
 	if field == "" {
 		n, err = *next, nil
 		*next++
 	}
 	if err == nil {
-		if n < 0 || n >= len(a.positional) {
-			fail("no argument for {%s} in a format string", field)
+		if n < 0 || n >= len(a.Positional) {
+			Raise("no argument for {%s} in a format string", field)
 		}
-		return a.positional[n]
+		return a.Positional[n]
 	}
-	if !isIdentifier(field) || nameAt(field) != field {
-		fail("the format field {%s} is not supported", field)
+	if !IsIdentifier(field) || NameAt(field) != field {
+		Raise("the format field {%s} is not supported", field)
 	}
-	v, ok := a.named(field)
+	v, ok := a.Named(field)
 	if !ok {
-		fail("no argument for {%s} in a format string", field)
+		Raise("no argument for {%s} in a format string", field)
 	}
 	return v
 }

@@ -1,4 +1,4 @@
-package jinja
+package python
 
 import (
 	"fmt"
@@ -8,22 +8,22 @@ import (
 	"unicode"
 )
 
-// maxDepth bounds how deep values, expressions and macro calls may nest.
-const maxDepth = 200
+// MaxDepth is how deep values may nest, and the expressions and calls of a program.
+const MaxDepth = 200
 
 // maxRepr bounds the text of one value: a small value may repeat a part many times.
 const maxRepr = 1 << 20
 
 // repr is Python's repr(v). It refuses values that Python shows with an address.
-func repr(v value) string {
+func repr(v Value) string {
 	var b strings.Builder
 	writeRepr(&b, v, 0)
 	return b.String()
 }
 
-func writeRepr(b *strings.Builder, v value, depth int) {
-	if depth > maxDepth || b.Len() > maxRepr {
-		fail("a value is too deep or too long to print")
+func writeRepr(b *strings.Builder, v Value, depth int) {
+	if depth > MaxDepth || b.Len() > maxRepr {
+		Raise("a value is too deep or too long to print")
 	}
 	switch v := v.(type) {
 	case nil:
@@ -33,19 +33,19 @@ func writeRepr(b *strings.Builder, v value, depth int) {
 	case int:
 		b.WriteString(strconv.Itoa(v))
 	case float64:
-		b.WriteString(floatText(v))
+		b.WriteString(FloatText(v))
 	case string:
 		writeQuoted(b, v)
-	case undefined:
+	case Undefined:
 		b.WriteString("Undefined")
-	case list:
+	case List:
 		writeAll(b, "[", v, "]", depth)
-	case tuple:
+	case Tuple:
 		if len(v) == 1 {
-			writeAll(b, "(", list(v), ",)", depth)
+			writeAll(b, "(", List(v), ",)", depth)
 			return
 		}
-		writeAll(b, "(", list(v), ")", depth)
+		writeAll(b, "(", List(v), ")", depth)
 	case view:
 		writeAll(b, v.kind+"([", v.items, "])", depth)
 	case span:
@@ -54,14 +54,14 @@ func writeRepr(b *strings.Builder, v value, depth int) {
 			fmt.Fprintf(b, ", %d", v.step)
 		}
 		b.WriteString(")")
-	case *dict:
+	case *Dict:
 		writeDict(b, v, depth)
 	default:
-		fail("printing of a value of type '%s' is not supported", typeName(v))
+		Raise("printing of a value of type '%s' is not supported", TypeName(v))
 	}
 }
 
-func writeAll(b *strings.Builder, begin string, items list, end string, depth int) {
+func writeAll(b *strings.Builder, begin string, items List, end string, depth int) {
 	b.WriteString(begin)
 	for i, item := range items {
 		if i > 0 {
@@ -72,7 +72,7 @@ func writeAll(b *strings.Builder, begin string, items list, end string, depth in
 	b.WriteString(end)
 }
 
-func writeDict(b *strings.Builder, d *dict, depth int) {
+func writeDict(b *strings.Builder, d *Dict, depth int) {
 	b.WriteString("{")
 	for i, key := range d.keys {
 		if i > 0 {
@@ -85,8 +85,8 @@ func writeDict(b *strings.Builder, d *dict, depth int) {
 	b.WriteString("}")
 }
 
-// floatText is Python's repr of a float: the shortest digits that read back the same.
-func floatText(f float64) string {
+// FloatText is Python's repr of a float: the shortest digits that read back the same.
+func FloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "nan"

@@ -1,4 +1,4 @@
-package jinja
+package python
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func refuseSeveral(s string) {
 	for _, c := range s {
 		for _, r := range several {
 			if c >= r[0] && c <= r[1] {
-				fail("the upper case of %q is not supported", c)
+				Raise("the upper case of %q is not supported", c)
 			}
 		}
 	}
@@ -26,24 +26,27 @@ func refuseSeveral(s string) {
 
 func refuseSigma(s string) {
 	if strings.ContainsAny(s, "Σİ") {
-		fail("the lower case of 'Σ' and 'İ' is not supported")
+		Raise("the lower case of 'Σ' and 'İ' is not supported")
 	}
 }
 
-func (r *renderer) lower(s string) string {
-	r.charge(len(s))
+// Lower is Python's s.lower().
+func Lower(m *Meter, s string) string {
+	m.Charge(len(s))
 	refuseSigma(s)
 	return strings.Map(unicode.ToLower, s)
 }
 
-func (r *renderer) upper(s string) string {
-	r.charge(len(s))
+// Upper is Python's s.upper().
+func Upper(m *Meter, s string) string {
+	m.Charge(len(s))
 	refuseSeveral(s)
 	return strings.Map(unicode.ToUpper, s)
 }
 
-func (r *renderer) capitalize(s string) string {
-	r.charge(len(s))
+// Capitalize is Python's s.capitalize().
+func Capitalize(m *Meter, s string) string {
+	m.Charge(len(s))
 	refuseSeveral(s)
 	refuseSigma(s)
 	first := true
@@ -56,8 +59,8 @@ func (r *renderer) capitalize(s string) string {
 	}, s)
 }
 
-func (r *renderer) title(s string) string {
-	r.charge(len(s))
+func title(m *Meter, s string) string {
+	m.Charge(len(s))
 	refuseSeveral(s)
 	refuseSigma(s)
 	inWord := false
@@ -71,9 +74,9 @@ func (r *renderer) title(s string) string {
 	}, s)
 }
 
-// titleWords is the filter title. It splits words differently from the method title.
-func (r *renderer) titleWords(s string) string {
-	r.charge(len(s))
+// TitleWords is the filter title of Jinja. It splits words differently from the method title.
+func TitleWords(m *Meter, s string) string {
+	m.Charge(len(s))
 	refuseSeveral(s)
 	refuseSigma(s)
 	begins := true
@@ -82,7 +85,7 @@ func (r *renderer) titleWords(s string) string {
 		if begins {
 			mapped = unicode.ToUpper(c)
 		}
-		begins = isSpace(c) || strings.ContainsRune("-({[<", c)
+		begins = IsSpace(c) || strings.ContainsRune("-({[<", c)
 		return mapped
 	}, s)
 }
@@ -90,3 +93,14 @@ func (r *renderer) titleWords(s string) string {
 func isUpper(c rune) bool { return unicode.IsUpper(c) || unicode.Is(unicode.Other_Uppercase, c) }
 
 func isLower(c rune) bool { return unicode.IsLower(c) || unicode.Is(unicode.Other_Lowercase, c) }
+
+// IsUpperText is Python's s.isupper().
+func IsUpperText(s string) bool { return cased(s, isUpper, isLower) }
+
+// IsLowerText is Python's s.islower().
+func IsLowerText(s string) bool { return cased(s, isLower, isUpper) }
+
+func cased(s string, wanted, other func(rune) bool) bool {
+	return strings.ContainsFunc(s, wanted) && !strings.ContainsFunc(
+		s, func(c rune) bool { return other(c) || unicode.IsTitle(c) })
+}

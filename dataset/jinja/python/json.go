@@ -1,4 +1,4 @@
-package jinja
+package python
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// parseJSON reads one JSON value as Python's json.loads does: the keys of an
+// ParseJSON reads one JSON value as Python's json.loads does: the keys of an
 // object keep their order, and a number without a fraction is an int.
-func parseJSON(text []byte) (v value, err error) {
+func ParseJSON(text []byte) (v Value, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if v, err = decodeJSON(decoder, 0); err != nil {
@@ -26,8 +26,8 @@ func parseJSON(text []byte) (v value, err error) {
 	return v, nil
 }
 
-func decodeJSON(decoder *json.Decoder, depth int) (value, error) {
-	if depth > maxDepth {
+func decodeJSON(decoder *json.Decoder, depth int) (Value, error) {
+	if depth > MaxDepth {
 		return nil, errors.New("the JSON nests too deeply")
 	}
 	t, err := decoder.Token()
@@ -47,8 +47,8 @@ func decodeJSON(decoder *json.Decoder, depth int) (value, error) {
 	}
 }
 
-func decodeArray(decoder *json.Decoder, depth int) (value, error) {
-	items := list{}
+func decodeArray(decoder *json.Decoder, depth int) (Value, error) {
+	items := List{}
 	for decoder.More() {
 		item, err := decodeJSON(decoder, depth+1)
 		if err != nil {
@@ -60,8 +60,8 @@ func decodeArray(decoder *json.Decoder, depth int) (value, error) {
 	return items, err
 }
 
-func decodeObject(decoder *json.Decoder, depth int) (value, error) {
-	object := newDict()
+func decodeObject(decoder *json.Decoder, depth int) (Value, error) {
+	object := NewDict()
 	for decoder.More() {
 		key, err := decoder.Token()
 		if err != nil {
@@ -71,13 +71,13 @@ func decodeObject(decoder *json.Decoder, depth int) (value, error) {
 		if err != nil {
 			return nil, err
 		}
-		object.set(key, item)
+		object.Set(key, item)
 	}
 	_, err := decoder.Token()
 	return object, err
 }
 
-func jsonNumber(n json.Number) (value, error) {
+func jsonNumber(n json.Number) (Value, error) {
 	if strings.ContainsAny(n.String(), ".eE") {
 		return n.Float64()
 	}
@@ -88,22 +88,35 @@ func jsonNumber(n json.Number) (value, error) {
 	return i, nil
 }
 
-// A dumper writes JSON as Python's json.dumps spells it.
-type dumper struct {
-	strings.Builder
-	ascii                  bool
-	sortKeys               bool
-	indent                 string // of one level
-	breaks                 bool   // each item begins a line
-	itemSeparator, keyMark string
-	renderer               *renderer
+// A JSONStyle says how json.dumps spells JSON.
+type JSONStyle struct {
+	Ascii         bool   // other characters are escaped
+	SortKeys      bool   // of objects
+	Breaks        bool   // each item begins a line
+	Indent        string // of one level, where items begin lines
+	ItemSeparator string // after each item but the last
+	KeyMark       string // between a key and its value
 }
 
-func (d *dumper) dump(v value, depth int) {
-	if depth > maxDepth {
-		fail("tojson: values nest too deeply")
+// Dumps is Python's json.dumps(v).
+func Dumps(m *Meter, v Value, style JSONStyle) string {
+	d := dumper{JSONStyle: style, Meter: m}
+	d.dump(v, 0)
+	return d.String()
+}
+
+// A dumper writes JSON.
+type dumper struct {
+	strings.Builder
+	JSONStyle
+	Meter *Meter
+}
+
+func (d *dumper) dump(v Value, depth int) {
+	if depth > MaxDepth {
+		Raise("tojson: values nest too deeply")
 	}
-	d.renderer.charge(8)
+	d.Meter.Charge(8)
 	switch v := v.(type) {
 	case nil:
 		d.WriteString("null")
@@ -115,21 +128,21 @@ func (d *dumper) dump(v value, depth int) {
 		d.WriteString(jsonFloat(v))
 	case string:
 		d.quote(v)
-	case list:
+	case List:
 		d.items("[", "]", len(v), depth, func(i int) { d.dump(v[i], depth+1) })
-	case tuple:
-		d.dump(list(v), depth)
-	case *dict:
-		if d.sortKeys {
-			v = sortedDict(d.renderer, v)
+	case Tuple:
+		d.dump(List(v), depth)
+	case *Dict:
+		if d.SortKeys {
+			v = sortedDict(d.Meter, v)
 		}
 		d.items("{", "}", len(v.keys), depth, func(i int) {
 			d.quote(jsonKey(v.keys[i]))
-			d.WriteString(d.keyMark)
+			d.WriteString(d.KeyMark)
 			d.dump(v.values[i], depth+1)
 		})
 	default:
-		fail("tojson: a value of type '%s' is not JSON serializable", typeName(v))
+		Raise("tojson: a value of type '%s' is not JSON serializable", TypeName(v))
 	}
 }
 
@@ -137,7 +150,7 @@ func (d *dumper) items(begin, end string, n, depth int, item func(i int)) {
 	d.WriteString(begin)
 	for i := range n {
 		if i > 0 {
-			d.WriteString(d.itemSeparator)
+			d.WriteString(d.ItemSeparator)
 		}
 		d.newline(depth + 1)
 		item(i)
@@ -149,14 +162,14 @@ func (d *dumper) items(begin, end string, n, depth int, item func(i int)) {
 }
 
 func (d *dumper) newline(depth int) {
-	if d.breaks {
-		d.renderer.charge(len(d.indent) * depth)
-		d.WriteString("\n" + strings.Repeat(d.indent, depth))
+	if d.Breaks {
+		d.Meter.Charge(len(d.Indent) * depth)
+		d.WriteString("\n" + strings.Repeat(d.Indent, depth))
 	}
 }
 
 func (d *dumper) quote(s string) {
-	d.renderer.charge(len(s))
+	d.Meter.Charge(len(s))
 	d.WriteByte('"')
 	for _, c := range s {
 		switch {
@@ -170,10 +183,10 @@ func (d *dumper) quote(s string) {
 			} else {
 				fmt.Fprintf(d, `\u%04x`, c)
 			}
-		case d.ascii && c > 0xffff:
+		case d.Ascii && c > 0xffff:
 			high, low := utf16.EncodeRune(c)
 			fmt.Fprintf(d, `\u%04x\u%04x`, high, low)
-		case d.ascii && c > 0x7e:
+		case d.Ascii && c > 0x7e:
 			if c == 0x7f {
 				d.WriteRune(c)
 			} else {
@@ -195,10 +208,10 @@ func jsonFloat(f float64) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	}
-	return floatText(f)
+	return FloatText(f)
 }
 
-func jsonKey(key value) string {
+func jsonKey(key Value) string {
 	switch key := key.(type) {
 	case string:
 		return key
@@ -211,14 +224,14 @@ func jsonKey(key value) string {
 	case float64:
 		return jsonFloat(key)
 	}
-	fail("tojson: keys must be str, int, float, bool or None, not %s", typeName(key))
+	Raise("tojson: keys must be str, int, float, bool or None, not %s", TypeName(key))
 	return ""
 }
 
-func sortedDict(r *renderer, d *dict) *dict {
-	sorted := newDict()
-	for _, pair := range sortValues(r, d.pairs(), func(pair value) value { return pair.(tuple)[0] }, false) {
-		sorted.set(pair.(tuple)[0], pair.(tuple)[1])
+func sortedDict(m *Meter, d *Dict) *Dict {
+	sorted := NewDict()
+	for _, pair := range SortBy(m, d.Pairs(), func(pair Value) Value { return pair.(Tuple)[0] }, false) {
+		sorted.Set(pair.(Tuple)[0], pair.(Tuple)[1])
 	}
 	return sorted
 }
