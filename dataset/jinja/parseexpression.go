@@ -1,6 +1,10 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/servebench/servebench/dataset/jinja/lexer"
+)
 
 // The grammar of expressions, from the loosest to the tightest binding.
 
@@ -45,13 +49,13 @@ func (p *parser) negation() expression {
 func (p *parser) comparison() expression {
 	e := comparison{first: p.sum()}
 	for {
-		op := p.current().text
+		op := p.current().Text
 		switch {
-		case p.current().kind == tokenOperator && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, op):
+		case p.current().Kind == lexer.Operator && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, op):
 			p.next()
 		case p.skipName("in"):
 			op = "in"
-		case p.current().is(tokenName, "not") && p.ahead().is(tokenName, "in"):
+		case p.current().Is(lexer.Name, "not") && p.ahead().Is(lexer.Name, "in"):
 			p.next()
 			p.next()
 			op = "not in"
@@ -68,8 +72,8 @@ func (p *parser) comparison() expression {
 // leftToRight parses operands with operators of one precedence between them.
 func (p *parser) leftToRight(operand func() expression, ops ...string) expression {
 	e := operand()
-	for p.current().kind == tokenOperator && slices.Contains(ops, p.current().text) {
-		op := p.next().text
+	for p.current().Kind == lexer.Operator && slices.Contains(ops, p.current().Text) {
+		op := p.next().Text
 		e = operation{op, e, operand()}
 	}
 	return e
@@ -108,8 +112,8 @@ func (p *parser) unary() expression {
 func (p *parser) primary() expression {
 	t := p.next()
 	switch {
-	case t.kind == tokenName:
-		switch t.text {
+	case t.Kind == lexer.Name:
+		switch t.Text {
 		case "true", "True":
 			return constant{true}
 		case "false", "False":
@@ -117,24 +121,24 @@ func (p *parser) primary() expression {
 		case "none", "None":
 			return constant{nil}
 		}
-		p.used[t.text] = true
-		p.names.read(t.text)
-		return variable{t.text}
-	case t.kind == tokenString:
-		text := t.text
-		for p.current().kind == tokenString {
-			text += p.next().text
+		p.used[t.Text] = true
+		p.names.read(t.Text)
+		return variable{t.Text}
+	case t.Kind == lexer.String:
+		text := t.Text
+		for p.current().Kind == lexer.String {
+			text += p.next().Text
 		}
 		return constant{text}
-	case t.kind == tokenNumber:
-		return constant{t.value}
-	case t.is(tokenOperator, "("):
+	case t.Kind == lexer.Number:
+		return constant{t.Value}
+	case t.Is(lexer.Operator, "("):
 		e := p.tuple(true, p.expression, "")
 		p.expect(")")
 		return e
-	case t.is(tokenOperator, "["):
+	case t.Is(lexer.Operator, "["):
 		return sequence{p.until("]", p.expression)}
-	case t.is(tokenOperator, "{"):
+	case t.Is(lexer.Operator, "{"):
 		return p.dict()
 	}
 	p.fail(t, "unexpected %s", t)
@@ -164,8 +168,8 @@ func (p *parser) tuple(mayBeEmpty bool, part func() expression, end string) expr
 
 func (p *parser) tupleEnds(end string) bool {
 	t := p.current()
-	return t.kind == tokenVariableEnd || t.kind == tokenBlockEnd || t.is(tokenOperator, ")") || end != "" &&
-		t.is(tokenName, end)
+	return t.Kind == lexer.VariableEnd || t.Kind == lexer.BlockEnd || t.Is(lexer.Operator, ")") || end != "" &&
+		t.Is(lexer.Name, end)
 }
 
 // until parses parts with commas between them, up to the closing operator.
@@ -202,7 +206,7 @@ func (p *parser) postfix(e expression) expression {
 			e = p.member(e)
 		case p.skip("["):
 			e = p.element(e)
-		case t.is(tokenOperator, "("):
+		case t.Is(lexer.Operator, "("):
 			e = p.call(e)
 		default:
 			return e
@@ -213,10 +217,10 @@ func (p *parser) postfix(e expression) expression {
 func (p *parser) member(of expression) expression {
 	t := p.next()
 	switch {
-	case t.kind == tokenName:
-		return member{of, t.text}
-	case t.kind == tokenNumber:
-		return element{of, constant{t.value}}
+	case t.Kind == lexer.Name:
+		return member{of, t.Text}
+	case t.Kind == lexer.Number:
+		return element{of, constant{t.Value}}
 	}
 	p.fail(t, "a name or a number is missing before %s", t)
 	return nil
@@ -225,7 +229,7 @@ func (p *parser) member(of expression) expression {
 func (p *parser) element(of expression) expression {
 	var bounds [3]expression
 	colons := 0
-	for !p.current().is(tokenOperator, "]") && !p.current().is(tokenOperator, ",") {
+	for !p.current().Is(lexer.Operator, "]") && !p.current().Is(lexer.Operator, ",") {
 		if colons < 2 && p.skip(":") {
 			colons++
 			continue
@@ -235,7 +239,7 @@ func (p *parser) element(of expression) expression {
 		}
 		bounds[colons] = p.expression()
 	}
-	if p.current().is(tokenOperator, ",") {
+	if p.current().Is(lexer.Operator, ",") {
 		p.fail(p.current(), "several keys in one subscript are not supported")
 	}
 	p.expect("]")
@@ -252,12 +256,12 @@ func (p *parser) element(of expression) expression {
 func (p *parser) filters(e expression) expression {
 	for {
 		switch t := p.current(); {
-		case t.is(tokenOperator, "|"):
+		case t.Is(lexer.Operator, "|"):
 			p.next()
 			e = p.filter(e)
-		case t.is(tokenName, "is"):
+		case t.Is(lexer.Name, "is"):
 			e = p.test(e)
-		case t.is(tokenOperator, "("):
+		case t.Is(lexer.Operator, "("):
 			e = p.call(e)
 		default:
 			return e
@@ -266,8 +270,8 @@ func (p *parser) filters(e expression) expression {
 }
 
 func (p *parser) filter(of expression) filtered {
-	f := filtered{line: p.current().line, name: p.name(), of: of}
-	if p.current().is(tokenOperator, "(") {
+	f := filtered{line: p.current().Line, name: p.name(), of: of}
+	if p.current().Is(lexer.Operator, "(") {
 		f.arguments = p.arguments()
 	}
 	return f
@@ -276,15 +280,15 @@ func (p *parser) filter(of expression) filtered {
 func (p *parser) test(of expression) expression {
 	p.next()
 	not := p.skipName("not")
-	t := tested{line: p.current().line, name: p.name(), of: of}
+	t := tested{line: p.current().Line, name: p.name(), of: of}
 	switch next := p.current(); {
-	case next.is(tokenOperator, "("):
+	case next.Is(lexer.Operator, "("):
 		t.arguments = p.arguments()
-	case next.is(tokenName, "else") || next.is(tokenName, "or") || next.is(tokenName, "and"):
-	case next.is(tokenName, "is"):
+	case next.Is(lexer.Name, "else") || next.Is(lexer.Name, "or") || next.Is(lexer.Name, "and"):
+	case next.Is(lexer.Name, "is"):
 		p.fail(next, "tests cannot be chained")
-	case next.kind == tokenName || next.kind == tokenString || next.kind == tokenNumber ||
-		next.is(tokenOperator, "[") || next.is(tokenOperator, "{"):
+	case next.Kind == lexer.Name || next.Kind == lexer.String || next.Kind == lexer.Number ||
+		next.Is(lexer.Operator, "[") || next.Is(lexer.Operator, "{"):
 		t.arguments.positional = []expression{p.postfix(p.primary())}
 	}
 	if not {
@@ -294,7 +298,7 @@ func (p *parser) test(of expression) expression {
 }
 
 func (p *parser) call(function expression) expression {
-	line := p.current().line
+	line := p.current().Line
 	return call{line, function, p.arguments()}
 }
 
@@ -309,10 +313,10 @@ func (p *parser) arguments() argumentList {
 			l.rest = p.expression()
 		case p.skip("**"):
 			l.restNamed = p.expression()
-		case t.kind == tokenName && p.ahead().is(tokenOperator, "="):
+		case t.Kind == lexer.Name && p.ahead().Is(lexer.Operator, "="):
 			p.next()
 			p.next()
-			l.names = append(l.names, t.text)
+			l.names = append(l.names, t.Text)
 			l.keywords = append(l.keywords, p.expression())
 		case len(l.names) > 0 || l.rest != nil:
 			p.fail(t, "a positional argument after others")

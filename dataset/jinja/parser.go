@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/servebench/servebench/dataset/jinja/lexer"
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
 // A parser turns the tokens of a template into a tree.
 type parser struct {
-	tokens []token
+	tokens []lexer.Token
 	pos    int
 	depth  int
 	loops  int             // loops around the current tag, within its macro
@@ -19,20 +20,24 @@ type parser struct {
 
 // parse reads a whole template.
 func parse(source string) (program section, err error) {
+	tokens, err := lexer.Tokens(source)
+	if err != nil {
+		return section{}, err
+	}
 	err = python.Try(func() {
 		top := newNames()
-		p := &parser{tokens: lex(source), used: make(map[string]bool), names: top}
+		p := &parser{tokens: tokens, used: make(map[string]bool), names: top}
 		program = section{p.block(), nil}
 		program.unset = top.unset
-		if p.current().kind != tokenEnd {
+		if p.current().Kind != lexer.End {
 			p.fail(p.current(), "unknown tag %s", p.current())
 		}
 	})
 	return program, err
 }
 
-func (p *parser) fail(at token, format string, args ...any) {
-	python.Raise("line %d: %s", at.line, fmt.Sprintf(format, args...))
+func (p *parser) fail(at lexer.Token, format string, args ...any) {
+	python.Raise("line %d: %s", at.Line, fmt.Sprintf(format, args...))
 }
 
 // nest enters one level of the grammar, and refuses a template that nests too
@@ -44,22 +49,22 @@ func (p *parser) nest() func() {
 	return func() { p.depth-- }
 }
 
-func (p *parser) current() token { return p.tokens[p.pos] }
+func (p *parser) current() lexer.Token { return p.tokens[p.pos] }
 
-func (p *parser) ahead() token { return p.tokens[min(p.pos+1, len(p.tokens)-1)] }
+func (p *parser) ahead() lexer.Token { return p.tokens[min(p.pos+1, len(p.tokens)-1)] }
 
-func (p *parser) next() token {
+func (p *parser) next() lexer.Token {
 	t := p.current()
 	p.pos = min(p.pos+1, len(p.tokens)-1)
 	return t
 }
 
-func (p *parser) skip(operator string) bool { return p.skipIf(tokenOperator, operator) }
+func (p *parser) skip(operator string) bool { return p.skipIf(lexer.Operator, operator) }
 
-func (p *parser) skipName(name string) bool { return p.skipIf(tokenName, name) }
+func (p *parser) skipName(name string) bool { return p.skipIf(lexer.Name, name) }
 
-func (p *parser) skipIf(kind tokenKind, text string) bool {
-	if !p.current().is(kind, text) {
+func (p *parser) skipIf(kind lexer.Kind, text string) bool {
+	if !p.current().Is(kind, text) {
 		return false
 	}
 	p.next()
@@ -74,14 +79,14 @@ func (p *parser) expect(operator string) {
 
 func (p *parser) name() string {
 	t := p.next()
-	if t.kind != tokenName {
+	if t.Kind != lexer.Name {
 		p.fail(t, "a name is missing before %s", t)
 	}
-	return t.text
+	return t.Text
 }
 
 func (p *parser) endTag() {
-	if t := p.next(); t.kind != tokenBlockEnd {
+	if t := p.next(); t.Kind != lexer.BlockEnd {
 		p.fail(t, "the end of the tag is missing before %s", t)
 	}
 }
@@ -93,16 +98,16 @@ func (p *parser) block(ends ...string) block {
 	var b block
 	for {
 		t := p.next()
-		switch t.kind {
-		case tokenData:
-			b = append(b, data(t.text))
-		case tokenVariableBegin:
-			b = append(b, output{p.current().line, p.tuple(false, p.expression, "")})
-			if end := p.next(); end.kind != tokenVariableEnd {
+		switch t.Kind {
+		case lexer.Data:
+			b = append(b, data(t.Text))
+		case lexer.VariableBegin:
+			b = append(b, output{p.current().Line, p.tuple(false, p.expression, "")})
+			if end := p.next(); end.Kind != lexer.VariableEnd {
 				p.fail(end, "the end of the expression is missing before %s", end)
 			}
-		case tokenBlockBegin:
-			if p.current().kind == tokenName && slices.Contains(ends, p.current().text) {
+		case lexer.BlockBegin:
+			if p.current().Kind == lexer.Name && slices.Contains(ends, p.current().Text) {
 				return b
 			}
 			b = append(b, p.statement())

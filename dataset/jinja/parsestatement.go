@@ -1,6 +1,10 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/servebench/servebench/dataset/jinja/lexer"
+)
 
 func (p *parser) statement() statement {
 	t := p.current()
@@ -26,11 +30,11 @@ func (p *parser) statement() statement {
 		return p.generation()
 	case "break", "continue":
 		if p.loops == 0 {
-			p.fail(t, "%s outside of a loop", t.text)
+			p.fail(t, "%s outside of a loop", t.Text)
 		}
-		return jump(map[string]signal{"break": broken, "continue": continued}[t.text])
+		return jump(map[string]signal{"break": broken, "continue": continued}[t.Text])
 	case "print":
-		return p.printed(t.line)
+		return p.printed(t.Line)
 	}
 	p.fail(t, "the tag %s is not supported", t)
 	return nil
@@ -38,7 +42,7 @@ func (p *parser) statement() statement {
 
 func (p *parser) printed(line int) statement {
 	var b block
-	for p.current().kind != tokenBlockEnd {
+	for p.current().Kind != lexer.BlockEnd {
 		if len(b) > 0 {
 			p.expect(",")
 		}
@@ -48,7 +52,7 @@ func (p *parser) printed(line int) statement {
 }
 
 func (p *parser) conditional() statement {
-	c := conditional{line: p.current().line, test: p.tupleWithoutChoice("")}
+	c := conditional{line: p.current().Line, test: p.tupleWithoutChoice("")}
 	p.names.branches++
 	c.then = p.body("elif", "else", "endif")
 	switch p.name() {
@@ -67,7 +71,7 @@ func (p *parser) tupleWithoutChoice(end string) expression {
 }
 
 func (p *parser) repetition() statement {
-	f := repetition{line: p.current().line}
+	f := repetition{line: p.current().Line}
 	outer := p.names
 	p.names = newNames("loop")
 	f.target = p.target(false, "in")
@@ -82,7 +86,7 @@ func (p *parser) repetition() statement {
 		f.test = p.expression()
 		p.names = outer
 	}
-	if p.current().is(tokenName, "recursive") {
+	if p.current().Is(lexer.Name, "recursive") {
 		p.fail(p.current(), "recursive loops are not supported")
 	}
 	p.loops++
@@ -105,6 +109,9 @@ func (p *parser) section(inner *names, ends ...string) section {
 	return section{b, inner.unset}
 }
 
+// literals are names that are values.
+var literals = []string{"true", "false", "none", "True", "False", "None"}
+
 // target parses the left side of an assignment: a name, an attribute of a
 // namespace, or a tuple of these.
 func (p *parser) target(attributes bool, end string) target {
@@ -112,16 +119,16 @@ func (p *parser) target(attributes bool, end string) target {
 	e := p.tuple(false, func() expression {
 		t := p.next()
 		switch {
-		case t.is(tokenOperator, "("):
+		case t.Is(lexer.Operator, "("):
 			names = append(names, p.target(attributes, ""))
 			p.expect(")")
-		case t.kind != tokenName || slices.Contains([]string{"true", "false", "none", "True", "False", "None"}, t.text):
+		case t.Kind != lexer.Name || slices.Contains(literals, t.Text):
 			p.fail(t, "%s cannot be assigned to", t)
 		case attributes && p.skip("."):
-			names = append(names, attributeTarget{t.text, p.name()})
+			names = append(names, attributeTarget{t.Text, p.name()})
 		default:
-			p.names.stored(t.text)
-			names = append(names, nameTarget(t.text))
+			p.names.stored(t.Text)
+			names = append(names, nameTarget(t.Text))
 		}
 		return constant{}
 	}, end)
@@ -132,7 +139,7 @@ func (p *parser) target(attributes bool, end string) target {
 }
 
 func (p *parser) assignment() statement {
-	line := p.current().line
+	line := p.current().Line
 	scope := p.names
 	p.names = newNames()
 	to := p.target(true, "")
@@ -196,7 +203,7 @@ func (p *parser) closed(inner *names, end string) (body section, used map[string
 }
 
 func (p *parser) macro() statement {
-	m := definition{line: p.current().line, name: p.name()}
+	m := definition{line: p.current().Line, name: p.name()}
 	p.names.stored(m.name)
 	inner := newNames("caller", "varargs", "kwargs")
 	m.parameters = p.signature(inner)
@@ -205,10 +212,10 @@ func (p *parser) macro() statement {
 }
 
 func (p *parser) callBlock() statement {
-	line := p.current().line
+	line := p.current().Line
 	c := callBlock{caller: definition{line: line, name: "caller"}}
 	inner := newNames()
-	if p.current().is(tokenOperator, "(") {
+	if p.current().Is(lexer.Operator, "(") {
 		c.caller.parameters = p.signature(inner)
 	}
 	var ok bool
@@ -225,9 +232,9 @@ func (p *parser) generation() statement {
 }
 
 func (p *parser) with() statement {
-	w := with{line: p.current().line}
+	w := with{line: p.current().Line}
 	inner := newNames()
-	for p.current().kind != tokenBlockEnd {
+	for p.current().Kind != lexer.BlockEnd {
 		if len(w.targets) > 0 {
 			p.expect(",")
 		}

@@ -1,6 +1,11 @@
-package jinja
+// Package lexer splits the source of a chat template into tokens: text, tags and their words.
+//
+// The text between tags comes without the white space that jinja2 removes around them, and a number or
+// a string has the value that Python gives it.
+package lexer
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,24 +24,27 @@ type lexer struct {
 	line       int
 	lineStarts bool // pos is at the start of a line
 	open       []byte
-	tokens     []token
+	tokens     []Token
 }
 
-func lex(source string) []token {
+// Tokens splits a template. The last token is its end. An error names the line.
+func Tokens(source string) (tokens []Token, err error) {
 	if !utf8.ValidString(source) {
-		python.Raise("the template is not UTF-8")
+		return nil, errors.New("the template is not UTF-8")
 	}
 	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
 	l := &lexer{source: strings.TrimSuffix(source, "\n"), line: 1, lineStarts: true}
-	for l.pos < len(l.source) {
-		l.text()
-	}
-	l.emit(token{kind: tokenEnd})
-	return l.tokens
+	err = python.Try(func() {
+		for l.pos < len(l.source) {
+			l.text()
+		}
+	})
+	l.emit(Token{Kind: End})
+	return l.tokens, err
 }
 
-func (l *lexer) emit(t token) {
-	t.line = l.line
+func (l *lexer) emit(t Token) {
+	t.Line = l.line
 	l.tokens = append(l.tokens, t)
 }
 
@@ -68,7 +76,7 @@ func (l *lexer) text() {
 	for {
 		brace := strings.IndexByte(rest[i:], '{')
 		if i += brace; brace < 0 || i+1 == len(rest) {
-			l.emit(token{kind: tokenData, text: rest})
+			l.emit(Token{Kind: Data, Text: rest})
 			l.advance(len(rest))
 			return
 		}
@@ -83,7 +91,7 @@ func (l *lexer) text() {
 		sign = rest[i+2]
 	}
 	if data := l.trimmed(rest[:i], sign, kind == '{'); data != "" {
-		l.emit(token{kind: tokenData, text: data})
+		l.emit(Token{Kind: Data, Text: data})
 	}
 	l.advance(i)
 	l.lineStarts = false
@@ -98,11 +106,11 @@ func (l *lexer) text() {
 	case '#':
 		l.comment()
 	case '%':
-		l.emit(token{kind: tokenBlockBegin})
-		l.code("%}", tokenBlockEnd)
+		l.emit(Token{Kind: BlockBegin})
+		l.code("%}", BlockEnd)
 	default:
-		l.emit(token{kind: tokenVariableBegin})
-		l.code("}}", tokenVariableEnd)
+		l.emit(Token{Kind: VariableBegin})
+		l.code("}}", VariableEnd)
 	}
 }
 
@@ -167,7 +175,7 @@ func (l *lexer) raw(begin string) {
 		sign = rest[end[2]]
 	}
 	if data := l.trimmed(rest[:end[0]], sign, false); data != "" {
-		l.emit(token{kind: tokenData, text: data})
+		l.emit(Token{Kind: Data, Text: data})
 	}
 	closing := end[1] - len("%}")
 	if rest[closing-1] == '-' || rest[closing-1] == '+' {
@@ -178,14 +186,14 @@ func (l *lexer) raw(begin string) {
 }
 
 // code reads the tokens of a tag up to its end. It ignores an end inside brackets.
-func (l *lexer) code(end string, kind tokenKind) {
+func (l *lexer) code(end string, kind Kind) {
 	l.open = l.open[:0]
 	for l.pos < len(l.source) {
 		rest := l.rest()
-		signed := rest[0] == '-' || rest[0] == '+' && kind == tokenBlockEnd
+		signed := rest[0] == '-' || rest[0] == '+' && kind == BlockEnd
 		if len(l.open) == 0 && (strings.HasPrefix(rest, end) || signed && strings.HasPrefix(rest[1:], end)) {
-			l.emit(token{kind: kind})
-			l.close(end, kind == tokenBlockEnd)
+			l.emit(Token{Kind: kind})
+			l.close(end, kind == BlockEnd)
 			return
 		}
 		l.word(rest)
@@ -208,7 +216,7 @@ func (l *lexer) word(rest string) {
 
 func (l *lexer) lexeme(rest string, afterDot bool) {
 	if number, isFloat := numberAt(rest, afterDot); number != "" {
-		l.emit(token{kind: tokenNumber, text: number, value: numberValue(number, isFloat)})
+		l.emit(Token{Kind: Number, Text: number, Value: numberValue(number, isFloat)})
 		l.advance(len(number))
 		return
 	}
@@ -216,7 +224,7 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 		if !python.IsIdentifier(name) {
 			python.Raise("%q is not a name", name)
 		}
-		l.emit(token{kind: tokenName, text: name})
+		l.emit(Token{Kind: Name, Text: name})
 		l.advance(len(name))
 		return
 	}
@@ -225,7 +233,7 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 		if quoted == "" {
 			python.Raise("a string has no end")
 		}
-		l.emit(token{kind: tokenString, text: unescaped(quoted[1 : len(quoted)-1])})
+		l.emit(Token{Kind: String, Text: unescaped(quoted[1 : len(quoted)-1])})
 		l.advance(len(quoted))
 		return
 	}
@@ -235,7 +243,7 @@ func (l *lexer) lexeme(rest string, afterDot bool) {
 		python.Raise("unexpected character %q", r)
 	}
 	l.balance(op)
-	l.emit(token{kind: tokenOperator, text: op})
+	l.emit(Token{Kind: Operator, Text: op})
 	l.advance(len(op))
 }
 

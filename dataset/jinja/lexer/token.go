@@ -1,4 +1,4 @@
-package jinja
+package lexer
 
 import (
 	"strconv"
@@ -9,41 +9,44 @@ import (
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
-type tokenKind int
+// A Kind says what a token is.
+type Kind int
 
 const (
-	tokenEnd tokenKind = iota
-	tokenData
-	tokenBlockBegin
-	tokenBlockEnd
-	tokenVariableBegin
-	tokenVariableEnd
-	tokenName
-	tokenString
-	tokenNumber
-	tokenOperator
+	End           Kind = iota // of the template
+	Data                      // text between tags
+	BlockBegin                // {%
+	BlockEnd                  // %}
+	VariableBegin             // {{
+	VariableEnd               // }}
+	Name                      // also of a tag, and words such as in
+	String
+	Number
+	Operator // also brackets and commas
 )
 
-// A token is a word of the language, or text between tags.
-type token struct {
-	kind  tokenKind
-	text  string
-	value python.Value // of a number
-	line  int
+// A Token is a word of the language, or text between tags.
+type Token struct {
+	Kind  Kind
+	Text  string       // of a string without its quotes and escapes; empty where kind says all
+	Value python.Value // of a number
+	Line  int          // of the template, from 1
 }
 
-func (t token) is(kind tokenKind, text string) bool { return t.kind == kind && t.text == text }
+// Is reports whether t is that name or operator.
+func (t Token) Is(kind Kind, text string) bool { return t.Kind == kind && t.Text == text }
 
-func (t token) String() string {
-	switch t.kind {
-	case tokenEnd:
+// String is t as a message names it.
+func (t Token) String() string {
+	switch t.Kind {
+	case End:
 		return "the end of the template"
-	case tokenBlockEnd:
+	case BlockEnd:
 		return "the end of the tag"
-	case tokenVariableEnd:
+	case VariableEnd:
 		return "the end of the expression"
 	}
-	return strconv.Quote(t.text)
+	return strconv.Quote(t.Text)
 }
 
 // operators are tried in this order.
