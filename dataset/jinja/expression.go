@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/dataset/jinja/builtin"
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
@@ -222,12 +223,12 @@ func (e filtered) eval(r *renderer, s *scope) python.Value {
 	of := r.eval(e.of, s)
 	a := e.arguments.eval(r, s)
 	r.line = e.line
-	return applyFilter(r.meter, e.name, of, a)
+	return builtin.Filter(r.meter, e.name, of, a)
 }
 
 func (e tested) eval(r *renderer, s *scope) python.Value {
 	of := r.eval(e.of, s)
 	a := e.arguments.eval(r, s)
 	r.line = e.line
-	return applyTest(r.meter, e.name, of, a)
+	return builtin.Test(r.meter, e.name, of, a)
 }

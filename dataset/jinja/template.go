@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/dataset/jinja/builtin"
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
@@ -148,7 +149,7 @@ func (t *Template) renderChat(chat python.List, kwargs *Kwargs, budget int) (str
 		return "", err
 	}
 	r := &renderer{meter: python.NewMeter(budget)}
-	return r.render(body, globals(t.Now), vars)
+	return r.render(body, builtin.Globals(t.Now), vars)
 }
 
 // chosen is the program for conversations with tools, or without.

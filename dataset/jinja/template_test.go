@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 var hi = []Message{{Role: "user", Content: "hi"}}
@@ -109,15 +108,6 @@ func TestParseKwargsRefusesWhatIsNoVariable(t *testing.T) {
 	for _, text := range []string{`[]`, `{`, `{} x`, `{"messages": []}`, `{"add_generation_prompt": false}`, `{"n": 1e999}`, `{"n": 99999999999999999999}`} {
 		if _, err := ParseKwargs(text); err == nil {
 			t.Errorf("%s is taken", text)
-		}
-	}
-}
-
-func TestStrftimeAsPython(t *testing.T) {
-	at := time.Date(2026, 3, 4, 0, 6, 7, 0, time.UTC)
-	for format, want := range map[string]string{"%d %B %Y": "04 March 2026", "%-d/%-m, %-I%p": "4/3, 12AM", "%e|%-H|%-M": " 4|0|6", "%%d": "%d"} {
-		if got := strftime(at, format); got != want {
-			t.Errorf("%s: %q, want %q", format, got, want)
 		}
 	}
 }

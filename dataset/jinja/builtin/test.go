@@ -1,9 +1,9 @@
-package jinja
+package builtin
 
 import "github.com/servebench/servebench/dataset/jinja/python"
 
-// test reports whether v passes the test of that name.
-func applyTest(m *python.Meter, name string, v python.Value, a *python.Arguments) bool {
+// Test reports whether v is name(a).
+func Test(m *python.Meter, name string, v python.Value, a *python.Arguments) bool {
 	if test, ok := plainTests[name]; ok {
 		a.Expect("the test "+name, 0, 0)
 		return test(v)

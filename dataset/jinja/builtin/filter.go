@@ -1,4 +1,8 @@
-package jinja
+// Package builtin has the filters, tests and globals of Jinja that chat templates use, and two globals
+// that transformers adds: raise_exception and strftime_now.
+//
+// They are functions of values. The ones that this package lacks raise an exception, see package python.
+package builtin
 
 import (
 	"math"
@@ -9,8 +13,8 @@ import (
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
-// filter applies the filter of that name.
-func applyFilter(m *python.Meter, name string, v python.Value, a *python.Arguments) python.Value {
+// Filter is v|name(a). It uses up a: it may move keyword arguments to their positions.
+func Filter(m *python.Meter, name string, v python.Value, a *python.Arguments) python.Value {
 	filter, ok := filterNamed(name)
 	if !ok {
 		python.Raise("the filter %s is not supported", name)

@@ -1,4 +1,4 @@
-package jinja
+package builtin
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // TestReadmeNamesAllFiltersAndTests keeps the lists of the README complete.
 func TestReadmeNamesAllFiltersAndTests(t *testing.T) {
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestReadmeNamesAllFiltersAndTests(t *testing.T) {
 			_, plain := plainTests[name]
 			return plain || comparingTests[name] != "" || name == "divisibleby" || name == "sameas"
 		}, len(plainTests)},
-		{"- **Globals**: ", func(name string) bool { _, ok := globals(nil)[name]; return ok }, 5},
+		{"- **Globals**: ", func(name string) bool { _, ok := Globals(nil)[name]; return ok }, 5},
 	} {
 		_, line, found := strings.Cut(string(text), c.heading)
 		line, _, _ = strings.Cut(line, "\n")

@@ -1,4 +1,4 @@
-package jinja
+package builtin
 
 import (
 	"slices"
@@ -215,7 +215,7 @@ func mapFilter(m *python.Meter, v python.Value, a *python.Arguments) python.Valu
 	} else {
 		name := python.AsString(a.At(0), "map")
 		apply = func(v python.Value) python.Value {
-			return applyFilter(m, name, v, a.After(1))
+			return Filter(m, name, v, a.After(1))
 		}
 	}
 	var mapped python.List
@@ -242,7 +242,7 @@ func chooseFilter(m *python.Meter, v python.Value, a *python.Arguments, ofAttrib
 	passes := func(v python.Value) bool { return python.Truth(v) }
 	if len(rest) > 0 {
 		name := python.AsString(rest[0], "the name of a test")
-		passes = func(v python.Value) bool { return applyTest(m, name, v, &python.Arguments{Positional: rest[1:]}) }
+		passes = func(v python.Value) bool { return Test(m, name, v, &python.Arguments{Positional: rest[1:]}) }
 	}
 	if len(a.Names) > 0 {
 		python.Raise("keyword arguments of a test are not supported")
