@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/jinja/builtin"
+	"github.com/servebench/servebench/dataset/jinja/program"
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
@@ -34,7 +35,7 @@ type Template struct {
 	Now func() time.Time
 
 	tokens   map[string]python.Value
-	programs map[string]program // by name; only defaultName if they have no names
+	variants map[string]variant // by name; only defaultName if they have no names
 }
 
 const (
@@ -42,11 +43,11 @@ const (
 	toolsName   = "tool_use" // rendered instead of the default if there are tools
 )
 
-// A program is a parsed template, or the error of parsing it, which matters only if
-// the template is used.
-type program struct {
-	body section
-	err  error
+// A variant is one of the templates of a model, or the error of parsing it, which matters only if the
+// variant is used.
+type variant struct {
+	program *program.Program
+	err     error
 }
 
 // Parse makes a Template of its source and the special tokens, such as "bos_token".
@@ -56,17 +57,17 @@ func Parse(source string, tokens map[string]string) (*Template, error) {
 		t.tokens[name] = strings.ToValidUTF8(token, "\ufffd")
 	}
 	t.parse(map[string]string{defaultName: source})
-	if err := t.programs[defaultName].err; err != nil {
+	if err := t.variants[defaultName].err; err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
 func (t *Template) parse(sources map[string]string) {
-	t.programs = make(map[string]program)
+	t.variants = make(map[string]variant)
 	for name, source := range sources {
-		body, err := parse(source)
-		t.programs[name] = program{body, err}
+		parsed, err := program.Parse(source)
+		t.variants[name] = variant{parsed, err}
 	}
 }
 
@@ -144,23 +145,22 @@ func (t *Template) renderChat(chat python.List, kwargs *Kwargs, budget int) (str
 			vars[name.(string)] = v
 		}
 	}
-	body, err := t.chosen(vars["tools"] != nil)
+	chosen, err := t.chosen(vars["tools"] != nil)
 	if err != nil {
 		return "", err
 	}
-	r := &renderer{meter: python.NewMeter(budget)}
-	return r.render(body, builtin.Globals(t.Now), vars)
+	return chosen.Run(python.NewMeter(budget), builtin.Globals(t.Now), vars)
 }
 
 // chosen is the program for conversations with tools, or without.
-func (t *Template) chosen(tools bool) (section, error) {
-	chosen, ok := t.programs[toolsName]
+func (t *Template) chosen(tools bool) (*program.Program, error) {
+	chosen, ok := t.variants[toolsName]
 	if !tools || !ok {
-		chosen, ok = t.programs[defaultName]
+		chosen, ok = t.variants[defaultName]
 	}
 	if !ok {
-		names := slices.Sorted(maps.Keys(t.programs))
-		return section{}, fmt.Errorf("there are several and none is the default: %s", strings.Join(names, ", "))
+		names := slices.Sorted(maps.Keys(t.variants))
+		return nil, fmt.Errorf("there are several and none is the default: %s", strings.Join(names, ", "))
 	}
-	return chosen.body, chosen.err
+	return chosen.program, chosen.err
 }

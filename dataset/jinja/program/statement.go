@@ -1,4 +1,4 @@
-package jinja
+package program
 
 import (
 	"slices"
@@ -209,6 +209,7 @@ type loop struct {
 	changed python.List // the arguments of the last call of loop.changed; nil before
 }
 
+// Attribute is loop.name.
 func (l *loop) Attribute(name string) (python.Value, bool) {
 	n := len(l.items)
 	switch name {
@@ -245,7 +246,7 @@ func (l *loop) Attribute(name string) (python.Value, bool) {
 	return nil, false
 }
 
-// call refuses, since it would need a recursive loop.
+// Call refuses: only recursive loops can be called.
 func (l *loop) Call(*python.Meter, *python.Arguments) python.Value {
 	python.FailUncallable(l)
 	return nil

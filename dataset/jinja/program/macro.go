@@ -1,4 +1,4 @@
-package jinja
+package program
 
 import (
 	"slices"
@@ -32,6 +32,7 @@ type macro struct {
 	by     *renderer
 }
 
+// Attribute is m.name.
 func (m *macro) Attribute(name string) (python.Value, bool) {
 	if name == "name" {
 		return m.name, true
@@ -40,6 +41,7 @@ func (m *macro) Attribute(name string) (python.Value, bool) {
 	return nil, false
 }
 
+// Call is the text that the body of the macro makes.
 func (m *macro) Call(_ *python.Meter, a *python.Arguments) python.Value {
 	r := m.by
 	if r.depth++; r.depth > python.MaxDepth {

@@ -1,4 +1,4 @@
-package jinja
+package program
 
 import (
 	"fmt"
@@ -16,24 +16,6 @@ type parser struct {
 	loops  int             // loops around the current tag, within its macro
 	used   map[string]bool // names that the current macro mentions
 	names  *names          // of the current scope
-}
-
-// parse reads a whole template.
-func parse(source string) (program section, err error) {
-	tokens, err := lexer.Tokens(source)
-	if err != nil {
-		return section{}, err
-	}
-	err = python.Try(func() {
-		top := newNames()
-		p := &parser{tokens: tokens, used: make(map[string]bool), names: top}
-		program = section{p.block(), nil}
-		program.unset = top.unset
-		if p.current().Kind != lexer.End {
-			p.fail(p.current(), "unknown tag %s", p.current())
-		}
-	})
-	return program, err
 }
 
 func (p *parser) fail(at lexer.Token, format string, args ...any) {

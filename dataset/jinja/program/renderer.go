@@ -1,14 +1,12 @@
-package jinja
+package program
 
 import (
-	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/jinja/python"
 )
 
-// A renderer runs a template once.
+// A renderer is what one run of a program changes.
 type renderer struct {
 	meter *python.Meter
 	out   *strings.Builder
@@ -16,23 +14,13 @@ type renderer struct {
 	depth int // of macro calls
 }
 
-// render runs program with the given variables. Later ones take precedence.
-func (r *renderer) render(program section, vars ...map[string]python.Value) (text string, err error) {
-	outermost := &scope{vars: make(map[string]python.Value)}
-	for _, some := range vars {
-		maps.Copy(outermost.vars, some)
-	}
-	if err = python.Try(func() { text, _ = r.capture(program.block, program.scope(outermost)) }); err != nil {
-		return "", fmt.Errorf("line %d: %w", r.line, err)
-	}
-	return text, nil
-}
-
+// eval is the value of e in s.
 func (r *renderer) eval(e expression, s *scope) python.Value {
 	r.meter.Charge(python.Step)
 	return e.eval(r, s)
 }
 
+// write adds to the text of the program, or of the block that is captured.
 func (r *renderer) write(text string) {
 	r.meter.Charge(len(text))
 	r.out.WriteString(text)
@@ -48,6 +36,7 @@ func (r *renderer) capture(body block, s *scope) (text string, ended signal) {
 	return text, ended
 }
 
+// filterCaptured applies the filters of a block to its text. filter is nil without.
 func (r *renderer) filterCaptured(filter expression, text string, s *scope) python.Value {
 	if filter == nil {
 		return text
