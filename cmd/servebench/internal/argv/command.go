@@ -16,12 +16,12 @@ func Of(cmd *cobra.Command) *Flags {
 	check, run := cmd.Args, cmd.RunE
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.DisableFlagParsing = true
-	cmd.ValidArgsFunction = completion{f}.complete
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return help{f}.overview(cmd) })
+	cmd.ValidArgsFunction = completion{accepted{f}}.complete
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return help{accepted{f}}.overview(cmd) })
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		switch err := f.Parse(words); {
 		case errors.Is(err, pflag.ErrHelp):
-			return help{f}.print(cmd)
+			return help{accepted{f}}.print(cmd)
 		case err != nil:
 			return err
 		}

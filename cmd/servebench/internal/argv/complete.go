@@ -8,35 +8,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Offer makes completion offer words for a flag, and files if none of them fits.
-func (f *Flags) Offer(name string, words ...string) { f.annotate(name, offerKey, words...) }
-
-// OfferList makes completion offer words for a flag that takes several with commas between.
-func (f *Flags) OfferList(name string, words ...string) {
-	f.annotate(name, offerKey, words...)
-	f.annotate(name, listKey)
-}
-
-// OfferFiles makes completion offer files for a flag: all, or those with these extensions.
-func (f *Flags) OfferFiles(name string, extensions ...string) {
-	f.annotate(name, filesKey, extensions...)
-}
-
-// OfferFolders makes completion offer folders for these flags.
-func (f *Flags) OfferFolders(names ...string) {
-	for _, name := range names {
-		f.annotate(name, foldersKey)
-	}
-}
-
 // A completion offers a shell what may follow the words of a command line.
-type completion struct{ flags *Flags }
+type completion struct{ accepted }
 
 // complete offers what may come next: the value of a flag, or else an argument or a flag. cobra
 // completes partial names of flags, but no values of flags that a command parses itself.
 func (c completion) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
-		if found := c.flags.find(name); len(found) == 1 {
+		if found := c.find(name); len(found) == 1 {
 			return c.values(found[0], value)
 		}
 	}
@@ -44,7 +23,7 @@ func (c completion) complete(_ *cobra.Command, words []string, begun string) ([]
 		return c.values(flag, begun)
 	}
 	if c.flags.Other != nil && strings.HasPrefix(begun, "-") {
-		return named(c.flags.known()[len(c.flags.all()):]), cobra.ShellCompDirectiveNoFileComp
+		return named(c.all()[len(c.flags.all()):]), cobra.ShellCompDirectiveNoFileComp
 	}
 	if c.flags.Arguments {
 		if c.flags.Extensions == nil {
@@ -76,7 +55,7 @@ func (c completion) taking(words []string) *pflag.Flag {
 		if !IsOption(word) || strings.Contains(word, "=") {
 			continue
 		}
-		found := c.flags.find(word)
+		found := c.find(word)
 		if len(found) != 1 {
 			return nil
 		}

@@ -171,7 +171,7 @@ func FuzzReadConfig(f *testing.F) {
 	f.Add("option.a: 1\nquick: on\nquick: off\nwatch: true")
 	f.Add("seed: !!int '5'\n? {a: b}\n: c\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := sample().readConfig("bench.yaml", strings.NewReader(text)); err != nil && !strings.HasPrefix(err.Error(), "bench.yaml:") {
+		if err := (configuration{sample()}).read("bench.yaml", strings.NewReader(text)); err != nil && !strings.HasPrefix(err.Error(), "bench.yaml:") {
 			t.Fatalf("the error does not name the file: %v", err)
 		}
 	})

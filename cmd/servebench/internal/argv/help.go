@@ -13,7 +13,7 @@ import (
 )
 
 // A help says what flags there are, and what they are for.
-type help struct{ flags *Flags }
+type help struct{ accepted }
 
 // print prints the requested help.
 func (h help) print(cmd *cobra.Command) error {
@@ -60,7 +60,7 @@ func (h help) about(cmd *cobra.Command, topic string) error {
 	w := cmd.OutOrStdout()
 	topic = strings.ToLower(strings.TrimSpace(topic))
 	if topic == "all" {
-		writeFlags(w, h.flags.known(), whole)
+		writeFlags(w, h.all(), whole)
 		return nil
 	}
 	topic = strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-")
@@ -137,7 +137,7 @@ func (h help) search(topic string) (found []*pflag.Flag) {
 	}
 	candidates := h.flags.all()
 	if h.flags.Other != nil {
-		candidates = h.flags.known()
+		candidates = h.all()
 	}
 	for _, means := range texts {
 		for _, flag := range candidates {
@@ -150,30 +150,6 @@ func (h help) search(topic string) (found []*pflag.Flag) {
 		}
 	}
 	return nil
-}
-
-// common are the flags of the short help, nil for all.
-func (f *Flags) common() (flags []*pflag.Flag) {
-	for _, flag := range f.all() {
-		if has(flag, commonKey) {
-			flags = append(flags, flag)
-		}
-	}
-	return flags
-}
-
-// known are all flags, and the flags of Other with other names.
-func (f *Flags) known() []*pflag.Flag {
-	flags := f.all()
-	if f.Other == nil {
-		return flags
-	}
-	for _, flag := range f.Other.all() {
-		if f.FlagSet.Lookup(flag.Name) == nil {
-			flags = append(flags, flag)
-		}
-	}
-	return flags
 }
 
 // groups are the names of the groups, in the order of their definition.

@@ -136,7 +136,7 @@ func TestValuesAreCompleted(t *testing.T) {
 		{"", "--help=", []string{"all\tall flags", "traffic\twhen requests are sent", "results\twhat is reported"}, cobra.ShellCompDirectiveNoFileComp},
 	} {
 		_, f := load()
-		got, directive := completion{f}.complete(nil, strings.Fields(row.words), row.begun)
+		got, directive := completion{accepted{f}}.complete(nil, strings.Fields(row.words), row.begun)
 		if !slices.Equal(got, row.want) || directive != row.directive {
 			t.Errorf("%q %q: %q, directive %d", row.words, row.begun, got, directive)
 		}
@@ -151,10 +151,10 @@ func TestOtherFlagsHaveHelp(t *testing.T) {
 	if got, err := said(t, cmd, "--help=prompts"); got != prompts || err != nil {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, directive := (completion{f}).complete(nil, []string{"--percentile-metrics"}, "ttft,"); !slices.Equal(got, []string{"ttft,tpot"}) || directive&cobra.ShellCompDirectiveNoSpace == 0 {
+	if got, directive := (completion{accepted{f}}).complete(nil, []string{"--percentile-metrics"}, "ttft,"); !slices.Equal(got, []string{"ttft,tpot"}) || directive&cobra.ShellCompDirectiveNoSpace == 0 {
 		t.Errorf("%q, directive %d", got, directive)
 	}
-	got, _ := completion{f}.complete(nil, nil, "--p")
+	got, _ := completion{accepted{f}}.complete(nil, nil, "--p")
 	if !slices.Contains(got, "--prompts\tnumber of requests") || slices.ContainsFunc(got, func(name string) bool { return strings.HasPrefix(name, "--format") }) {
 		t.Errorf("%q", got)
 	}
@@ -162,11 +162,11 @@ func TestOtherFlagsHaveHelp(t *testing.T) {
 
 func TestArgumentsAreCompletedAsFiles(t *testing.T) {
 	_, f := verb(cobra.ArbitraryArgs, nil)
-	if got, directive := (completion{f}).complete(nil, []string{"a"}, ""); got != nil || directive != cobra.ShellCompDirectiveDefault {
+	if got, directive := (completion{accepted{f}}).complete(nil, []string{"a"}, ""); got != nil || directive != cobra.ShellCompDirectiveDefault {
 		t.Errorf("%q, directive %d", got, directive)
 	}
 	f.Extensions = []string{"yaml"}
-	if got, directive := (completion{f}).complete(nil, []string{"--quick"}, "x"); !slices.Equal(got, f.Extensions) || directive != cobra.ShellCompDirectiveFilterFileExt {
+	if got, directive := (completion{accepted{f}}).complete(nil, []string{"--quick"}, "x"); !slices.Equal(got, f.Extensions) || directive != cobra.ShellCompDirectiveFilterFileExt {
 		t.Errorf("%q, directive %d", got, directive)
 	}
 }

@@ -50,16 +50,17 @@ func (f *Flags) Parse(words []string) error {
 }
 
 func (f *Flags) parse(words []string) (rest []string, err error) {
-	settings, rest, stray := argparse{f}.read(words)
+	by := argparse{accepted{f}}
+	settings, rest, stray := by.read(words)
 	for _, s := range settings {
 		if s.Flag.Name == f.config {
-			if err := f.parseConfig(s.Values[0]); err != nil {
+			if err := (configuration{f}).parse(s.Values[0]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, s := range settings {
-		if !f.own(s.Flag) {
+		if !by.own(s.Flag) {
 			f.passed = append(f.passed, s)
 			continue
 		}
@@ -72,12 +73,12 @@ func (f *Flags) parse(words []string) (rest []string, err error) {
 
 // Settings are what words would set, in their order.
 func (f *Flags) Settings(words []string) ([]Setting, error) {
-	settings, _, err := argparse{f}.read(words)
+	settings, _, err := argparse{accepted{f}}.read(words)
 	return settings, err
 }
 
-// An argparse reads words as Python's argparse does, by the flags that there are.
-type argparse struct{ flags *Flags }
+// An argparse reads words as Python's argparse does, by the flags that a command accepts.
+type argparse struct{ accepted }
 
 // read splits words: into flags, up to the first one without its arguments, and the other words.
 // The error is about that flag, or else about the first word that belongs to none.
@@ -121,7 +122,7 @@ func (a argparse) hides(tok *token) bool {
 		return false
 	}
 	other := a.flags.Other
-	return a.flags.conceals[tok.flag.Name] != nil || other != nil && argparse{other}.hides(tok)
+	return a.flags.conceals[tok.flag.Name] != nil || other != nil && argparse{accepted{other}}.hides(tok)
 }
 
 // tokens classifies each word. As in argparse, an ambiguous prefix anywhere is an error before any
@@ -170,7 +171,7 @@ func (a argparse) token(word string) (token, error) {
 	if hasValue {
 		tok.value = &value
 	}
-	found := a.flags.find(name)
+	found := a.find(name)
 	switch {
 	case len(found) > 1:
 		return tok, ambiguous(name, found)

@@ -51,7 +51,7 @@ func (p *Program) page(cmd *cobra.Command) []byte {
 		m.section("EXAMPLES")
 		m.verbatim(cmd.Example)
 	}
-	if flags := (&Flags{FlagSet: cmd.Flags()}).all(); len(flags) > 0 {
+	if flags := (Definitions{cmd.Flags()}).all(); len(flags) > 0 {
 		m.section("OPTIONS")
 		m.flags(flags)
 	}

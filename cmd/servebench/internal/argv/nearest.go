@@ -33,7 +33,7 @@ func (a argparse) shown(word string) string {
 	case a.flags.conceals["base-url"] != nil:
 		return a.flags.Show("base-url", word)
 	case a.flags.Other != nil:
-		return argparse{a.flags.Other}.shown(word)
+		return argparse{accepted{a.flags.Other}}.shown(word)
 	}
 	return "a word with a URL or an @"
 }
@@ -50,7 +50,7 @@ func (a argparse) urlFlag(word string) string {
 func (a argparse) meant(name string) string {
 	name = strings.TrimLeft(name, "-")
 	var names, having []string
-	for _, flag := range a.flags.known() {
+	for _, flag := range a.all() {
 		names = append(names, flag.Name)
 		if slices.Contains(strings.Split(flag.Name, "-"), name) {
 			having = append(having, "--"+flag.Name)
