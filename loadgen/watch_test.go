@@ -86,6 +86,7 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 	if !s.gpus.Shared.Has(gpuSetting) {
 		t.Fatal("the GPUs are not sampled")
 	}
+	apart := unreached(&Plan{Watch: Watch{GPU: web.URL, OwnGPU: true}, Limits: p.Limits}, 0)
 	taken := make(chan bool, 1)
 	exporter := &openai.Server{URL: web.URL, Limit: time.Minute, Transport: wire.Connections{}.Transport()}
 	sample := openai.SampleDCGM(exporter, time.Second)
@@ -96,10 +97,14 @@ func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
 			taken <- true
 		})
 	})
+	s.targets = append(s.targets, apart)
 	s.watch(time.Now())
 	<-taken
 	s.unwatch()
-	for i, b := range s.targets {
+	if trace := apart.numbers.collector.Summary(1).Kept.Trace; len(trace.Samples) > 0 {
+		t.Errorf("a target with GPUs for itself has %d samples of shared ones", len(trace.Samples))
+	}
+	for i, b := range s.targets[:2] {
 		samples := b.numbers.collector.Summary(1).Kept.Trace.Samples
 		if len(samples) == 0 || *samples[0].GPUs[0].Power != 125.5 {
 			t.Errorf("target %d has %d samples", i, len(samples))
