@@ -13,6 +13,7 @@ import (
 // An aborter stops a run that breaks its rule. It counts the requests of all targets.
 type aborter struct {
 	AbortRule
+	named  string                  // the rule as users know it
 	stop   context.CancelCauseFunc // nil after its first call
 	ended  int
 	failed failures.Failing
@@ -31,8 +32,8 @@ func (a *aborter) take(rec *record.Record) {
 		return
 	}
 	message, n := a.failed.Messages.Commonest()
-	a.stop(AbortError(fmt.Sprintf("--abort-on-failures %s: %d of %s failed; %s: %s",
-		a.Text, a.failed.Requests, metrics.Counted(a.ended, "request"), metrics.Counted(n, "time"), message)))
+	a.stop(AbortError(fmt.Sprintf("%s %s: %d of %s failed; %s: %s", a.named, a.Text,
+		a.failed.Requests, metrics.Counted(a.ended, "request"), metrics.Counted(n, "time"), message)))
 	a.stop = nil
 }
 

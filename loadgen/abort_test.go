@@ -46,7 +46,7 @@ func TestOnlyFailuresOfMeasuredRequestsStopARun(t *testing.T) {
 		record.OK: false, record.Cancelled: false, record.Deadline: false, record.Overdue: true, record.Status: true,
 	} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		a := aborter{AbortRule: AbortRule{Text: "2", Count: 2}, stop: stop}
+		a := aborter{AbortRule: AbortRule{Text: "2", Count: 2}, named: "Abort", stop: stop}
 		for range 3 {
 			a.take(&record.Record{Result: record.Result{Class: record.Status}, Phase: record.WarmUp})
 		}
@@ -54,7 +54,7 @@ func TestOnlyFailuresOfMeasuredRequestsStopARun(t *testing.T) {
 			a.take(&record.Record{Result: record.Result{Class: class, Error: "boom"}})
 		}
 		why, stopped := aborted(ctx)
-		if stopped != want || want && why.Error() != "stopped by --abort-on-failures 2: 3 of 3 requests failed; 3 times: boom" {
+		if stopped != want || want && why.Error() != "stopped by Abort 2: 3 of 3 requests failed; 3 times: boom" {
 			t.Errorf("%q: %v, %q", class, stopped, why)
 		}
 		stop(nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
 )
@@ -29,7 +30,8 @@ func (r *reach) findAdapters(ctx context.Context) error {
 	case IsDown(err):
 		return &FailedError{&UnreachableError{r.plan.Target, err}}
 	case err != nil:
-		r.say("WARNING: --lora-modules is not checked: the server does not say what it has: %v", err)
+		r.say("WARNING: %s is not checked: the server does not say what it has: %v",
+			r.plan.Program.Spell(naming.Adapters), err)
 		return nil
 	}
 	var missing []openai.Model
@@ -45,8 +47,9 @@ func (r *reach) findAdapters(ctx context.Context) error {
 	if len(missing) == 0 || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &FailedError{fmt.Errorf("argument --lora-modules: %s does not have %s: it lists %s, and answers: %s",
-		r.plan.Server.BaseURL, someOf(missing), cmp.Or(someOf(models), "nothing"), why)}
+	return &FailedError{fmt.Errorf("%s: %s does not have %s: it lists %s, and answers: %s",
+		r.plan.Program.Argument(naming.Adapters), r.plan.Server.BaseURL, someOf(missing),
+		cmp.Or(someOf(models), "nothing"), why)}
 }
 
 // adapterLimit is how long a server may take to load an adapter that it does not list.

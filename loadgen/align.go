@@ -6,11 +6,12 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/loadgen/naming"
 )
 
 // align cuts the prompts of random datasets to length with the server's tokenizer, if the server
 // has a different one, as vLLM's client does. It holds prompts in memory only if it changes them.
-// Like that client, it asks for the model by the name of --model, whatever the model's name in
+// Like that client, it asks for the model by the name that the plan gives, whatever the model's name in
 // requests is.
 func (t *prepared) align(ctx context.Context, v voice) error {
 	w := t.workload
@@ -37,9 +38,9 @@ func (t *prepared) align(ctx context.Context, v voice) error {
 		return nil
 	}
 	if t.plan.Traffic.Endless(&t.plan.Workload) {
-		v.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so "+
-			"they are not cut to length: "+
-			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
+		v.say("WARNING: the server has %d tokens in a prompt of %d: with %s, the number of prompts is unknown, so they "+
+			"are not cut to length: give the model's %s", len(ids), first.Turns[0].PromptLen,
+			v.plan.Program.Spell(naming.Duration), v.plan.Program.Spell(naming.Tokenizer))
 		return nil
 	}
 	v.event(Event{Kind: Aligning, Count: len(ids), Want: first.Turns[0].PromptLen})

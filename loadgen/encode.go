@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -82,7 +83,7 @@ func (e *encoder) encode(c *dataset.Conversation, turn int, said []json.RawMessa
 		req.Body, err = to.encode(asked, req.ID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", e.plan.Workload.Dataset, err)
+		return nil, fmt.Errorf("dataset %s: %w", e.plan.Workload.Dataset, e.plan.Program.SpellError(err))
 	}
 	req.Payload = carried(asked, len(req.Body), e.api.Inputs(asked))
 	if keep.Detail == Prompts {
@@ -106,8 +107,8 @@ func (e *encoder) ofSession(req *engine.Request, c *dataset.Conversation, turn i
 	}
 	req.Session = c.ID
 	if req.KeepAnswer = e.plan.Workload.Live() && c.Remembers(); req.KeepAnswer && e.api.Pooling {
-		return nil, nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of --backend %s are "+
-			"numbers", e.plan.Workload.Dataset, e.api.Name)
+		return nil, nil, fmt.Errorf("dataset %s: its prompts go on from the answers, and the answers of %s %s are numbers",
+			e.plan.Workload.Dataset, e.plan.Program.Spell(naming.Backend), e.api.Name)
 	}
 	if turn > 0 && c.ID != "" {
 		req.ID += "-t" + strconv.Itoa(turn)

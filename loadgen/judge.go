@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -50,7 +51,7 @@ func (j judge) run(ctx context.Context) ([]*metrics.Summary, error) {
 func (j judge) summary(m *measurement) *metrics.Summary {
 	s := m.numbers.collector.Summary(m.took(j.took).Seconds())
 	s.Ending.Interrupted, s.Ending.StoppedBy = j.interrupted, j.stoppedBy()
-	s.Ending.Warnings = append(s.Ending.Warnings, m.plan.Shard.Late(m.header.Epoch)...)
+	s.Ending.Warnings = append(s.Ending.Warnings, m.plan.Shard.Late(m.header.Epoch, m.plan.Program.Spelling)...)
 	s.Ending.Warnings = append(s.Ending.Warnings, m.watches.Troubles()...)
 	if !m.plan.Watch.OwnGPU {
 		s.Ending.Warnings = append(s.Ending.Warnings, j.gpus.Shared.Troubles()...)
@@ -111,8 +112,8 @@ func (m *measurement) unsent(s *metrics.Summary) []string {
 	if m.plan.Traffic.Curve == nil || !m.lacks(s) {
 		return nil
 	}
-	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", m.numbers.begun,
-		m.share())}
+	return []string{fmt.Sprintf("%s: its last rate is 0: %d of %s %d were sent", m.plan.Program.Spell(naming.Curve),
+		m.numbers.begun, m.plan.Program.Spell(naming.NumPrompts), m.share())}
 }
 
 // short says that the caller's Source ended early.

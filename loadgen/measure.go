@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -44,7 +45,7 @@ func (s *measure) run(ctx context.Context) (*measured, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s.aborter = aborter{AbortRule: first.plan.Abort, stop: stop}
+	s.aborter = aborter{AbortRule: first.plan.Abort, named: first.plan.Program.Spell(naming.Abort), stop: stop}
 	for _, m := range s.targets {
 		load, err := m.prime(ctx)
 		if err != nil {
@@ -205,7 +206,8 @@ func (s *measure) take(records iter.Seq2[*record.Record, error]) error {
 // cutShort says what cut the run short.
 func (s *measure) cutShort(err error) error {
 	if failed(err, record.Deadline) {
-		return AbortError(fmt.Sprintf("--deadline %s", s.targets[0].plan.Limits.Deadline))
+		plan := s.targets[0].plan
+		return AbortError(fmt.Sprintf("%s %s", plan.Program.Spell(naming.Deadline), plan.Limits.Deadline))
 	}
 	return fmt.Errorf("the run was cut short: %w", err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/loadgen/witness"
@@ -46,7 +47,7 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 		Solo: by.Solo, With: by.With,
 		Delay: p.Traffic.Delay, WarmUp: p.Traffic.WarmUp, StartAt: p.Shard.StartAt,
 		Sampled: p.Watch.Any(), Wake: woke, Rule: p.Report.Rule,
-		Version: p.Version, Commit: p.Commit, Definitions: p.Report.Definitions, Flags: p.Flags,
+		Version: p.Program.Version, Commit: p.Program.Commit, Definitions: p.Report.Definitions, Flags: p.Flags,
 		Config: p.Shard.Part(t.config),
 	}
 	m := &measurement{prepared: t, header: h, live: new(engine.Live), watches: watches,
@@ -170,7 +171,7 @@ func (m *measurement) warm(ctx context.Context, soon int) error {
 	}
 	opened, err := m.server.transport.Warm(ctx, m.plan.Server.BaseURL, m.warmable(soon))
 	if err != nil {
-		return interrupted(ctx, failedAs("--warm-connections", err))
+		return interrupted(ctx, failedAs(m.plan.Program.Spell(naming.Warm), err))
 	}
 	m.say("opened %s beforehand", metrics.Counted(opened, "connection"))
 	return nil

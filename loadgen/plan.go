@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -35,7 +36,7 @@ type Plan struct {
 
 	// Targets are loaded together, on one clock, each by its own plan. Nil means that the Plan
 	// itself is the only target. These settings always come from the Plan itself: Shard, Abort,
-	// Repeat, SoloFirst, Pairs, Version, Selftest, the limits Deadline and Drain, the GPUs to watch, and
+	// Repeat, SoloFirst, Pairs, Program, Selftest, the limits Deadline and Drain, the GPUs to watch, and
 	// where records go.
 	Targets []*Plan
 
@@ -56,15 +57,25 @@ type Plan struct {
 	// Keep says what the run keeps besides its Summaries.
 	Keep Keep
 
-	// Version is the program's version, for the headers of record streams. Commit is the commit from
-	// which it was built; empty if unknown.
-	Version, Commit string
+	// Program is the program that makes the run.
+	Program Program
 
 	// Selftest, if set, returns what a selftest measured on this machine; nil if there was none.
 	Selftest func() (*evidence.Selftest, error)
 
 	// Flags are the command's flags, without secrets, for the headers of records.
 	Flags []metrics.KV
+}
+
+// A Program is a program that makes runs, as its users know it. The zero value says nothing about it.
+type Program struct {
+	// Version is its version, for the headers of record streams. Commit is the commit from which it was
+	// built; empty if unknown.
+	Version, Commit string
+
+	// Spelling is how its users know the settings that errors, warnings and remarks name, such as flags. Nil
+	// names the fields of a Plan.
+	naming.Spelling
 }
 
 // complete fills in the defaults that zero values mean.
@@ -94,7 +105,9 @@ func (p *Plan) complete() *Plan {
 	c.Report.Definitions = cmp.Or(c.Report.Definitions, record.Latest)
 	c.Targets = nil
 	for _, target := range p.Targets {
-		c.Targets = append(c.Targets, target.complete())
+		t := target.complete()
+		t.Program = p.Program
+		c.Targets = append(c.Targets, t)
 	}
 	return &c
 }
@@ -110,7 +123,8 @@ func (p *Plan) check() error {
 	if p.Traffic.ProbeRate > 0 {
 		hi := shortest()
 		if err := p.Server.API().Fits(&hi); err != nil {
-			return fmt.Errorf("argument --probe-request-rate: a probe sends the prompt %s: %w", hi.Prompt, err)
+			return fmt.Errorf("%s: a probe sends the prompt %s: %w", p.Program.Argument(naming.ProbeRate), hi.Prompt,
+				p.Program.SpellError(err))
 		}
 	}
 	if p.Workload.Source == nil && !slices.Contains(kinds.Names(0), p.Workload.Dataset) {

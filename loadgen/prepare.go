@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
 )
@@ -38,7 +39,7 @@ func (p *prepare) run(ctx context.Context) (*prepared, error) {
 	}
 	if t.plan.Server.Handler == nil {
 		if err := t.server.transport.CheckSockets(t.atOnce()); err != nil {
-			return nil, err // before what may take long
+			return nil, t.plan.Program.SpellError(err) // before what may take long
 		}
 	}
 	t.to = engineTarget(t.plan, t.server, t.workload)
@@ -83,7 +84,7 @@ func (t *prepared) open(ctx context.Context, v voice) (err error) {
 		t.plan = &untimed
 	}
 	if n, shards := t.workload.N, t.plan.Shard.Of; n < shards {
-		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one",
+		return fmt.Errorf("%s: there are %s for %d shards: each needs one", t.plan.Program.Argument(naming.NumPrompts),
 			metrics.Counted(n, t.plan.Workload.Noun()), shards)
 	}
 	t.config = t.plan.Config()
@@ -109,7 +110,7 @@ func (t *prepared) fitting() error {
 		}
 		for i := range c.Turns {
 			if err := api.Fits(&c.Turns[i]); err != nil {
-				return fmt.Errorf("dataset %s: %s %d: %w", w.Dataset, w.Noun(), seen+1, err)
+				return fmt.Errorf("dataset %s: %s %d: %w", w.Dataset, w.Noun(), seen+1, t.plan.Program.SpellError(err))
 			}
 		}
 		seen++

@@ -112,7 +112,7 @@ func TestAServerThatLoadsItsModelIsWaitedFor(t *testing.T) {
 				}
 				return
 			}
-			const without = "no --model was given and the server does not say which it has: http://server.test/v1/models: "
+			const without = "no Server.Model was given and the server does not say which it has: http://server.test/v1/models: "
 			if _, ok := errors.AsType[*FailedError](err); !ok || err.Error() != without+test.message {
 				t.Errorf("%d: %v", test.status, err)
 			}

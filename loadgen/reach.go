@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -47,7 +48,7 @@ func (r *reach) run(ctx context.Context) (*contact, error) {
 }
 
 // findModel checks that the server answers, and finds the model's name. It does not check a name
-// that --model gives; neither does vLLM's client, which makes the same call. With a ready check it
+// that the plan gives; neither does vLLM's client, which makes the same call. With a ready check it
 // waits until the server is up.
 func (r *reach) findModel(ctx context.Context) error {
 	s := &r.plan.Server
@@ -71,10 +72,11 @@ func (r *reach) findModel(ctx context.Context) error {
 	case IsDown(err):
 		return &FailedError{&UnreachableError{r.plan.Target, err}}
 	case err != nil:
-		return &FailedError{fmt.Errorf("no --model was given and the server does not say which it has: %w",
-			&UnreachableError{r.plan.Target, err})}
+		return &FailedError{fmt.Errorf("no %s was given and the server does not say which it has: %w",
+			r.plan.Program.Spell(naming.Model), &UnreachableError{r.plan.Target, err})}
 	case len(models) == 0:
-		return &FailedError{fmt.Errorf("no --model was given and %s/v1/models lists none", s.BaseURL)}
+		return &FailedError{fmt.Errorf("no %s was given and %s/v1/models lists none",
+			r.plan.Program.Spell(naming.Model), s.BaseURL)}
 	}
 	first := models[0]
 	r.model = cmp.Or(first.Root, first.ID)

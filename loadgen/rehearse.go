@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -34,8 +35,8 @@ func (r rehearse) run(ctx context.Context) (woke *metrics.Wake, err error) {
 	}
 	if traffic.SleepFirst > 0 && shard.Index == 0 {
 		if woke, err = r.measureWake(ctx, first); err != nil {
-			return nil, interrupted(ctx, &FailedError{fmt.Errorf("--sleep-first %d: %w%s", traffic.SleepFirst, err,
-				sleepAdvice(err))})
+			return nil, interrupted(ctx, &FailedError{fmt.Errorf("%s %d: %w%s", r.plan.Program.Spell(naming.SleepFirst),
+				traffic.SleepFirst, err, sleepAdvice(err))})
 		}
 	}
 	if n := shard.Share(traffic.Warmups); n > 0 {

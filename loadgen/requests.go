@@ -97,5 +97,8 @@ func (p *Plan) ResetPrefixCache(ctx context.Context) error {
 
 // spec is what decides the plan's requests.
 func (p *Plan) spec() *workload.Spec {
-	return &workload.Spec{Server: p.Server, Workload: p.Workload, Traffic: p.Traffic, IgnoreEOS: p.Sampling.IgnoreEOS}
+	return &workload.Spec{
+		Server: p.Server, Workload: p.Workload, Traffic: p.Traffic, IgnoreEOS: p.Sampling.IgnoreEOS,
+		Spelling: p.Program.Spelling,
+	}
 }

@@ -10,7 +10,7 @@
 //
 // An Observer hears about the progress of a run. Embed Quiet to implement only some of its methods.
 // Records go where Plan.Keep says, and to the Observer. Errors and remarks name a setting by its
-// flag of servebench run; so do the headers of record streams.
+// field, as Traffic.Duration, unless Program.Spelling says otherwise.
 //
 // A load test is a list of stages, each a type that owns what it needs and hands a value on: reach makes sure that the
 // server answers, prepare opens what is sent, rehearse sends what comes before the clock starts, measure runs the load,
@@ -145,7 +145,7 @@ func (r *run) check() error {
 
 // lend copies the settings of the whole run into a target's plan.
 func (r *run) lend(p *Plan) {
-	p.Shard, p.Abort, p.Version, p.Selftest = r.plan.Shard, r.plan.Abort, r.plan.Version, r.plan.Selftest
+	p.Shard, p.Abort, p.Selftest = r.plan.Shard, r.plan.Abort, r.plan.Selftest
 	p.Limits.Deadline, p.Limits.Drain = r.plan.Limits.Deadline, r.plan.Limits.Drain
 	p.Repeat, p.SoloFirst, p.Pairs = r.plan.Repeat, r.plan.SoloFirst, r.plan.Pairs
 	if !p.Watch.OwnGPU {

@@ -4,10 +4,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -20,8 +20,8 @@ func (p *Plan) SharedRunID(env settings.Environment) (string, error) {
 	}
 	at := p.Shard.StartAt
 	if at.IsZero() {
-		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same " +
-			"--run-id, or --start-at")
+		return "", fmt.Errorf("%s: the shards of a run need an id in common: give all of them the same %s, or %s",
+			p.Program.Argument(naming.Shard), p.Program.Spell(naming.RunID), p.Program.Spell(naming.StartAt))
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, at.UnixNano())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
+	"github.com/servebench/servebench/loadgen/naming"
 )
 
 // Sized is the plan with the number of prompts that fit into its time, or p itself if the time does
@@ -14,16 +15,16 @@ func (p *Plan) Sized() (*Plan, error) {
 	if !p.Traffic.Timed(&p.Workload) || p.Traffic.Endless(&p.Workload) {
 		return p, nil
 	}
-	named, until := "--duration", p.Traffic.Duration
+	named, until := naming.Duration, p.Traffic.Duration
 	if until == 0 {
-		named, until = "--rate-curve", p.Traffic.Curve.End()
+		named, until = naming.Curve, p.Traffic.Curve.End()
 	}
 	n, err := p.Traffic.Arrivals(&p.Workload).Count(until)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("no request comes within %s", until)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("argument %s: %w", named, err)
+		return nil, fmt.Errorf("%s: %w", p.Program.Argument(named), err)
 	}
 	sized := *p
 	sized.Workload.NumPrompts = n

@@ -48,7 +48,7 @@ func TestLoadIsTheShardsShare(t *testing.T) {
 		t.Errorf("a shard that sent all was said to lack some: %q", said)
 	}
 	b.numbers.begun = 1
-	if said := b.unsent(new(metrics.Summary)); len(said) != 1 || !strings.HasSuffix(said[0], "1 of --num-prompts 2 were sent") {
+	if said := b.unsent(new(metrics.Summary)); len(said) != 1 || !strings.HasSuffix(said[0], "1 of Workload.NumPrompts 2 were sent") {
 		t.Errorf("a shard that sent one of two: %q", said)
 	}
 }
@@ -116,9 +116,9 @@ func TestConnectionsAreOpenedShortlyBeforeTheStart(t *testing.T) {
 func TestLateStartIsSaid(t *testing.T) {
 	shard := Shard{Shard: dataset.Shard{Index: 5, Of: 8}, StartAt: time.Unix(1763777700, 0)}
 	for late, want := range map[time.Duration]string{
-		0: "", 1234 * time.Millisecond: "shard 5 began 1.2 s after --start-at", 250 * time.Microsecond: "shard 5 began 0.2 ms after --start-at",
+		0: "", 1234 * time.Millisecond: "shard 5 began 1.2 s after Shard.StartAt", 250 * time.Microsecond: "shard 5 began 0.2 ms after Shard.StartAt",
 	} {
-		if got := strings.Join(shard.Late(shard.StartAt.Add(late)), "; "); got != want {
+		if got := strings.Join(shard.Late(shard.StartAt.Add(late), nil), "; "); got != want {
 			t.Errorf("%v late: %q, want %q", late, got, want)
 		}
 	}

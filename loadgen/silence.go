@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -49,11 +50,12 @@ func (v voice) watchSilence(mute func() (sent int64, over bool)) (stop func()) {
 	}
 }
 
-// saySilent says that nothing has come, and which flag ends such requests.
+// saySilent says that nothing has come, and which setting ends such requests.
 func (v voice) saySilent(sent int64) {
-	ends := "--first-byte-timeout 60 ends requests that get none; without it they wait for long"
+	setting := v.plan.Program.Spell(naming.FirstByte)
+	ends := setting + " 60 ends requests that get none; without it they wait for long"
 	if limit := v.plan.Limits.FirstByte; limit > 0 {
-		ends = "--first-byte-timeout ends requests that get none after " + limit.String()
+		ends = setting + " ends requests that get none after " + limit.String()
 	}
 	v.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(),
 		metrics.Counted(int(sent), "request"), ends)

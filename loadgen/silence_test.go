@@ -35,19 +35,19 @@ func (r *overheard) about(text string) []string {
 // A server that takes requests and never answers gets a remark after half a minute, once, and before the
 // load as well. A slow one that answers just in time gets none.
 func TestASilentServerIsNoticed(t *testing.T) {
-	const flag = "--first-byte-timeout 60 ends requests that get none; without it they wait for long"
+	const setting = "Limits.FirstByte 60 ends requests that get none; without it they wait for long"
 	for name, c := range map[string]struct {
 		after   time.Duration // until the server answers
 		prepare func(*Plan)
 		want    []string
 	}{
-		"a load": {10 * time.Minute, func(*Plan) {}, []string{"WARNING: the server has sent no output for 30 s, in 2 requests: " + flag}},
+		"a load": {10 * time.Minute, func(*Plan) {}, []string{"WARNING: the server has sent no output for 30 s, in 2 requests: " + setting}},
 		"a load with a limit": {10 * time.Minute, func(p *Plan) { p.Limits.FirstByte = time.Minute },
-			[]string{"WARNING: the server has sent no output for 30 s, in 2 requests: --first-byte-timeout ends requests that get none after 1m0s"}},
+			[]string{"WARNING: the server has sent no output for 30 s, in 2 requests: Limits.FirstByte ends requests that get none after 1m0s"}},
 		"a warm-up": {time.Minute, func(p *Plan) { p.Traffic.Warmups = 1 }, []string{
-			"WARNING: the server has sent no output for 30 s, in 1 request: " + flag, "WARNING: the server has sent no output for 30 s, in 2 requests: " + flag}},
+			"WARNING: the server has sent no output for 30 s, in 1 request: " + setting, "WARNING: the server has sent no output for 30 s, in 2 requests: " + setting}},
 		"a ready check": {time.Minute, func(p *Plan) { p.Traffic.ReadyCheck = time.Hour }, []string{
-			"WARNING: the server has sent no output for 30 s, in 1 request: " + flag, "WARNING: the server has sent no output for 30 s, in 2 requests: " + flag}},
+			"WARNING: the server has sent no output for 30 s, in 1 request: " + setting, "WARNING: the server has sent no output for 30 s, in 2 requests: " + setting}},
 		"a slow server": {29 * time.Second, func(*Plan) {}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (tr *trial) checkSockets() error {
 	for _, m := range tr.targets {
 		n += m.atOnce()
 	}
-	return tr.servers[0].transport.CheckSockets(n)
+	return tr.targets[0].plan.Program.SpellError(tr.servers[0].transport.CheckSockets(n))
 }
 
 // result is the result of the nth target.

@@ -6,6 +6,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/workload"
 	"github.com/servebench/servebench/metrics"
@@ -46,7 +47,7 @@ func (m *measurement) warmUpLoad() (w engine.WarmUp, err error) {
 	a.Seed = (a.Seed + workload.WarmUpSeeds) % settings.Seeds
 	n, err := a.Count(lasts)
 	if err != nil {
-		return w, fmt.Errorf("argument --warmup-duration: %w", err)
+		return w, fmt.Errorf("%s: %w", m.plan.Program.Argument(naming.WarmUp), err)
 	}
 	w.Schedule, err = a.Schedule(n)
 	return w, err

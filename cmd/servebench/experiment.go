@@ -157,8 +157,8 @@ func exitOf(err error) error {
 // plan is the Plan of the options.
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
-	p.Version, p.Commit = version.Number(), version.Commit()
-	p.Selftest = func() (*evidence.Selftest, error) { return selftest.Stored(p.Version) }
+	p.Program.Version, p.Program.Commit = version.Number(), version.Commit()
+	p.Selftest = func() (*evidence.Selftest, error) { return selftest.Stored(p.Program.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.PartLabels = o.Results.Filename == ""
 	p.Keep = loadgen.Keep{

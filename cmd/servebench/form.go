@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/upstream"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/metrics"
 )
@@ -71,7 +72,7 @@ func emptyForm() *form { return newForm(argv.New(pflag.NewFlagSet("run", pflag.C
 
 // newForm is a form with its defaults, which the flags fill in.
 func newForm(flags *argv.Flags) *form {
-	o := &options{}
+	o := &options{Plan: loadgen.Plan{Program: loadgen.Program{Spelling: advice.Spelling}}}
 	several := &experimentFlags{options: o}
 	f := &form{options: o, flags: flags, several: several, sections: []section{
 		{"Server: where requests go, and by which API", &serverFlags{options: o}},

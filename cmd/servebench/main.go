@@ -1,8 +1,8 @@
 // Command servebench is a load generator for LLM serving endpoints.
 //
 // Each verb is a file of this package and turns its flags into the structs of the other packages.
-// Packages below this one parse no flag; remedies and messages name the flags to use. Stdout has
-// data, stderr has messages.
+// Packages below this one parse no flag. Messages of package loadgen name settings, by the flags that
+// advice.Spelling has for them; remedies name the flags to use. Stdout has data, stderr has messages.
 package main
 
 import (

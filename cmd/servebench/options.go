@@ -221,7 +221,7 @@ func parseThresholds(text string) ([]float64, error) {
 func (o *options) join(env settings.Environment) (said string, err error) {
 	place := o.Plan.Shard
 	if !o.ShardGiven {
-		if place.Shard, said, err = env.Shard(); err != nil {
+		if place.Shard, said, err = env.Shard(o.Plan.Program.Spelling); err != nil {
 			return "", err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/kinds"
@@ -67,6 +68,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Limits:   loadgen.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Repeat:   1,
 		Flags:    o.Plan.Flags,
+		Program:  loadgen.Program{Spelling: advice.Spelling},
 	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}
 	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b }), cmp.AllowUnexported(redact.Secrets{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

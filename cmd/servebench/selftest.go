@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/advice"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen/selftest"
@@ -71,6 +72,9 @@ func (t *selftestCommand) run(ctx context.Context) error {
 	result := selftest.NewResult(version.Number())
 	if !t.json {
 		result.WriteHead(t.out)
+	}
+	for _, l := range loads {
+		l.Spelling = advice.Spelling
 	}
 	failed := result.Measure(ctx, loads, selftest.Program(self), func(l *selftest.Load) {
 		fmt.Fprintf(t.talk, "measuring %s, some %.0f s\n", l.Name, max(l.Lasts().Seconds(), 1))

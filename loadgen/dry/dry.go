@@ -149,8 +149,9 @@ func (t *trial) add(ctx context.Context, target loadgen.Member, servers Servers)
 	t.headers = append(t.headers, &metrics.Header{
 		Run: rand.Text(), Target: alone.Target, Group: t.group, Solo: target.Solo, With: target.With,
 		Delay: alone.Traffic.Delay, Epoch: time.Now(),
-		Version: t.plan.Version, Commit: t.plan.Commit, Definitions: alone.Report.Definitions, Flags: alone.Flags,
-		Config: alone.Config(), Server: alone.Server.Start,
+		Version: t.plan.Program.Version, Commit: t.plan.Program.Commit, Flags: alone.Flags,
+		Definitions: alone.Report.Definitions,
+		Config:      alone.Config(), Server: alone.Server.Start,
 	})
 	return nil
 }

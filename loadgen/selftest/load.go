@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/loadgen/wire"
 )
@@ -32,6 +33,8 @@ type Load struct {
 	Server metronome.Server // its settings
 	// Client returns what sends to the server at url; nil for servebench's own client.
 	Client func(url string) engine.Sender
+
+	Spelling naming.Spelling // of the settings that Check names
 }
 
 const (
@@ -119,7 +122,7 @@ func (l *Load) Lasts() time.Duration {
 
 // Check reports why this machine cannot hold the load's connections. Like
 // wire.CheckSockets, it raises the limit on file descriptors.
-func (l *Load) Check() error { return wire.CheckSockets(l.Streams) }
+func (l *Load) Check() error { return l.Spelling.SpellError(wire.CheckSockets(l.Streams)) }
 
 // Measure starts a server, sends the load, waits for the end of both, and reports how right the
 // numbers were. The Row counts failed requests. It is an error if all requests failed, if the

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -39,8 +40,8 @@ func (s *Shard) Start() time.Time {
 	return s.StartAt.Add(*s.ClockOffset)
 }
 
-// Late says by how much a load that began at epoch was late, if it was.
-func (s *Shard) Late(epoch time.Time) []string {
+// Late says by how much a load that began at epoch was late, if it was. by spells the setting that it names.
+func (s *Shard) Late(epoch time.Time, by naming.Spelling) []string {
 	late := epoch.Sub(s.Start())
 	if s.StartAt.IsZero() || late <= 0 {
 		return nil
@@ -49,11 +50,11 @@ func (s *Shard) Late(epoch time.Time) []string {
 	if s.Several() {
 		who = fmt.Sprintf("shard %d", s.Index)
 	}
-	by := fmt.Sprintf("%.1f s", late.Seconds())
+	after := fmt.Sprintf("%.1f s", late.Seconds())
 	if late < time.Second {
-		by = fmt.Sprintf("%.1f ms", late.Seconds()*1e3)
+		after = fmt.Sprintf("%.1f ms", late.Seconds()*1e3)
 	}
-	return []string{fmt.Sprintf("%s began %s after --start-at", who, by)}
+	return []string{fmt.Sprintf("%s began %s after %s", who, after, by.Spell(naming.StartAt))}
 }
 
 // ShareOf is the shard's share of a limit; 0 for nil, which is no limit.
@@ -117,23 +118,24 @@ type Environment func(name string) string
 
 // Shard is the shard that a Slurm step or a Kubernetes Job assigns; the whole run outside of them.
 // A Slurm batch script also sees a number of tasks but is none of them, and an interactive step
-// sees the tasks of its job.
-func (env Environment) Shard() (shard dataset.Shard, said string, err error) {
+// sees the tasks of its job. by spells the setting that messages name.
+func (env Environment) Shard(by naming.Spelling) (shard dataset.Shard, said string, err error) {
 	step := env("SLURM_STEP_ID") != ""
-	for _, by := range []struct {
+	alone := by.Spell(naming.Shard) + " none runs alone"
+	for _, from := range []struct {
 		name, index, of string
 		there           bool
 	}{
 		{"Slurm's SLURM_PROCID", env("SLURM_PROCID"), cmp.Or(env("SLURM_STEP_NUM_TASKS"), env("SLURM_NTASKS")), step},
 		{"Kubernetes' JOB_COMPLETION_INDEX", env("JOB_COMPLETION_INDEX"), env("SERVEBENCH_SHARDS"), true},
 	} {
-		if !by.there || by.index == "" || by.of == "" || by.of == "1" {
+		if !from.there || from.index == "" || from.of == "" || from.of == "1" {
 			continue
 		}
-		if shard, err = ParseShard(by.index + "/" + by.of); err != nil {
-			return shard, "", fmt.Errorf("%s: %w: --shard none runs alone", by.name, err)
+		if shard, err = ParseShard(from.index + "/" + from.of); err != nil {
+			return shard, "", fmt.Errorf("%s: %w: %s", from.name, err, alone)
 		}
-		return shard, fmt.Sprintf("shard %d of %d, by %s: --shard none runs alone", shard.Index, shard.Of, by.name), nil
+		return shard, fmt.Sprintf("shard %d of %d, by %s: %s", shard.Index, shard.Of, from.name, alone), nil
 	}
 	return shard, "", nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/servebench/servebench/loadgen/naming"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,8 +16,10 @@ const spareFiles = 64
 // checkFiles reports a lack of file descriptors. It raises their limit as far as it may.
 func checkFiles(n int) error {
 	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
-		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set "+
-			"--max-concurrency", n, n+spareFiles, limit)
+		return &naming.Error{Text: func(by naming.Spelling) string {
+			return fmt.Sprintf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set %s", n,
+				n+spareFiles, limit, by.Spell(naming.MaxConcurrency))
+		}}
 	}
 	return nil
 }
@@ -29,8 +32,10 @@ func checkPorts(n int) error {
 	}
 	var low, high int
 	if _, err := fmt.Sscan(string(text), &low, &high); err == nil && n > high-low+1 {
-		return fmt.Errorf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): "+
-			"set --max-concurrency", n, high-low+1)
+		return &naming.Error{Text: func(by naming.Spelling) string {
+			return fmt.Sprintf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): "+
+				"set %s", n, high-low+1, by.Spell(naming.MaxConcurrency))
+		}}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 )
 
 // besides is what a run takes at most for other things than the prompts of its dataset, in bytes. A
@@ -34,10 +35,11 @@ func (p *Spec) checkMemory(free host.Memory, known bool) error {
 	if free.Limit != "" {
 		under = " under " + free.Limit
 	}
-	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and "+
+	return fmt.Errorf("%s: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and "+
 		"%.1f GiB are free%s: "+
-		"lower it, or take --dataset-name random without --dataset-path, which keeps nothing", w.NumPrompts, w.Dataset, each,
-		float64(need)/gib, float64(free.Free)/gib, under)
+		"lower it, or take %s random without %s, which keeps nothing", p.Spelling.Argument(naming.NumPrompts), w.NumPrompts,
+		w.Dataset, each, float64(need)/gib, float64(free.Free)/gib, under, p.Spelling.Spell(naming.Dataset),
+		p.Spelling.Spell(naming.Path))
 }
 
 // dataset returns the dataset that the workload names, and what it gets of the run.
@@ -115,8 +117,8 @@ func (w *Opened) openTemplate(p *Spec) (*jinja.Template, error) {
 func (w *Opened) templateFolder(p *Spec) (string, error) {
 	folder, err := tokenizer.Folder(w.TokenizerName)
 	if err != nil || w.Remote != nil {
-		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s",
-			unlessSkipped(p))
+		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give %s a model's folder%s",
+			p.Spelling.Spell(naming.Tokenizer), unlessSkipped(p))
 	}
 	return folder, nil
 }
@@ -140,7 +142,7 @@ func (w *Opened) template(p *Spec) (dataset.Template, error) {
 // unlessSkipped is advice for datasets that work without a template.
 func unlessSkipped(p *Spec) string {
 	if p.Workload.CanSkipTemplate() {
-		return ", or --skip-chat-template to send them as they are"
+		return ", or " + p.Spelling.Spell(naming.SkipTemplate) + " to send them as they are"
 	}
 	return ""
 }

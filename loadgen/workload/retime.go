@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/retime"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/metrics"
 )
@@ -22,7 +23,8 @@ func (w *Opened) retime(p *Spec, from Origin) (err error) {
 		if w.Source, w.N, left, err = retime.Window(w.Source, s.From, s.To); err != nil {
 			return err
 		}
-		from.Say("--trace-from and --trace-to leave out %s of %d", metrics.Counted(left, "session"), w.N+left)
+		from.Say("%s and %s leave out %s of %d", p.Spelling.Spell(naming.From), p.Spelling.Spell(naming.To),
+			metrics.Counted(left, "session"), w.N+left)
 		if most := p.Workload.NumPrompts; most > 0 && most < w.N {
 			w.Source, w.N = dataset.First(w.Source, most), most
 		}
@@ -30,7 +32,7 @@ func (w *Opened) retime(p *Spec, from Origin) (err error) {
 	if s.GapCap > 0 {
 		var once sync.Once
 		w.Source = retime.GapCap(w.Source, s.GapCap, func(total time.Duration) {
-			once.Do(func() { from.Say("--trace-gap-cap %s took %s out of all gaps", s.GapCap, total) })
+			once.Do(func() { from.Say("%s %s took %s out of all gaps", p.Spelling.Spell(naming.GapCap), s.GapCap, total) })
 		})
 	}
 	if s.Speed > 0 && s.Speed != 1 {
@@ -44,7 +46,7 @@ func (w *Opened) retime(p *Spec, from Origin) (err error) {
 		w.Source = dataset.Marked(w.Source, p.Workload.Seed, s.Bust == settings.BustSession, counts)
 	}
 	if p.Workload.Has(kinds.OwnTimes) {
-		return w.foresee(s, from)
+		return w.foresee(p, from)
 	}
 	return nil
 }
@@ -54,7 +56,8 @@ const longWait = 10 * time.Minute
 
 // foresee warns of a first request that is due long after the start of the load: the times of some
 // traces count from 1970.
-func (w *Opened) foresee(s *settings.Sessions, from Origin) error {
+func (w *Opened) foresee(p *Spec, from Origin) error {
+	s := &p.Workload.Sessions
 	for c, err := range w.Source {
 		switch {
 		case err != nil:
@@ -64,9 +67,8 @@ func (w *Opened) foresee(s *settings.Sessions, from Origin) error {
 		}
 		if wait := dataset.Seconds(*c.Due); wait > longWait {
 			start := s.From.Seconds() + math.Floor(*c.Due*cmp.Or(s.Speed, 1))
-			from.Say("WARNING: the first request is due in %s, because the dataset's times begin so late: --trace-from %.0f "+
-				"counts from there",
-				roughly(wait), start)
+			from.Say("WARNING: the first request is due in %s, because the dataset's times begin so late: %s %.0f counts "+
+				"from there", roughly(wait), p.Spelling.Spell(naming.From), start)
 		}
 		return nil
 	}

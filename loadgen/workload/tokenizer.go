@@ -10,10 +10,11 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 )
 
-// FromServer is the value of --tokenizer that asks the server.
+// FromServer is the value of Server.Tokenizer that asks the server.
 const FromServer = "server"
 
 // An Origin says where a workload's tokenizer may come from.
@@ -62,16 +63,16 @@ func (w *Opened) openTokenizer(ctx context.Context, p *Spec, from Origin) (err e
 		tried = errors.Join(tried, err)
 		if made && !p.Server.Messages() {
 			w.IDs = true
-			from.Say("tokenizer: none (%s%v), prompts are sent as token ids below %d (--vocab-size)",
-				from.absence(unread, "", "; "), err, p.Workload.VocabSize)
+			from.Say("tokenizer: none (%s%v), prompts are sent as token ids below %d (%s)",
+				from.absence(unread, "", "; "), err, p.Workload.VocabSize, p.Spelling.Spell(naming.VocabSize))
 			p.noteVocabulary(from.Say)
 			return nil
 		}
 	}
 	if made && p.Workload.Has(kinds.SeveralTurns) && !p.Server.Messages() {
 		w.IDs = true
-		from.Say("tokenizer: none%s, prompts are token ids below %d (--vocab-size)", from.absence(unread, " (", ")"),
-			p.Workload.VocabSize)
+		from.Say("tokenizer: none%s, prompts are token ids below %d (%s)", from.absence(unread, " (", ")"),
+			p.Workload.VocabSize, p.Spelling.Spell(naming.VocabSize))
 		return nil
 	}
 	return tried
@@ -107,26 +108,27 @@ func (from *Origin) absence(unread error, before, after string) string {
 
 // doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Spec) string {
+	give := "give " + p.Spelling.Spell(naming.Tokenizer)
 	switch {
 	case p.Workload.Has(kinds.MakesIDs) && !p.Server.Messages() && !p.Workload.Settings.MultiTurn.On &&
 		p.Workload.Settings.BatchSize < 2:
-		return "give --tokenizer, or --prompt-token-ids"
+		return give + ", or " + p.Spelling.Spell(naming.TokenIDs)
 	case p.Workload.Has(kinds.Uncounted):
-		return "give --tokenizer, or --skip-tokenizer-init"
+		return give + ", or " + p.Spelling.Spell(naming.SkipTokenizer)
 	}
-	return "give --tokenizer"
+	return give
 }
 
 // askServer takes the server's tokenizer. The error is why the model's is not taken.
 func (w *Opened) askServer(ctx context.Context, p *Spec, from Origin, unread error) error {
 	if from.Server == nil {
-		return errors.New("argument --tokenizer: there is no server to ask")
+		return errors.New(p.Spelling.Argument(naming.Tokenizer) + ": there is no server to ask")
 	}
 	t, err := from.Server.Tokenizer(ctx, from.Served, p.Workload.VocabSize)
 	if err != nil {
 		return err
 	}
-	from.Say("tokenizer: the server's, with ids below %d (--vocab-size)%s", p.Workload.VocabSize,
+	from.Say("tokenizer: the server's, with ids below %d (%s)%s", p.Workload.VocabSize, p.Spelling.Spell(naming.VocabSize),
 		from.absence(unread, "; ", ""))
 	if p.Workload.Has(kinds.MakesIDs) {
 		p.noteVocabulary(from.Say)
@@ -140,7 +142,8 @@ func (w *Opened) askServer(ctx context.Context, p *Spec, from Origin, unread err
 func (p *Spec) noteVocabulary(say func(format string, args ...any)) {
 	if !p.Workload.VocabGiven {
 		say("NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn "+
-			"below %d; give --tokenizer or --vocab-size", p.Workload.VocabSize)
+			"below %d; give %s or %s", p.Workload.VocabSize, p.Spelling.Spell(naming.Tokenizer),
+			p.Spelling.Spell(naming.VocabSize))
 	}
 }
 

@@ -40,7 +40,7 @@ const words = `{"version": "1.0", "truncation": null, "padding": null, "added_to
 
 // A run says which tokenizer it took, where that is, and why it took no better one.
 func TestTheTokenizerIsNamedWithItsFolder(t *testing.T) {
-	const note = "NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn below 32000; give --tokenizer or --vocab-size\n"
+	const note = "NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn below 32000; give Server.Tokenizer or Workload.VocabSize\n"
 	tokenizes := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/detokenize") {
 			fmt.Fprint(w, `{"prompt": "a b"}`)
@@ -49,7 +49,7 @@ func TestTheTokenizerIsNamedWithItsFolder(t *testing.T) {
 		fmt.Fprint(w, `{"tokens": [0, 1], "count": 2}`)
 	})
 	for _, c := range []struct {
-		name, cached, asked string // what was there, and --tokenizer, or the model's folder
+		name, cached, asked string // what was there, and Server.Tokenizer, or the model's folder
 		server              http.Handler
 		want                string // a pattern; SNAPSHOT is the folder
 	}{
@@ -57,17 +57,17 @@ func TestTheTokenizerIsNamedWithItsFolder(t *testing.T) {
 		{"the model's, by name", words, "org/name", nil, "tokenizer: org/name, in SNAPSHOT\n"},
 		{"made up", words, "stub-100", nil, ""},
 		{"the server's, none cached", "", "", tokenizes,
-			`tokenizer: the server's, with ids below 32000 \(--vocab-size\); org/name is not in the Hugging Face cache` + "\n" + note},
+			`tokenizer: the server's, with ids below 32000 \(Workload.VocabSize\); org/name is not in the Hugging Face cache` + "\n" + note},
 		{"the server's, one not read", "{}", "", tokenizes,
-			`NOTE: the model's own tokenizer cannot be read: SNAPSHOT/tokenizer.json: .*` + "\n" + `tokenizer: the server's, with ids below 32000 \(--vocab-size\)` + "\n" + note},
-		{"the server's, by name", words, "server", tokenizes, `tokenizer: the server's, with ids below 32000 \(--vocab-size\)` + "\n" + note},
+			`NOTE: the model's own tokenizer cannot be read: SNAPSHOT/tokenizer.json: .*` + "\n" + `tokenizer: the server's, with ids below 32000 \(Workload.VocabSize\)` + "\n" + note},
+		{"the server's, by name", words, "server", tokenizes, `tokenizer: the server's, with ids below 32000 \(Workload.VocabSize\)` + "\n" + note},
 		{"token ids, none cached", "", "", http.NotFoundHandler(),
-			`tokenizer: none \(org/name is not in the Hugging Face cache; .*404.*\), prompts are sent as token ids below 32000 \(--vocab-size\)` + "\n" + note},
+			`tokenizer: none \(org/name is not in the Hugging Face cache; .*404.*\), prompts are sent as token ids below 32000 \(Workload.VocabSize\)` + "\n" + note},
 		{"token ids, the server's folder", words, "/models/name", http.NotFoundHandler(),
-			`tokenizer: none \(there is no /models/name on this machine; .*404.*\), prompts are sent as token ids below 32000 \(--vocab-size\)` + "\n" + note},
+			`tokenizer: none \(there is no /models/name on this machine; .*404.*\), prompts are sent as token ids below 32000 \(Workload.VocabSize\)` + "\n" + note},
 		{"token ids, one not read", "{}", "", http.NotFoundHandler(),
 			`NOTE: the model's own tokenizer cannot be read: SNAPSHOT/tokenizer.json: .*` + "\n" +
-				`tokenizer: none \(.*404.*\), prompts are sent as token ids below 32000 \(--vocab-size\)` + "\n" + note},
+				`tokenizer: none \(.*404.*\), prompts are sent as token ids below 32000 \(Workload.VocabSize\)` + "\n" + note},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			snapshot := cacheOf(t, c.cached)

@@ -20,17 +20,20 @@ import (
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Spec says which dataset to open, and what the rest of a plan means for it. Its defaults are filled in.
+// A Spec says which dataset to open, and what the rest of a plan means for it. Its defaults are filled in. Spelling
+// spells the settings that errors and remarks name.
 type Spec struct {
 	Server    settings.Server
 	Workload  settings.Workload
 	Traffic   settings.Traffic
 	IgnoreEOS bool // of the requests' sampling
+	Spelling  naming.Spelling
 }
 
 // endless reports whether the load takes as many prompts as the server can answer.

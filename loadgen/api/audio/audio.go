@@ -9,18 +9,20 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // errNoFile says that a dataset has no files.
-var errNoFile = errors.New("transcriptions need prompts with one sound each: use --dataset-name custom_audio, or hf " +
-	"with a dataset of speech")
+var errNoFile = &naming.Error{Text: func(by naming.Spelling) string {
+	return "transcriptions need prompts with one sound each: use " + by.Spell(naming.Dataset) + " custom_audio, or hf " +
+		"with a dataset of speech"
+}}
 
 // Encoder returns what makes forms with the settings of body. It is safe for concurrent use.
 func Encoder(body *request.Body) request.Encoder {

@@ -2,12 +2,11 @@
 package completions
 
 import (
-	"errors"
-
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/api/chunk"
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -22,8 +21,10 @@ var Protocol = &exchange.Protocol{
 
 func body(b *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
-		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint " +
-			"/v1/chat/completions")
+		return nil, &naming.Error{Text: func(by naming.Spelling) string {
+			return "a completions endpoint takes no messages: use " + by.Spell(naming.Backend) + " openai-chat " +
+				by.Spell(naming.Endpoint) + " /v1/chat/completions"
+		}}
 	}
 	prompt, err := request.PromptOf(turn)
 	var logprobs any

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -71,7 +72,9 @@ func chat(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 // generate has the prompt of turn as one text, which the server puts into the model's template.
 func generate(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
-		return nil, errors.New("/api/generate takes no messages: use --endpoint /api/chat")
+		return nil, &naming.Error{Text: func(by naming.Spelling) string {
+			return "/api/generate takes no messages: use " + by.Spell(naming.Endpoint) + " /api/chat"
+		}}
 	}
 	given, err := request.MessagesOf(turn)
 	if err != nil {

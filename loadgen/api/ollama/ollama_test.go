@@ -57,7 +57,7 @@ func TestBodiesAreOllamas(t *testing.T) {
 		{"options that are none", "/api/chat", `{"options": null, "num_gpu": 0}`, []string{"stream"}, dataset.Turn{Prompt: "Hi"}, `{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": false, "options": {"num_gpu": 0}}`},
 		{"an image", "/api/generate", `{}`, nil, dataset.Turn{Prompt: "Hi", Payload: image("data:image/png;base64,aa")}, `{"model": "m", "prompt": "Hi", "images": ["aa"], "stream": true}`},
 		{"an image elsewhere", "/api/chat", `{}`, nil, dataset.Turn{Prompt: "Hi", Payload: image("https://a.test/b.png")}, `message 1: the API of Ollama takes images in the request, and "https://a.test/b.png" is elsewhere`},
-		{"messages for generate", "/api/generate", `{}`, nil, dataset.Turn{Messages: talk}, "/api/generate takes no messages: use --endpoint /api/chat"},
+		{"messages for generate", "/api/generate", `{}`, nil, dataset.Turn{Messages: talk}, "/api/generate takes no messages: use Server.Endpoint /api/chat"},
 		{"token ids", "/api/generate", `{}`, nil, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
 		{"a message that is none", "/api/chat", `{}`, nil, dataset.Turn{Messages: json.RawMessage(`[1]`)}, "message 1 is no object"},
 		{"messages that are none", "/api/chat", `{}`, nil, dataset.Turn{Messages: json.RawMessage(`{}`)}, "the messages are no list"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/api/request"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -25,7 +26,9 @@ var truncate = pyjson.Member{Key: "truncate_prompt_tokens", Value: -1}
 
 // Embeddings is the Form of OpenAI's embeddings.
 func Embeddings(b *request.Body, turn *dataset.Turn, _ string) ([]byte, error) {
-	input, err := inputOf(turn, "an embeddings endpoint takes texts: use --backend openai-embeddings-chat")
+	input, err := inputOf(turn, &naming.Error{Text: func(by naming.Spelling) string {
+		return "an embeddings endpoint takes texts: use " + by.Spell(naming.Backend) + " openai-embeddings-chat"
+	}})
 	return completed(b, turn, err, pyjson.Member{Key: "input", Value: input}, truncate)
 }
 
@@ -71,8 +74,10 @@ func Infinity(b *request.Body, turn *dataset.Turn, _ string) ([]byte, error) {
 	if illustrated(turn) && turn.Prompt == "" {
 		return medium(b, turn)
 	}
-	input, err := inputOf(turn, "an embeddings endpoint of Infinity takes texts: use --backend "+
-		"infinity-embeddings-clip for images")
+	input, err := inputOf(turn, &naming.Error{Text: func(by naming.Spelling) string {
+		return "an embeddings endpoint of Infinity takes texts: use " + by.Spell(naming.Backend) +
+			" infinity-embeddings-clip for images"
+	}})
 	return completed(b, turn, err, pyjson.Member{Key: "input", Value: input})
 }
 
@@ -105,7 +110,7 @@ func medium(b *request.Body, turn *dataset.Turn) ([]byte, error) {
 
 // Pooling is the Form of vLLM's pooling.
 func Pooling(b *request.Body, turn *dataset.Turn, _ string) ([]byte, error) {
-	input, err := inputOf(turn, "the pooling endpoint takes texts alone here")
+	input, err := inputOf(turn, errors.New("the pooling endpoint takes texts alone here"))
 	return completed(b, turn, err, truncate, pyjson.Member{Key: "input", Value: input})
 }
 
@@ -132,10 +137,10 @@ func completed(b *request.Body, turn *dataset.Turn, err error, members ...pyjson
 
 // inputOf is the prompt of turn, or its several prompts. otherwise is the error for a prompt that is
 // not text.
-func inputOf(turn *dataset.Turn, otherwise string) (any, error) {
+func inputOf(turn *dataset.Turn, otherwise error) (any, error) {
 	switch {
 	case turn.Messages != nil || turn.Payload != nil && turn.Payload.Content != nil:
-		return nil, errors.New(otherwise)
+		return nil, otherwise
 	case turn.Payload != nil && turn.Payload.Batch != nil:
 		return turn.Payload.Batch, nil
 	case turn.TokenIDs != nil:
@@ -170,7 +175,9 @@ func Documents(turn *dataset.Turn) int { return Inputs(turn) - 1 }
 // Ranked refuses a turn without a query and documents.
 func Ranked(turn *dataset.Turn) error {
 	if Inputs(turn) < 2 {
-		return errors.New("vllm-rerank takes a query and documents, as --dataset-name random-rerank has them")
+		return &naming.Error{Text: func(by naming.Spelling) string {
+			return "vllm-rerank takes a query and documents, as " + by.Spell(naming.Dataset) + " random-rerank has them"
+		}}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 			"message 2: its content has a part of type image_url, and a string holds only text"},
 		{"members dropped", request.Body{Form: completions.Form, Model: "m", IgnoreEOS: true, Drop: []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options", "top_k"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "seed", Value: nil}}},
 			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
-		{"messages without chat", request.Body{Form: completions.Form, Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions"},
+		{"messages without chat", request.Body{Form: completions.Form, Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages: use Server.Backend openai-chat Server.Endpoint /v1/chat/completions"},
 		{"token ids in chat", request.Body{Model: "m", Form: chat.Form}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
 		{"a batch", request.Body{Form: completions.Form, Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a", "é"}}, OutputLen: 5},
 			`{"model": "m", "prompt": ["a", "\u00e9"], "repetition_penalty": 1.0, "max_tokens": 5, `},

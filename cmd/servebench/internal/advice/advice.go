@@ -1,7 +1,8 @@
 // Package advice says what can be done about failures of a run, in the words of the command line.
 //
-// Package loadgen reports failures, and knows no flag. An Adviser reads their messages, as servers and proxies write
-// them, against the plan that made them, and names the flags that help.
+// Package loadgen reports failures, and knows no flag. Spelling gives it the flags of the settings that it names. An
+// Adviser reads the messages of failures, as servers and proxies write them, against the plan that made them, and names
+// the flags that help.
 package advice
 
 import (
