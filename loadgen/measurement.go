@@ -62,7 +62,8 @@ func newMeasurement(t *prepared, by Member, woke *metrics.Wake, o occasion, log 
 
 // watchedOf is the target of a plan, for what watches it.
 func watchedOf(p *Plan) sources.Target {
-	return sources.Target{Name: p.Target, Watch: &p.Watch, Server: &p.Server, Limits: &p.Limits}
+	return sources.Target{Name: p.Target, Watch: &p.Watch, Server: &p.Server, Limits: &p.Limits,
+		Spelling: p.Program.Spelling}
 }
 
 // look notes what the server has done so far, and which start of it this is, and opens its samplers.

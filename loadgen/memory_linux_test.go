@@ -135,7 +135,7 @@ func TestRunRefusesAPoolThatIsNotThere(t *testing.T) {
 		plan := onHandler(t)
 		plan.Watch.Pool = "/no/folder/a"
 		_, err := plan.Run(t.Context(), nil)
-		if err == nil || !strings.Contains(err.Error(), "--kvcached-metrics: kvcached pool /no/folder/a: there is no such file") {
+		if err == nil || !strings.Contains(err.Error(), "Watch.Pool: kvcached pool /no/folder/a: there is no such file") {
 			t.Error(err)
 		}
 	})

@@ -10,7 +10,8 @@
 //
 // An Observer hears about the progress of a run. Embed Quiet to implement only some of its methods.
 // Records go where Plan.Keep says, and to the Observer. Errors and remarks name a setting by its
-// field, as Traffic.Duration, unless Program.Spelling says otherwise.
+// field, as Traffic.Duration, unless Program.Spelling says otherwise. Remedies of a verdict name
+// flags of servebench run.
 //
 // A load test is a list of stages, each a type that owns what it needs and hands a value on: reach makes sure that the
 // server answers, prepare opens what is sent, rehearse sends what comes before the clock starts, measure runs the load,

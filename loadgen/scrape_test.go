@@ -31,7 +31,7 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 			watch: func(d dialer, epoch time.Time) func() {
 				transport := wire.Connections{Dial: d}.Transport()
 				var w watch.Set
-				w.Add("--server-metrics", openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
+				w.Add("Watch.Server", openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
 				w.Start(epoch)
 				return func() {
 					w.Stop()
@@ -82,11 +82,11 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		transport := wire.Connections{Dial: listener.Dial}.Transport()
 		server := &openai.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
 		var w watch.Set
-		w.Add("--server-metrics", openai.SampleServer(server, "", time.Second))
+		w.Add("Watch.Server", openai.SampleServer(server, "", time.Second))
 		w.Start(time.Now())
 		time.Sleep(lasts)
 		w.Stop()
-		samples, trouble = w.Drain(), strings.TrimPrefix(strings.Join(w.Troubles(), "\n"), "--server-metrics: ")
+		samples, trouble = w.Drain(), strings.TrimPrefix(strings.Join(w.Troubles(), "\n"), "Watch.Server: ")
 		if more := w.Drain(); more != nil {
 			t.Errorf("%d samples are drained twice", len(more))
 		}

@@ -29,7 +29,7 @@ func (tr *trial) run(ctx context.Context) ([]*metrics.Summary, error) {
 	gpus, watches := new(sources.GPUs), make([]watch.Set, len(tr.members))
 	for i, m := range tr.members {
 		p := m.Plan
-		if err := p.Watch.Check(); err != nil {
+		if err := p.Watch.Check(p.Program.Spelling); err != nil {
 			return nil, interrupted(ctx, err)
 		}
 		if err := gpus.Open(ctx, watchedOf(p), &watches[i]); err != nil {

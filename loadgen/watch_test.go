@@ -32,9 +32,9 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: keys("key!")}}
 		var watches watch.Set
 		err := watched(talk, p, web.URL).Open(t.Context(), &watches)
-		want := "WARNING: --server-metrics: " + web.URL + "/metrics: 404 Not Found"
+		want := "WARNING: Watch.Server: " + web.URL + "/metrics: 404 Not Found"
 		if asks {
-			want = "WARNING: --server-metrics: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
+			want = "WARNING: Watch.Server: " + web.URL + "/metrics: nothing in it is known to servebench: it is asked again"
 		}
 		if said := strings.Contains(talk.String(), want); n != 1 || watches.Has(metricsSetting) != asks || !said || err != nil {
 			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, watches.Has(metricsSetting), talk.String(), err)
@@ -60,11 +60,11 @@ func TestAPageWithoutAKnownNumberStopsNoRun(t *testing.T) {
 	}
 }
 
-func TestMissingNvidiaSMIIsAFlagError(t *testing.T) {
+func TestMissingNvidiaSMIIsAnErrorOfTheSetting(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	p := &Plan{Watch: Watch{GPU: NvidiaSMI}, Limits: Limits{Call: time.Second}}
 	_, err := p.Run(t.Context(), nil)
-	if _, failed := errors.AsType[*FailedError](err); failed || err == nil || !strings.HasPrefix(err.Error(), "argument --gpu-metrics: ") {
+	if _, failed := errors.AsType[*FailedError](err); failed || err == nil || !strings.HasPrefix(err.Error(), "Watch.GPU: ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -128,15 +128,15 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	if len(samples) != 2 || samples[1].Error != "no access for <redacted>" {
 		t.Errorf("samples %v", samples)
 	}
-	if len(said) != 1 || said[0] != "--server-metrics: 1 of 2 samples failed: no access for <redacted>" {
+	if len(said) != 1 || said[0] != "Watch.Server: 1 of 2 samples failed: no access for <redacted>" {
 		t.Errorf("said %q", said)
 	}
 }
 
 // The settings that ask for samples.
 const (
-	metricsSetting = "--server-metrics"
-	gpuSetting     = "--gpu-metrics"
+	metricsSetting = "Watch.Server"
+	gpuSetting     = "Watch.GPU"
 )
 
 // watched is what a plan samples of a server at a URL.

@@ -56,7 +56,7 @@ func TestEachSettingIsSpelledAsTheFlagThatSetsIt(t *testing.T) {
 		naming.VocabSize: {"7", ""}, naming.SkipTemplate: {"", ""}, naming.Adapters: {"a", ""}, naming.From: {"1", trace}, naming.To: {"2", trace},
 		naming.GapCap: {"1", trace}, naming.MaxConcurrency: {"9", ""}, naming.Curve: {"steps:0=1,9=0", ""}, naming.Duration: {"9", rate},
 		naming.WarmUp: {"1", rate}, naming.Warm: {"", ""}, naming.ProbeRate: {"1", ""}, naming.SleepFirst: {"1", ""}, naming.FirstByte: {"1", ""},
-		naming.Deadline: {"1", ""}, naming.ServerMetrics: {"", ""}, naming.GPU: {"nvidia-smi", ""}, naming.Pool: {"p", ""},
+		naming.ExtraBody: {`{"a":1}`, ""}, naming.Deadline: {"1", ""}, naming.ServerMetrics: {"", ""}, naming.GPU: {"nvidia-smi", ""}, naming.Pool: {"p", ""},
 		naming.Shard: {"0/2", ""}, naming.StartAt: {"1763777700", ""}, naming.RunID: {"r", ""},
 	}
 	names := settingNames(t)

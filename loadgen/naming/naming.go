@@ -39,6 +39,8 @@ const (
 	ProbeRate      Name = "Traffic.ProbeRate"
 	SleepFirst     Name = "Traffic.SleepFirst"
 
+	ExtraBody Name = "Sampling.ExtraBody"
+
 	FirstByte Name = "Limits.FirstByte"
 	Deadline  Name = "Limits.Deadline"
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os/exec"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/naming"
 )
 
 // Watch says what to sample during the load.
@@ -44,20 +46,23 @@ const NvidiaSMI = "nvidia-smi"
 // Any reports whether anything is sampled.
 func (w *Watch) Any() bool { return w.Server || w.GPU != "" || w.Pool != "" }
 
-// Check checks that this machine can report on GPUs, if the plan asks for it.
-func (w *Watch) Check() error {
-	_, err := w.NvidiaSMI()
+// Check checks that this machine can report on GPUs, if the plan asks for it. by spells the setting that an
+// error names.
+func (w *Watch) Check(by naming.Spelling) error {
+	_, err := w.NvidiaSMI(by)
 	return err
 }
 
-// NvidiaSMI is the path of nvidia-smi, empty if the plan does not ask for it.
-func (w *Watch) NvidiaSMI() (string, error) {
+// NvidiaSMI is the path of nvidia-smi, empty if the plan does not ask for it. by spells the setting that an
+// error names.
+func (w *Watch) NvidiaSMI(by naming.Spelling) (string, error) {
 	if w.GPU != NvidiaSMI {
 		return "", nil
 	}
 	path, err := exec.LookPath(NvidiaSMI)
 	if err != nil {
-		return "", fmt.Errorf("argument --gpu-metrics: %w: it may also be http://HOST:9400/metrics of a DCGM exporter", err)
+		return "", fmt.Errorf("%s: %w: it may also be http://HOST:9400/metrics of a DCGM exporter",
+			by.Argument(naming.GPU), err)
 	}
 	return path, nil
 }

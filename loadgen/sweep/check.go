@@ -29,7 +29,7 @@ func (p *Plan) Check(file string) error {
 		}
 	}
 	for _, load := range p.loads.of {
-		if err := load.Plan.Watch.Check(); err != nil {
+		if err := load.Plan.Watch.Check(load.Plan.Program.Spelling); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func Example() {
 	taken := make(chan bool)
 	var set watch.Set
-	set.Add("--server-metrics", func(ctx context.Context, _ time.Time, take func(*samples.Sample)) {
+	set.Add("Watch.Server", func(ctx context.Context, _ time.Time, take func(*samples.Sample)) {
 		take(&samples.Sample{Error: "connection refused"})
 		close(taken)
 		<-ctx.Done()
@@ -21,5 +21,5 @@ func Example() {
 	<-taken
 	set.Stop()
 	fmt.Println(len(set.Drain()), set.Troubles())
-	// Output: 1 [--server-metrics: 1 of 1 samples failed: connection refused]
+	// Output: 1 [Watch.Server: 1 of 1 samples failed: connection refused]
 }

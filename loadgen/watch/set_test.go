@@ -25,8 +25,8 @@ func saying(errors ...string) Sampler {
 func TestASetKeepsSamplesAndSaysWhatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Set{Mask: func(text string) string { return strings.ReplaceAll(text, "secret", "***") }}
-		s.Add("--a", saying("", "secret", "secret", ""))
-		s.Add("--b", saying(""))
+		s.Add("a", saying("", "secret", "secret", ""))
+		s.Add("b", saying(""))
 		s.Start(time.Now())
 		time.Sleep(1500 * time.Millisecond)
 		if first := s.Drain(); len(first) != 2 || first[0].At != time.Second || s.Troubles() != nil {
@@ -38,11 +38,11 @@ func TestASetKeepsSamplesAndSaysWhatFailed(t *testing.T) {
 		if rest := s.Drain(); len(rest) != 2 || rest[0].Error != "***" || rest[1].Error != "" {
 			t.Errorf("%+v", rest)
 		}
-		if said := s.Troubles(); !slices.Equal(said, []string{"--a: 2 of 4 samples failed: ***"}) {
+		if said := s.Troubles(); !slices.Equal(said, []string{"a: 2 of 4 samples failed: ***"}) {
 			t.Errorf("%q", said)
 		}
 		s.Stop()
-		if !s.Has("--b") || s.Has("--c") || s.Drain() != nil {
+		if !s.Has("b") || s.Has("c") || s.Drain() != nil {
 			t.Error("it has another sampler, or drains twice")
 		}
 	})
@@ -50,7 +50,7 @@ func TestASetKeepsSamplesAndSaysWhatFailed(t *testing.T) {
 
 func TestASetThatHasNotBegunIsEmpty(t *testing.T) {
 	var s Set
-	s.Add("--a", saying("x"))
+	s.Add("a", saying("x"))
 	if s.Stop(); s.Drain() != nil || s.Troubles() != nil {
 		t.Error("it has samples")
 	}

@@ -6,7 +6,8 @@
 // testdata/sizes.txt, files that spell units and labels of numbers are in
 // testdata/spelled.txt, files that make numbers outside the catalogue are in
 // testdata/formulas.txt, and files that ask for the name of a backend or a dataset are in
-// testdata/named.txt. These lists may only shrink.
+// testdata/named.txt. These lists may only shrink. Texts of package loadgen and of its rooms name no flag of
+// servebench.
 package house
 
 import (
@@ -50,6 +51,7 @@ func TestHouse(t *testing.T) {
 	for _, problem := range h.astray(ways(t)) {
 		t.Error(problem)
 	}
+	onlyStrangers(t, h.flags())
 }
 
 // onlyListed makes sure that all of found is listed in a file, and that nothing else is.

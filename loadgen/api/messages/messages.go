@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api/exchange"
 	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -77,4 +78,7 @@ func native(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 	return object, nil
 }
 
-var errNoBound = errors.New(`the Messages API needs a bound on each answer: give the dataset a number of output tokens, or --extra-body '{"max_tokens": 1024}'`)
+var errNoBound = &naming.Error{Text: func(by naming.Spelling) string {
+	return "the Messages API needs a bound on each answer: give the dataset a number of output tokens, or " +
+		by.Spell(naming.ExtraBody) + ` '{"max_tokens": 1024}'`
+}}

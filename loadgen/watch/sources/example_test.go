@@ -24,8 +24,8 @@ func Example() {
 		Say:    func(format string, args ...any) { fmt.Println(format) },
 	}
 	var set watch.Set
-	fmt.Println(server.Open(context.Background(), &set), set.Has("--server-metrics"))
+	fmt.Println(server.Open(context.Background(), &set), set.Has("Watch.Server"))
 	// Output:
-	// WARNING: --server-metrics: %s: it is not asked again
+	// WARNING: %s: %s: it is not asked again
 	// <nil> false
 }

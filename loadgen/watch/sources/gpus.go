@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/watch"
@@ -17,9 +18,6 @@ import (
 	"github.com/servebench/servebench/metrics/samples"
 	"github.com/servebench/servebench/metrics/scrape"
 )
-
-// gpuSetting asks for samples of GPUs.
-const gpuSetting = "--gpu-metrics"
 
 // GPUs samples the GPUs of a load test, and notes which processes compute on them. The zero value samples nothing.
 type GPUs struct {
@@ -44,13 +42,13 @@ func (g *GPUs) Open(ctx context.Context, t Target, own *watch.Set) error {
 	if !t.Watch.OwnGPU {
 		of = &g.Shared
 	}
-	if of.Has(gpuSetting) {
+	if of.Has(t.Spelling.Spell(naming.GPU)) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Limits.Call)
 	defer cancel()
 	for i := range ofGPUs {
-		if err := ofGPUs[i].add(ctx, &demand{g, t}, of); err != nil {
+		if err := ofGPUs[i].add(ctx, &demand{g, t}, t.Spelling, of); err != nil {
 			return err
 		}
 	}
@@ -59,7 +57,7 @@ func (g *GPUs) Open(ctx context.Context, t Target, own *watch.Set) error {
 
 // nvidiaSMI is the sampler of that program, which must answer.
 func (d *demand) nvidiaSMI(ctx context.Context, every time.Duration) ([]watch.Sampler, error) {
-	path, err := d.Watch.NvidiaSMI()
+	path, err := d.Watch.NvidiaSMI(d.Spelling)
 	if path == "" || err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ const appsEvery = time.Second
 func (g *GPUs) Start(epoch time.Time, servers []int, mps bool) {
 	if g.smi != nil {
 		g.apps = &host.AppWatch{SMI: *g.smi, Owner: host.OwnerAmong(append(servers, os.Getpid()), mps)}
-		g.Shared.Add(gpuSetting, g.apps.Sample(appsEvery))
+		g.Shared.Add("processes on GPUs", g.apps.Sample(appsEvery))
 	}
 	g.Shared.Start(epoch)
 }

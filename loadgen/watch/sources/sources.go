@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/watch"
@@ -31,37 +32,40 @@ type Target struct {
 	Watch  *settings.Watch
 	Server *settings.Server
 	Limits *settings.Limits
+
+	Spelling naming.Spelling // of the settings that errors, remarks and the names of samplers have
 }
 
 // A source is one thing to sample of an S: of a server, or of what asks for GPUs.
 type source[S any] struct {
-	setting string        // asks for it
+	setting naming.Name   // asks for it
 	every   time.Duration // between samples; 0: the settings say it
 	open    func(S, context.Context, time.Duration) ([]watch.Sampler, error)
 }
 
-// add opens a source, and adds its samplers to a set. An error names the setting.
-func (o *source[S]) add(ctx context.Context, of S, to *watch.Set) error {
+// add opens a source, and adds its samplers to a set. An error names the setting, as by spells it.
+func (o *source[S]) add(ctx context.Context, of S, by naming.Spelling, to *watch.Set) error {
+	setting := by.Spell(o.setting)
 	samplers, err := o.open(of, ctx, o.every)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.setting, err)
+		return fmt.Errorf("%s: %w", setting, err)
 	}
 	for _, sampler := range samplers {
-		to.Add(o.setting, sampler)
+		to.Add(setting, sampler)
 	}
 	return nil
 }
 
 // ofServer are the sources of a server.
 var ofServer = []source[*Server]{
-	{"--kvcached-metrics", 100 * time.Millisecond, (*Server).pool},
-	{"--server-metrics", 0, (*Server).metrics},
+	{naming.Pool, 100 * time.Millisecond, (*Server).pool},
+	{naming.ServerMetrics, 0, (*Server).metrics},
 }
 
 // ofGPUs are the sources of GPUs. A plan asks for one of them.
 var ofGPUs = []source[*demand]{
-	{gpuSetting, time.Second, (*demand).nvidiaSMI},
-	{gpuSetting, time.Second, (*demand).dcgm},
+	{naming.GPU, time.Second, (*demand).nvidiaSMI},
+	{naming.GPU, time.Second, (*demand).dcgm},
 }
 
 // A Server samples the server of a target, once it has been reached.
@@ -78,7 +82,7 @@ type Server struct {
 // Open adds to a set what the settings ask for. An error names the setting.
 func (s *Server) Open(ctx context.Context, to *watch.Set) error {
 	for i := range ofServer {
-		if err := ofServer[i].add(ctx, s, to); err != nil {
+		if err := ofServer[i].add(ctx, s, s.Spelling, to); err != nil {
 			return err
 		}
 	}
@@ -91,17 +95,18 @@ func (s *Server) metrics(ctx context.Context, _ time.Duration) (samplers []watch
 	if !s.Watch.Server {
 		return nil, nil
 	}
+	setting := s.Spelling.Spell(naming.ServerMetrics)
 	for _, r := range s.replicas() {
 		_, err := r.ServerSample(ctx)
 		unknown := errors.Is(err, scrape.ErrNoSample)
 		if unknown { // some servers have metrics only after their first request
-			s.Say("WARNING: --server-metrics: %s: it is asked again during the run", s.Server.Secrets.Mask(err.Error()))
+			s.Say("WARNING: %s: %s: it is asked again during the run", setting, s.Server.Secrets.Mask(err.Error()))
 		}
 		if err != nil && !unknown && r.name != "" {
 			return nil, err
 		}
 		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
-			s.Say("WARNING: --server-metrics: %s: it is not asked again", s.Server.Secrets.Mask(err.Error()))
+			s.Say("WARNING: %s: %s: it is not asked again", setting, s.Server.Secrets.Mask(err.Error()))
 			return samplers, nil
 		}
 		samplers = append(samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, s.Watch.Every)))

@@ -32,6 +32,8 @@ var Spelling = naming.Spelling{
 	naming.ProbeRate:      "--probe-request-rate",
 	naming.SleepFirst:     "--sleep-first",
 
+	naming.ExtraBody: "--extra-body",
+
 	naming.FirstByte: "--first-byte-timeout",
 	naming.Deadline:  "--deadline",
 
