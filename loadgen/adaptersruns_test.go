@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -28,7 +29,7 @@ import (
 func adapted(t *testing.T) *Plan {
 	t.Helper()
 	names := []string{"a", "b", "c"}
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond}, Adapters: names})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Millisecond}, Adapters: names})
 	if err != nil {
 		t.Fatal(err)
 	}

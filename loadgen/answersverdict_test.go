@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -170,8 +171,8 @@ func TestSoundAnswersOfAnyLoadAreValid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 whole runs: in go test without -short")
 	}
-	fast := sim.Config{Cost: sim.Cost{Base: 300 * time.Microsecond}}
-	slow := sim.Config{Cost: sim.Cost{Base: 30 * time.Millisecond, PerPromptToken: 2 * time.Millisecond}}
+	fast := sim.Config{Cost: speed.Cost{Base: 300 * time.Microsecond}}
+	slow := sim.Config{Cost: speed.Cost{Base: 30 * time.Millisecond, PerPromptToken: 2 * time.Millisecond}}
 	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 4, Acceptance: 0.9}}
 	var sound []trial
 	for _, server := range []sim.Config{{}, fast, slow, speculative, faulty(t, "crlf"), faulty(t, "split=3"), faulty(t, "tokens=4"), faulty(t, "comment")} {

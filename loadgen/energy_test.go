@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/compare"
@@ -20,7 +21,7 @@ import (
 // of its tokens, on a board of 100 W that takes 600 W under load. The server reports both.
 func powered(t *testing.T, b *gpupower.Board, name string, out int) *Plan {
 	t.Helper()
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 100 * time.Millisecond}, Device: sim.Device{Board: b}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 100 * time.Millisecond}, Device: sim.Device{Board: b}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // onHandler is a plan of four requests of three tokens, two at a time, on a server in
 // memory whose steps take 10 ms.
 func onHandler(t *testing.T) *Plan {
 	t.Helper()
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

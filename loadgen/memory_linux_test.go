@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/samples"
@@ -39,7 +40,7 @@ func newTenant(t *testing.T, m *elastic.Memory, name string, n int, delay time.D
 	e := new(tenant)
 	file, two := filepath.Join(t.TempDir(), name), 2
 	server, err := sim.New(sim.Config{
-		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Limits: sim.Limits{ModelLen: 128},
+		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Limits: sim.Limits{ModelLen: 128},
 		Pool: sim.Pool{Memory: m, Files: []string{file}, Log: func(s elastic.State) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
@@ -146,7 +147,7 @@ func TestWakeTakesWhatTheModelSays(t *testing.T) {
 	for level, ready := range map[int]time.Duration{1: times.Weights + times.KVCache, 2: times.Weights + times.Reload + times.KVCache} {
 		synctest.Test(t, func(t *testing.T) {
 			plan := onHandler(t)
-			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, SleepMode: sim.SleepMode{On: true, Times: times}})
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}, SleepMode: sim.SleepMode{On: true, Times: times}})
 			if err != nil {
 				t.Fatal(err)
 			}

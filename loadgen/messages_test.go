@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A blockChecker answers as its server, and counts the results of tools in requests of the Messages API,
@@ -55,7 +56,7 @@ func (c *blockChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Live calls come in pieces, and go back to the server as blocks with the recorded results.
 func TestSessionsOfMessagesAnswerTheCallsOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 4}}})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -18,7 +19,7 @@ import (
 // put under a share of that for so many seconds.
 func busy(share, seconds, burstiness float64, seed int64) trial {
 	const does = 25
-	cost := sim.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
+	cost := speed.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
 	return trial{
 		server: sim.Config{Cost: cost, Limits: sim.Limits{NumSeqs: 4}}, num: int(does * share * seconds), in: 64, out: 16,
 		arrivals: arrivals.Process{Rate: does * share, Burstiness: burstiness, Seed: seed},
@@ -78,7 +79,7 @@ func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
 // a run of 100 is no proof that the server does not keep up, and none that it does.
 func TestFewAnswersAtOnceAreNoProof(t *testing.T) {
 	tr := trial{
-		server: sim.Config{Cost: sim.Cost{Base: 5000 * 1000, PerSequence: 50 * 1000}, Limits: sim.Limits{NumSeqs: 8}},
+		server: sim.Config{Cost: speed.Cost{Base: 5000 * 1000, PerSequence: 50 * 1000}, Limits: sim.Limits{NumSeqs: 8}},
 		num:    100, in: 64, out: 300, arrivals: poisson(10, 1),
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestTailIsNoBacklog(t *testing.T) {
 		seeds = 3
 	}
 	for _, name := range []string{"mps-solo", "mps-two", "mps-64sm", "mps-100sm"} {
-		profile, err := sim.OpenProfile(name)
+		profile, err := speed.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}

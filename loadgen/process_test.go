@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics"
@@ -51,7 +52,7 @@ func startOf(t *testing.T, p *Plan) *metrics.ServerStart {
 // served is a simulated server whose other answers replace its own.
 func served(t *testing.T, answers map[string]string) http.Handler {
 	t.Helper()
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 )
@@ -26,7 +27,7 @@ func TestTTFOIsTheTimeToTheAnswer(t *testing.T) {
 		{"anthropic", "reasoning_content", 10, 90},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: c.field, Tokens: 8}}})
+			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: c.field, Tokens: 8}}})
 			if err != nil {
 				t.Fatal(err)
 			}

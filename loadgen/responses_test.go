@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/settings"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A session has the same prompts, and so the same times, whether its requests have the history or the
@@ -91,7 +92,7 @@ func (c *callChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestResultsOfToolsAnswerTheCallsOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 20}}})
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Answers: sim.Answers{Lead: sim.Lead{Field: "tool_calls", Tokens: 20}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/samples"
@@ -27,7 +28,7 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 		var samples []*samples.Sample
 		tr := trial{
 			num: 60, in: 100, out: 16, arrivals: arrivals.Process{Rate: 40, Burstiness: 1, Seed: 7},
-			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, Limits: sim.Limits{NumSeqs: 4, ModelLen: 1024}, Cache: sim.Cache{Blocks: 256}},
+			server: sim.Config{Cost: speed.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, Limits: sim.Limits{NumSeqs: 4, ModelLen: 1024}, Cache: sim.Cache{Blocks: 256}},
 			watch: func(d dialer, epoch time.Time) func() {
 				transport := wire.Connections{Dial: d}.Transport()
 				var w watch.Set

@@ -13,7 +13,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
@@ -72,7 +72,7 @@ func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost := sim.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
+	cost := speed.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
 	for _, test := range []struct {
 		name string
 		trial

@@ -23,6 +23,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -163,7 +164,7 @@ func (tr trial) before(t *testing.T) engine.WarmUp {
 }
 
 func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
-	cost := sim.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
+	cost := speed.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
 	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	for _, test := range []struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/reuse"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 func newDatasetCommand() *cobra.Command {
@@ -97,7 +98,7 @@ func describeDataset(ctx context.Context, plan *loadgen.Plan, asked *options) er
 
 // simulate prints how a server with a profile copes with requests, in time that does not pass.
 func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
-	profile, err := sim.OpenProfile(name)
+	profile, err := speed.Open(name)
 	if err != nil {
 		return fmt.Errorf("argument --simulate: %w", err)
 	}

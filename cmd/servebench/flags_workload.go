@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/api"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -183,7 +183,7 @@ func (g *datasetFlags) define(f *argv.Flags) {
 		"Only for servebench dataset")
 	f.StringVar(&g.Simulate, "simulate", "", "`NAME` print how a simulated server copes with the load, in time that "+
 		"does not pass. NAME is a profile of servebench sim. Only for servebench dataset")
-	f.Offer("simulate", sim.ProfileNames()...)
+	f.Offer("simulate", speed.Names()...)
 }
 
 // resolveTimes decides whose times count.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A ledger is a server that notes when it had written each answer to its end.
@@ -30,7 +31,7 @@ type carrier struct{}
 func newLedger(t *testing.T) *ledger {
 	t.Helper()
 	engine, err := sim.New(sim.Config{
-		Model: "stub-32000", Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 60 * time.Millisecond},
+		Model: "stub-32000", Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 60 * time.Millisecond},
 		Limits: sim.Limits{ModelLen: 4096, NumSeqs: 1024, NumBatchedTokens: 1 << 16},
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -29,7 +30,7 @@ type simReplica struct {
 
 func startReplica(t *testing.T) simReplica {
 	t.Helper()
-	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 5 * time.Millisecond}, Cache: sim.Cache{Prefixes: true, Blocks: 4096}})
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: 5 * time.Millisecond}, Cache: sim.Cache{Prefixes: true, Blocks: 4096}})
 	if err != nil {
 		t.Fatal(err)
 	}

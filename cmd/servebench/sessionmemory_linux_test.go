@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // mostResident is how much memory a command may take for a hundred thousand sessions of a hundred
@@ -31,7 +32,7 @@ func TestMemoryOfSessions(t *testing.T) {
 	if os.Getenv("FULL") == "1" {
 		sessions, lasts = "100000", "1m"
 	}
-	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Microsecond}, Limits: sim.Limits{NumBatchedTokens: 1 << 20}})
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Microsecond}, Limits: sim.Limits{NumBatchedTokens: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

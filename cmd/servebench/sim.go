@@ -22,6 +22,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // simOptions are the flags of servebench sim.
@@ -106,7 +107,7 @@ func (o *simOptions) serve(ctx context.Context, cfg sim.Config, site sim.Site, o
 
 func (o *simOptions) define(f *argv.Flags) {
 	o.given = f.Changed
-	s, usual := &o.server, sim.DefaultCost()
+	s, usual := &o.server, speed.DefaultCost()
 	f.Group("Addresses: where it listens", func(f *argv.Flags) {
 		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the "+
@@ -114,7 +115,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
 		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the "+
 			"others while it works")
-		f.Var(argv.Parsed(&o.sms, "", sim.ParseSMs), "sm-percent",
+		f.Var(argv.Parsed(&o.sms, "", speed.ParseSMs), "sm-percent",
 			"`LIST` most of the GPU's SMs that each server may use, in percent, as CUDA_MPS_ACTIVE_THREAD_PERCENTAGE caps "+
 				"them: 100,50. It is a model, which takes the place of what a profile says of neighbours")
 		f.StringVar(&o.log, "request-log", "", "`FILE` file to write a line of JSON to for each complete answer. It has "+
@@ -139,7 +140,7 @@ func (o *simOptions) define(f *argv.Flags) {
 	})
 	f.Group("Steps: how fast it is", func(f *argv.Flags) {
 		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured: a name or a YAML file. The "+
-			"names are "+strings.Join(sim.ProfileNames(), ", "))
+			"names are "+strings.Join(speed.Names(), ", "))
 		f.DurationVar(&s.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
 		f.DurationVar(&s.Cost.PerSequence, "step-per-sequence", usual.PerSequence,
 			"`TIME` time to add for each request that gets a token in the step")
@@ -157,7 +158,7 @@ func (o *simOptions) define(f *argv.Flags) {
 			"`W,W` report power and energy at /metrics, as a DCGM exporter does, of a model: W without requests, W with "+
 				"some, as 90,650")
 	})
-	f.Offer("profile", sim.ProfileNames()...)
+	f.Offer("profile", speed.Names()...)
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
 		f.IntVar(&s.Cache.Blocks, "num-gpu-blocks-override", 0,
 			"`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
@@ -233,7 +234,7 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 		if err := o.imitate(&cfg); err != nil {
 			return cfg, err
 		}
-	} else if cfg.Cost == (sim.Cost{}) {
+	} else if cfg.Cost == (speed.Cost{}) {
 		cfg.Cost.Base = 1 // zero was given, not the default
 	}
 	return cfg, nil
@@ -262,7 +263,7 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 			return fmt.Errorf("argument --%s: the profile says it", flag)
 		}
 	}
-	cfg.Cost, cfg.FrontEnd, cfg.Jitter = sim.Cost{}, 0, 0
+	cfg.Cost, cfg.FrontEnd, cfg.Jitter = speed.Cost{}, 0, 0
 	for flag, size := range map[string]*int{
 		"max-num-seqs": &cfg.Limits.NumSeqs, "max-num-batched-tokens": &cfg.Limits.NumBatchedTokens,
 		"max-model-len": &cfg.Limits.ModelLen,
@@ -271,7 +272,7 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 			*size = 0
 		}
 	}
-	if cfg.Profile, err = sim.OpenProfile(o.profile); err != nil {
+	if cfg.Profile, err = speed.Open(o.profile); err != nil {
 		return fmt.Errorf("argument --profile: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // simHandler is a simulated server.
@@ -28,7 +29,7 @@ func simHandler(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	s, err := sim.New(sim.Config{
-		Model: "stub-32000", Tokenizer: words, Cost: sim.Cost{Base: time.Millisecond},
+		Model: "stub-32000", Tokenizer: words, Cost: speed.Cost{Base: time.Millisecond},
 		Limits: sim.Limits{ModelLen: 4096, NumSeqs: 8, NumBatchedTokens: 512}, Answers: sim.Answers{MeanLen: 8}, Cache: sim.Cache{Prefixes: true},
 	})
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // Answers of each API that are not streamed are read, and have only an E2EL.
 func TestAnswersThatAreNotStreamedHaveOnlyE2EL(t *testing.T) {
-	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: time.Millisecond}})
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

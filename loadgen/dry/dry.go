@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/kinds"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
@@ -34,7 +35,7 @@ type Servers map[string]sim.Config
 func Of(cfg sim.Config, ports []int, sms []float64) Servers {
 	all := Servers{}
 	if len(ports) > 1 {
-		cfg.Device.GPU = new(sim.GPU)
+		cfg.Device.GPU = new(speed.GPU)
 	}
 	for i, port := range ports {
 		if sms != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
@@ -34,7 +35,7 @@ func plan(port int) *loadgen.Plan {
 
 func config(t *testing.T, profile string) sim.Config {
 	t.Helper()
-	p, err := sim.OpenProfile(profile)
+	p, err := speed.Open(profile)
 	if err != nil {
 		t.Fatal(err)
 	}

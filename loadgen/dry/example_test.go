@@ -9,11 +9,12 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A thousand prompts at ten a second, which takes no 100 seconds.
 func ExampleRun() {
-	profile, err := sim.OpenProfile("kvcached-off")
+	profile, err := speed.Open("kvcached-off")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 )
@@ -18,7 +19,7 @@ import (
 // stepping is a server each of whose steps takes so long.
 func stepping(t *testing.T, step time.Duration) *sim.Server {
 	t.Helper()
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: sim.Cost{Base: step}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: speed.Cost{Base: step}})
 	if err != nil {
 		t.Fatal(err)
 	}

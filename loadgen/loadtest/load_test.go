@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/pace"
@@ -51,7 +52,7 @@ func steady(t *testing.T, faults string) *sim.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Faults: sim.Faults{List: f}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Faults: sim.Faults{List: f}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,32 +4,8 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
-
-// A batch counts what one step works on.
-type batch struct {
-	decoding float64 // requests that produce a token
-	prompt   float64 // prompt tokens prefilled
-	attended float64 // sum over prompt tokens of the tokens before them
-	context  float64 // sum over decoding requests of their tokens so far
-	far      float64 // decoding requests with a long prompt
-}
-
-// decode adds a decoding request.
-func (b *batch) decode(seq *sequence) {
-	b.decoding++
-	b.context += float64(seq.prompt + seq.out)
-	if seq.prompt > farPrompt {
-		b.far++
-	}
-}
-
-// prefill adds a chunk of a prompt.
-func (b *batch) prefill(seq *sequence) {
-	b.prompt += float64(seq.chunk)
-	chunk, done := float64(seq.chunk), float64(seq.filled())
-	b.attended += chunk * (done + chunk/2)
-}
 
 // A scheduler holds the running and the waiting requests, and composes steps as vLLM's does. First,
 // every running request whose prompt is done decodes. Then unfinished prompts, and after them
@@ -54,13 +30,13 @@ type scheduler struct {
 
 // compose marks in the running sequences what the next step does with each, and returns those that
 // it took from the waiting ones.
-func (s *scheduler) compose() (b batch, admitted []*sequence) {
+func (s *scheduler) compose() (b speed.Batch, admitted []*sequence) {
 	s.preempted = 0
 	for _, seq := range s.running {
 		seq.chunk, seq.decoding = 0, false
 	}
 	if s.prefillFirst {
-		if admitted = s.prefill(&b, s.budget); b.prompt > 0 {
+		if admitted = s.prefill(&b, s.budget); b.Prompt > 0 {
 			return b, admitted
 		}
 	}
@@ -68,7 +44,7 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 	for i := 0; i < len(s.running); i++ { // preemption may shorten it
 		if seq := s.running[i]; seq.unfilled == 0 && s.room(seq, seq.filled()+s.decode-1) {
 			seq.decoding = true
-			b.decode(seq)
+			b.Decode(seq.prompt, seq.out)
 			left -= s.decode
 		}
 	}
@@ -80,11 +56,11 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 
 // prefill adds prompts to a step with that many tokens left: first the unfinished ones, then
 // waiting ones, which it returns.
-func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
+func (s *scheduler) prefill(b *speed.Batch, left int) (admitted []*sequence) {
 	add := func(seq *sequence) {
 		seq.chunk = min(left, seq.unfilled)
 		left -= seq.chunk
-		b.prefill(seq)
+		b.Prefill(seq.chunk, seq.filled())
 	}
 	for i := 0; i < len(s.running); i++ {
 		if seq := s.running[i]; seq.unfilled > 0 && s.room(seq, seq.filled()+min(left, seq.unfilled)) {

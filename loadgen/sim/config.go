@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
@@ -24,16 +25,16 @@ type Config struct {
 	Adapters        []string            // names of LoRA adapters, which answer as the model does
 	Tokenizer       tokenizer.Tokenizer // counts the tokens of prompts and makes the text
 
-	Cost   Cost    // the time of a step; DefaultCost() when zero
-	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
-	Seed   uint64  // of jitter, stalls, spells, text, output lengths and faults
+	Cost   speed.Cost // the time of a step; speed.DefaultCost() when zero
+	Jitter float64    // standard deviation of the logarithm of each step's factor; 0 for none
+	Seed   uint64     // of jitter, stalls, spells, text, output lengths and faults
 
 	// FrontEnd is the time from a request's arrival until the engine gets it.
 	FrontEnd time.Duration
 
 	// Profile, if not nil, describes the server instead of Cost, Jitter and FrontEnd, which must be
 	// zero. It also sets sizes that are zero here. It must not change any more.
-	Profile *Profile
+	Profile *speed.Profile
 
 	Device Device // the GPU
 	Limits Limits // of the batch and of requests
@@ -56,7 +57,7 @@ type Config struct {
 
 // A Device is the GPU on which a server runs.
 type Device struct {
-	GPU *GPU // shared with other servers; nil for a separate GPU
+	GPU *speed.GPU // shared with other servers; nil for a separate GPU
 	// SMs is the most that the server may use of the GPU, as a part of it; 0 for Profile.SMs.Share.
 	SMs float64
 
@@ -158,9 +159,9 @@ func (c Config) complete() (Config, error) {
 	c.Model = orElse(c.Model, "stub-32000")
 	c.ServedModelName = orElse(c.ServedModelName, c.Model)
 	if c.Profile == nil {
-		c.Cost = orElse(c.Cost, DefaultCost())
-		c.Profile = &Profile{FrontEnd: c.FrontEnd, Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
-	} else if c.Cost != (Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
+		c.Cost = orElse(c.Cost, speed.DefaultCost())
+		c.Profile = &speed.Profile{FrontEnd: c.FrontEnd, Step: speed.StepTime{Cost: c.Cost, Jitter: c.Jitter}}
+	} else if c.Cost != (speed.Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
 		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say " +
 			"it, too")
 	}
@@ -198,7 +199,7 @@ func (c *Config) check() error {
 	if err := c.Answers.check(); err != nil {
 		return err
 	}
-	return errors.Join(c.Profile.check(), c.Faults.check())
+	return errors.Join(c.Profile.Check(), c.Faults.check())
 }
 
 func orElse[T comparable](v, otherwise T) T {

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // Bounds say how a dry run sends. The zero value is one server and no limits.
@@ -496,20 +497,20 @@ func (d *dry) arrive(r *replica, seq *sequence) {
 	r.submit(seq, epoch.Add(d.now))
 	if r.asleep {
 		r.asleep, r.start = false, d.now
-		r.watch.gpu.work(&r.watch)
-		d.plans(agendaEvent{at: r.start + gather, replica: r})
+		r.watch.Work()
+		d.plans(agendaEvent{at: r.start + speed.Gather, replica: r})
 	}
 }
 
 // compose begins a step, as the engine's run does.
 func (d *dry) compose(r *replica) {
 	b := r.prepare(epoch.Add(d.now))
-	if b == (batch{}) {
+	if b == (speed.Batch{}) {
 		r.start = d.now
 		d.goOn(r)
 		return
 	}
-	r.took = r.watch.step(b, epoch.Add(r.start))
+	r.took = r.watch.Step(b, epoch.Add(r.start))
 	d.forecast.work(b, r.took)
 	d.plans(agendaEvent{at: r.start + r.took, replica: r, ends: true})
 }
@@ -523,8 +524,8 @@ func (d *dry) deliver(r *replica) {
 func (d *dry) goOn(r *replica) {
 	if r.idle() {
 		r.asleep = true
-		r.watch.gpu.rest(&r.watch)
+		r.watch.Rest()
 		return
 	}
-	d.plans(agendaEvent{at: r.start + gather, replica: r})
+	d.plans(agendaEvent{at: r.start + speed.Gather, replica: r})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // source is a dataset of these sessions.
@@ -57,8 +58,8 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 		}
 		sessions = append(sessions, &dataset.Conversation{Due: new(at), Turns: []dataset.Turn{turn}})
 	}
-	profile := &Profile{FrontEnd: 3 * time.Millisecond, Stalls: Stalls{Probability: .01, Mean: time.Second / 10}}
-	profile.Step = StepTime{Cost: testCost, Attention: 10, Context: 20, Jitter: .1, Overlap: .5}
+	profile := &speed.Profile{FrontEnd: 3 * time.Millisecond, Stalls: speed.Stalls{Probability: .01, Mean: time.Second / 10}}
+	profile.Step = speed.StepTime{Cost: testCost, Attention: 10, Context: 20, Jitter: .1, Overlap: .5}
 	cfg := Config{
 		Profile: profile, Seed: 3, Speculative: Speculative{Tokens: 2, Acceptance: .6},
 		Cache: Cache{Prefixes: true, Blocks: 120}, Limits: Limits{NumSeqs: 20, NumBatchedTokens: 300, ModelLen: 600},
@@ -111,8 +112,8 @@ func TestADryRunKeepsGapsJoinsAndTimes(t *testing.T) {
 	}}
 	later := &dataset.Conversation{Due: new(10.0), Turns: []dataset.Turn{plainTurn(5, 1, 1, 0)}}
 	cfg := Config{Cost: testCost}
-	first := time.Second + testCost.step(0, 100)
-	end := first + 2*testCost.step(1, 0)
+	first := time.Second + stepOf(testCost, 0, 100)
+	end := first + 2*stepOf(testCost, 1, 0)
 	check := func(name string, got, want time.Duration) {
 		t.Helper()
 		if got != want {
@@ -126,12 +127,12 @@ func TestADryRunKeepsGapsJoinsAndTimes(t *testing.T) {
 	check("another", got[[2]int{0, 2}].Due, end+time.Second/4)
 	check("a join", got[[2]int{0, 3}].Due, max(got[[2]int{0, 1}].End, got[[2]int{0, 2}].End)+2*time.Second)
 	check("a later session", got[[2]int{1, 0}].Due, 10*time.Second)
-	check("the whole", f.Length, 9*time.Second+testCost.step(0, 1))
+	check("the whole", f.Length, 9*time.Second+stepOf(testCost, 0, 1))
 	check("what is offered", f.Offered, 9*time.Second)
 	if f.Sessions != 2 || f.Requests != 5 || f.Prompt != 361 || f.Out != 66 || f.Found != 0 {
 		t.Errorf("%+v", f)
 	}
-	busy := testCost.step(0, 100) + 2*testCost.step(1, 0) + testCost.step(0, 10) + 59*testCost.step(1, 0) + 200*testCost.PerPromptToken + testCost.step(0, 50) + testCost.step(0, 1)
+	busy := stepOf(testCost, 0, 100) + 2*stepOf(testCost, 1, 0) + stepOf(testCost, 0, 10) + 59*stepOf(testCost, 1, 0) + 200*testCost.PerPromptToken + stepOf(testCost, 0, 50) + stepOf(testCost, 0, 1)
 	check("work", f.busy, busy)
 
 	got, _ = dried(t, cfg, Bounds{Absolute: true}, tree)
@@ -177,7 +178,7 @@ func TestADryRunKeepsItsBounds(t *testing.T) {
 			t.Errorf("session %d was at server %d", key[0], r.Server)
 		}
 	}
-	if one := testCost.step(0, 30); got[[2]int{5, 0}].First != one || math.Abs(f.Busy-2*one.Seconds()/f.Length.Seconds()) > 1e-9 {
+	if one := stepOf(testCost, 0, 30); got[[2]int{5, 0}].First != one || math.Abs(f.Busy-2*one.Seconds()/f.Length.Seconds()) > 1e-9 {
 		t.Errorf("first token at %v, want %v; busy %v", got[[2]int{5, 0}].First, one, f.Busy)
 	}
 }
@@ -307,10 +308,10 @@ func TestNeedsTellsWhatKeepsUp(t *testing.T) {
 		t.Skip("takes a second: in go test without -short")
 	}
 	const requests = 1200
-	step := StepTime{Cost: DefaultCost(), Context: 2, Attention: 1, Overlap: .3, Jitter: .02}
+	step := speed.StepTime{Cost: speed.DefaultCost(), Context: 2, Attention: 1, Overlap: .3, Jitter: .02}
 	for name, cfg := range map[string]Config{
-		"with a cache":  {Profile: &Profile{Step: step}, Limits: Limits{NumSeqs: 32, ModelLen: 200000}, Cache: Cache{Prefixes: true}},
-		"prefill first": {Profile: &Profile{Step: step, PrefillFirst: true}, Limits: Limits{NumSeqs: 16, ModelLen: 200000}},
+		"with a cache":  {Profile: &speed.Profile{Step: step}, Limits: Limits{NumSeqs: 32, ModelLen: 200000}, Cache: Cache{Prefixes: true}},
+		"prefill first": {Profile: &speed.Profile{Step: step, PrefillFirst: true}, Limits: Limits{NumSeqs: 16, ModelLen: 200000}},
 	} {
 		run := func(speed float64) (f Forecast) {
 			for _, err := range Dry(cfg, traffic(requests, speed), Bounds{}, &f) {
@@ -351,7 +352,7 @@ func TestEnoughServersKeepUp(t *testing.T) {
 
 // BenchmarkDry is the time for a request of a day with 200,000 in the manner of Mooncake.
 func BenchmarkDry(b *testing.B) {
-	profile := &Profile{Step: StepTime{Cost: DefaultCost()}, MaxNumSeqs: 256, MaxModelLen: 200000, MaxNumBatchedTokens: 8192}
+	profile := &speed.Profile{Step: speed.StepTime{Cost: speed.DefaultCost()}, MaxNumSeqs: 256, MaxModelLen: 200000, MaxNumBatchedTokens: 8192}
 	var f Forecast
 	for _, err := range Dry(Config{Profile: profile, Cache: Cache{Prefixes: true}}, traffic(b.N, 200000/float64(b.N)), Bounds{}, &f) {
 		if err != nil {

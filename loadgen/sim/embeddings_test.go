@@ -6,11 +6,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // An embedding takes the step that reads its prompt, and a batch takes one step if it fits.
 func TestAnEmbeddingTakesItsPrefill(t *testing.T) {
-	cost := Cost{Base: 10 * time.Millisecond, PerPromptToken: time.Millisecond}
+	cost := speed.Cost{Base: 10 * time.Millisecond, PerPromptToken: time.Millisecond}
 	for body, want := range map[string]time.Duration{
 		`{"input":"tok1 tok2 tok3"}`:            13 * time.Millisecond,
 		`{"input":["tok1 tok2 tok3","tok4"]}`:   14 * time.Millisecond,

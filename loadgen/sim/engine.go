@@ -9,13 +9,14 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // An engine is the goroutine that runs the steps.
 type engine struct {
 	scheduler scheduler
 	inbox     *inbox
-	watch     stopwatch
+	watch     *speed.Stopwatch
 	hold      int // hold back one token in so many; 0 for none
 	stats     *stats
 	board     *gpupower.Board // nil for none
@@ -43,7 +44,7 @@ func newEngine(cfg *Config, st *stats) *engine {
 			prefillFirst: cfg.Profile.PrefillFirst, kv: kvcache.New(cfg.Cache.Blocks, cfg.Cache.Prefixes),
 		},
 		inbox: newInbox(st),
-		watch: newStopwatch(cfg.Profile, cfg.Device.GPU, cfg.Seed),
+		watch: speed.NewStopwatch(cfg.Profile, cfg.Device.GPU, cfg.Seed),
 		hold:  cfg.Profile.Hold,
 		stats: st,
 		board: cfg.Device.Board,
@@ -111,18 +112,18 @@ func (e *engine) run() {
 			}
 			start = time.Now()
 		}
-		if !e.rise(&start) || !e.sleep(start.Add(gather)) {
+		if !e.rise(&start) || !e.sleep(start.Add(speed.Gather)) {
 			return
 		}
 		b := e.prepare(time.Now())
-		if b == (batch{}) {
+		if b == (speed.Batch{}) {
 			if !e.scheduler.empty() && !e.sleep(time.Now().Add(starved)) {
 				return
 			}
 			start = time.Now()
 			continue
 		}
-		took := e.watch.step(b, start) + e.scheduler.kv.Mapped()
+		took := e.watch.Step(b, start) + e.scheduler.kv.Mapped()
 		if !e.sleep(start.Add(took)) {
 			return
 		}
@@ -170,12 +171,12 @@ func (e *engine) rest() bool {
 
 // work tells the GPU that the engine has requests, until pause.
 func (e *engine) work() {
-	e.watch.gpu.work(&e.watch)
+	e.watch.Work()
 	e.board.Work()
 }
 
 func (e *engine) pause() {
-	e.watch.gpu.rest(&e.watch)
+	e.watch.Rest()
 	e.board.Rest()
 }
 
@@ -194,7 +195,7 @@ func (e *engine) sleep(until time.Time) bool {
 
 // prepare handles what came and went before now and composes the step. It leaves what happens at
 // this very instant to the next step, because not all of it may have happened yet.
-func (e *engine) prepare(now time.Time) batch {
+func (e *engine) prepare(now time.Time) speed.Batch {
 	came, gone := e.inbox.take(now)
 	e.scheduler.waiting = append(e.scheduler.waiting, came...)
 	if len(gone) > 0 {

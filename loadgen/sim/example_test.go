@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A server whose steps take 1 ms, and which refuses every second request. Any client of
@@ -22,7 +23,7 @@ func Example() {
 	}
 	server, err := sim.New(sim.Config{
 		Tokenizer: tokenizer.Stub{Size: 32000},
-		Cost:      sim.Cost{Base: time.Millisecond},
+		Cost:      speed.Cost{Base: time.Millisecond},
 		Faults:    sim.Faults{List: faults, Every: 2},
 	})
 	if err != nil {

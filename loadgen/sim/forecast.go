@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A Forecast is what a dry run comes to.
@@ -40,7 +41,7 @@ type Forecast struct {
 	Needs float64
 
 	busy       time.Duration // steps of all servers
-	total      batch         // of all their steps
+	total      speed.Batch   // of all their steps
 	turns      int           // of the sessions begun
 	first, end time.Duration
 }
@@ -80,13 +81,9 @@ func (f *Forecast) add(r *pending) {
 }
 
 // work counts a step.
-func (f *Forecast) work(b batch, took time.Duration) {
+func (f *Forecast) work(b speed.Batch, took time.Duration) {
 	f.busy += took
-	f.total.decoding += b.decoding
-	f.total.prompt += b.prompt
-	f.total.attended += b.attended
-	f.total.context += b.context
-	f.total.far += b.far
+	f.total.Add(b)
 }
 
 func (f *Forecast) finish(d *dry) {
@@ -98,44 +95,41 @@ func (f *Forecast) finish(d *dry) {
 		f.Busy = f.busy.Seconds() / f.Length.Seconds() / float64(d.bounds.Servers)
 	}
 	if f.Offered > 0 {
-		f.Needs = f.least(&d.cfg, &d.replicas[0].watch) / float64(f.Offered)
+		f.Needs = f.least(&d.cfg) / float64(f.Offered)
 	}
 }
 
 // least is the time in nanoseconds that one server needs for all steps at the best batch.
-func (f *Forecast) least(cfg *Config, w *stopwatch) float64 {
+func (f *Forecast) least(cfg *Config) float64 {
 	most := cfg.Limits.NumSeqs
-	if tokens := cfg.Cache.Blocks * kvcache.BlockSize; tokens > 0 && f.total.context > 0 {
-		most = max(1, min(most, int(float64(tokens)*f.total.decoding/f.total.context)))
+	if tokens := cfg.Cache.Blocks * kvcache.BlockSize; tokens > 0 && f.total.Context > 0 {
+		most = max(1, min(most, int(float64(tokens)*f.total.Decoding/f.total.Context)))
 	}
-	best := f.with(1, cfg, w)
+	best := f.with(1, cfg)
 	for batch := 2; batch <= most; batch++ {
-		best = min(best, f.with(batch, cfg, w))
+		best = min(best, f.with(batch, cfg))
 	}
 	return best
 }
 
 // with is the time in nanoseconds of all steps if n requests decode in a step.
-func (f *Forecast) with(n int, cfg *Config, w *stopwatch) float64 {
+func (f *Forecast) with(n int, cfg *Config) float64 {
 	t, budget := f.total, float64(cfg.Limits.NumBatchedTokens)
-	decoding := t.decoding / float64(n)
+	decoding := t.Decoding / float64(n)
 	if cfg.Profile.PrefillFirst {
-		prompts := t.prompt / budget
-		return f.steps(prompts, batch{prompt: t.prompt, attended: t.attended}, w) +
-			f.steps(decoding, batch{decoding: t.decoding, context: t.context, far: t.far}, w)
+		prompts := t.Prompt / budget
+		return f.steps(prompts, speed.Batch{Prompt: t.Prompt, Attended: t.Attended}, cfg.Profile) +
+			f.steps(decoding, speed.Batch{Decoding: t.Decoding, Context: t.Context, Far: t.Far}, cfg.Profile)
 	}
-	return f.steps(max(decoding, (t.prompt+t.decoding*float64(1+cfg.Speculative.Tokens))/budget), t, w)
+	return f.steps(max(decoding, (t.Prompt+t.Decoding*float64(1+cfg.Speculative.Tokens))/budget), t, cfg.Profile)
 }
 
 // steps is the time in nanoseconds of n steps that share work equally.
-func (f *Forecast) steps(n float64, work batch, w *stopwatch) float64 {
+func (f *Forecast) steps(n float64, work speed.Batch, p *speed.Profile) float64 {
 	if n == 0 {
 		return 0
 	}
-	return n * w.mean(batch{
-		decoding: work.decoding / n, prompt: work.prompt / n, attended: work.attended / n,
-		context: work.context / n, far: work.far / n,
-	})
+	return n * p.Mean(work.Split(n))
 }
 
 // An agendaEvent is what a dry run does at an instant: a sequence arrives at a replica, a request is

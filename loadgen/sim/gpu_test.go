@@ -4,11 +4,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // neighbour starts a further server on a GPU and has it answer a request with that
 // many tokens.
-func (h *harness) neighbour(profile *Profile, gpu *GPU, out int) {
+func (h *harness) neighbour(profile *speed.Profile, gpu *speed.GPU, out int) {
 	h.t.Helper()
 	server, err := New(Config{Tokenizer: stub, Profile: profile, Device: Device{GPU: gpu}})
 	if err != nil {
@@ -19,21 +21,21 @@ func (h *harness) neighbour(profile *Profile, gpu *GPU, out int) {
 }
 
 func TestServersOfOneGPUSlowEachOther(t *testing.T) {
-	profile := &Profile{Step: StepTime{Cost: testCost}, Sharing: Sharing{Base: 1.5, Prompt: 3}}
-	slow := Cost{Base: testCost.Base * 3 / 2, PerSequence: testCost.PerSequence * 3 / 2, PerPromptToken: testCost.PerPromptToken * 3}
-	slower := Cost{Base: testCost.Base * 2, PerSequence: testCost.PerSequence * 2, PerPromptToken: testCost.PerPromptToken * 5}
-	gpu := new(GPU)
+	profile := &speed.Profile{Step: speed.StepTime{Cost: testCost}, Sharing: speed.Sharing{Base: 1.5, Prompt: 3}}
+	slow := speed.Cost{Base: testCost.Base * 3 / 2, PerSequence: testCost.PerSequence * 3 / 2, PerPromptToken: testCost.PerPromptToken * 3}
+	slower := speed.Cost{Base: testCost.Base * 2, PerSequence: testCost.PerSequence * 2, PerPromptToken: testCost.PerPromptToken * 5}
+	gpu := new(speed.GPU)
 	bubble(t, Config{Profile: profile, Device: Device{GPU: gpu}}, func(h *harness) {
 		for name, row := range map[string]struct {
 			neighbours int
-			cost       Cost
+			cost       speed.Cost
 		}{"alone": {0, testCost}, "beside one": {1, slow}, "beside two": {2, slower}} {
 			for range row.neighbours {
 				h.neighbour(profile, gpu, 20)
 			}
 			got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(100, 3)))
-			first := row.cost.step(0, 100)
-			want := []time.Duration{first, first + row.cost.step(1, 0), first + 2*row.cost.step(1, 0)}
+			first := stepOf(row.cost, 0, 100)
+			want := []time.Duration{first, first + stepOf(row.cost, 1, 0), first + 2*stepOf(row.cost, 1, 0)}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: tokens at %v, want %v", name, got, want)
 			}
@@ -43,8 +45,8 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 }
 
 func TestServerIsSlowOnlyWhileItsNeighbourWorks(t *testing.T) {
-	gpu := new(GPU)
-	profile := &Profile{Step: StepTime{Cost: Cost{Base: 10 * time.Millisecond}}} // time slices: twice as long
+	gpu := new(speed.GPU)
+	profile := &speed.Profile{Step: speed.StepTime{Cost: speed.Cost{Base: 10 * time.Millisecond}}} // time slices: twice as long
 	bubble(t, Config{Profile: profile, Device: Device{GPU: gpu}}, func(h *harness) {
 		h.neighbour(profile, gpu, 2) // both steps beside ours, 20 ms each
 		got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(1, 4)))
@@ -59,8 +61,8 @@ func TestServerIsSlowOnlyWhileItsNeighbourWorks(t *testing.T) {
 }
 
 func TestServersShareTheSMs(t *testing.T) {
-	profile := func(share float64) *Profile {
-		return &Profile{Step: StepTime{Cost: testCost}, SMs: SMs{Share: share, Decode: .6}}
+	profile := func(share float64) *speed.Profile {
+		return &speed.Profile{Step: speed.StepTime{Cost: testCost}, SMs: speed.SMs{Share: share, Decode: .6}}
 	}
 	for name, row := range map[string]struct {
 		share        float64
@@ -77,15 +79,15 @@ func TestServersShareTheSMs(t *testing.T) {
 		"two halves":                 {.5, []float64{.5}, 1.2, 2, 1.2},
 		"75 %, two tenths, and half": {.75, []float64{.1, .1, .5}, 1.5, 2.5, 1.5},
 	} {
-		gpu := new(GPU)
+		gpu := new(speed.GPU)
 		bubble(t, Config{Profile: profile(row.share), Device: Device{GPU: gpu}}, func(h *harness) {
 			for _, share := range row.neighbours {
 				h.neighbour(profile(share), gpu, 1000)
 			}
 			time.Sleep(time.Second) // the neighbours decode
 			scaled := func(base, prompt float64, decoding, tokens int) time.Duration {
-				cost := testCost.step(decoding, 0)
-				return time.Duration(float64(cost)*base + float64(testCost.step(decoding, tokens)-cost)*prompt)
+				cost := stepOf(testCost, decoding, 0)
+				return time.Duration(float64(cost)*base + float64(stepOf(testCost, decoding, tokens)-cost)*prompt)
 			}
 			got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(100, 3)))
 			first, next := scaled(row.base, row.prompt, 0, 100), scaled(row.decode, 1, 1, 0)
@@ -95,16 +97,5 @@ func TestServersShareTheSMs(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestSMsOfServersAreRead(t *testing.T) {
-	if got, err := ParseSMs("100,25"); err != nil || !slices.Equal(got, []float64{1, .25}) {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, text := range []string{"", "0", "101", "50,", "half", "-1"} {
-		if _, err := ParseSMs(text); err == nil {
-			t.Errorf("%q is read", text)
-		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
@@ -25,7 +27,7 @@ func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
 		} {
 			start := time.Now()
 			got := tokenTimes(start, h.stream("/v1/completions", test.name, completion(test.prompt, 1)))
-			if want := testCost.step(0, test.prompt-test.found); len(got) != 1 || got[0] != want {
+			if want := stepOf(testCost, 0, test.prompt-test.found); len(got) != 1 || got[0] != want {
 				t.Errorf("%s: first token at %v, want %v", test.name, got, want)
 			}
 			queries, hits = queries+test.prompt, hits+test.found
@@ -38,8 +40,8 @@ func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
 			t.Errorf("reset: %d %s", status, body)
 		}
 		start := time.Now()
-		if got := tokenTimes(start, h.stream("/v1/completions", "after a reset", completion(100, 1))); got[0] != testCost.step(0, 100) {
-			t.Errorf("after a reset the first token came at %v, want %v", got[0], testCost.step(0, 100))
+		if got := tokenTimes(start, h.stream("/v1/completions", "after a reset", completion(100, 1))); got[0] != stepOf(testCost, 0, 100) {
+			t.Errorf("after a reset the first token came at %v, want %v", got[0], stepOf(testCost, 0, 100))
 		}
 	})
 }
@@ -52,29 +54,29 @@ func TestFullCachePreemptsTheYoungest(t *testing.T) {
 		start := time.Now()
 		times := h.together(map[string]string{"a-1": completion(16, 40), "a-2": completion(16, 40), "a-3": completion(16, 1)})
 		var first, second []time.Duration
-		at := testCost.step(0, 32)
+		at := stepOf(testCost, 0, 32)
 		for out := 1; out <= 40; out++ {
 			if first = append(first, at); out <= 17 {
 				second = append(second, at)
 			}
 			if out < 17 {
-				at += testCost.step(2, 0)
+				at += stepOf(testCost, 2, 0)
 			} else {
-				at += testCost.step(1, 0)
+				at += stepOf(testCost, 1, 0)
 			}
 		}
-		at += testCost.step(0, 33+16) - testCost.step(1, 0)
+		at += stepOf(testCost, 0, 33+16) - stepOf(testCost, 1, 0)
 		third := []time.Duration{at}
 		for out := 18; out <= 40; out++ {
 			second = append(second, at)
-			at += testCost.step(1, 0)
+			at += stepOf(testCost, 1, 0)
 		}
 		for id, want := range map[string][]time.Duration{"a-1": first, "a-2": second, "a-3": third} {
 			if !slices.Equal(times[id], want) {
 				t.Errorf("%s: %v, want %v", id, times[id], want)
 			}
 		}
-		if got := h.trace("a-2").Admitted.Sub(start); got != gather {
+		if got := h.trace("a-2").Admitted.Sub(start); got != speed.Gather {
 			t.Errorf("the preempted request was admitted after %v, want its first admission", got)
 		}
 		for name, want := range map[string]float64{
@@ -96,13 +98,13 @@ func TestCacheInUseIsShownAndGivenBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(testCost.step(0, 160) + testCost.step(1, 0)/2)
+		time.Sleep(stepOf(testCost, 0, 160) + stepOf(testCost, 1, 0)/2)
 		if got := h.value(usage); got != .11 { // 160 tokens, and one that is being decoded
 			t.Errorf("%v of the cache in use, want .11", got)
 		}
 		cancel()
 		resp.Body.Close()
-		time.Sleep(3 * testCost.step(1, 0))
+		time.Sleep(3 * stepOf(testCost, 1, 0))
 		if got := h.value(usage); got != 0 {
 			t.Errorf("%v of the cache in use after the client has gone", got)
 		}
@@ -118,7 +120,7 @@ func TestCacheHoldsTheLongestRequest(t *testing.T) {
 // Whatever is asked of a cache that is far too small, all requests come to their
 // end and all blocks come back.
 func TestPreemptionLosesNothing(t *testing.T) {
-	for _, profile := range []*Profile{{}, {PrefillFirst: true}} {
+	for _, profile := range []*speed.Profile{{}, {PrefillFirst: true}} {
 		for _, caching := range []bool{false, true} {
 			profile.Step.Cost = testCost
 			cfg := Config{Profile: profile, Speculative: Speculative{Tokens: 2, Acceptance: .5}, Cache: Cache{Blocks: 12, Prefixes: caching}, Limits: Limits{ModelLen: 190, NumSeqs: 8, NumBatchedTokens: 40}}

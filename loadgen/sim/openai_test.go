@@ -9,6 +9,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 var stub = tokenizer.Stub{Size: 32000}
@@ -16,7 +17,7 @@ var stub = tokenizer.Stub{Size: 32000}
 // goOpenAI is an independent client of a server, over TCP and in real time.
 func goOpenAI(t *testing.T) *openai.Client {
 	t.Helper()
-	server, err := New(Config{Tokenizer: stub, Cost: Cost{Base: 1}})
+	server, err := New(Config{Tokenizer: stub, Cost: speed.Cost{Base: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -31,11 +32,11 @@ func poisson(rate float64, seed uint64) dataset.Source {
 func ttft(t *testing.T, rate float64, seed, noise uint64, slower float64) (d metrics.Distribution) {
 	t.Helper()
 	factor := slower * math.Exp(0.01*rand.New(rand.NewPCG(noise, 1)).NormFloat64())
-	cost := sim.DefaultCost()
+	cost := speed.DefaultCost()
 	for _, part := range []*time.Duration{&cost.Base, &cost.PerSequence, &cost.PerPromptToken} {
 		*part = time.Duration(float64(*part) * factor)
 	}
-	cfg := sim.Config{Seed: noise, Profile: &sim.Profile{Step: sim.StepTime{Cost: cost, Jitter: 0.05}}}
+	cfg := sim.Config{Seed: noise, Profile: &speed.Profile{Step: speed.StepTime{Cost: cost, Jitter: 0.05}}}
 	for r, err := range sim.Dry(cfg, poisson(rate, seed), sim.Bounds{}, new(sim.Forecast)) {
 		if err != nil {
 			t.Fatal(err)

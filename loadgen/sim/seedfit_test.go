@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -21,7 +22,7 @@ const heldOut = "testdata/sweep-every-other.yaml"
 // it makes of them.
 func unseen(t *testing.T, runs int) (all []comparison) {
 	t.Helper()
-	other, err := sim.OpenProfile(heldOut)
+	other, err := speed.Open(heldOut)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func (p *plan) fitted() bool { return int(math.Log2(float64(p.num)))%2 == 0 }
 // A rung is a row of a ladder with what was measured.
 type rung struct {
 	plan
-	profile *sim.Profile
+	profile *speed.Profile
 	seed    *metrics.Summary
 }
 
@@ -54,7 +55,7 @@ func rungs(t *testing.T) (all []rung) {
 		if !strings.HasPrefix(p.group, "ladder") {
 			continue
 		}
-		profile, err := sim.OpenProfile(p.profile)
+		profile, err := speed.Open(p.profile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func rungs(t *testing.T) (all []rung) {
 }
 
 // with simulates the rung with the step times of another profile.
-func (r *rung) with(t *testing.T, other *sim.Profile, seed uint64) *metrics.Summary {
+func (r *rung) with(t *testing.T, other *speed.Profile, seed uint64) *metrics.Summary {
 	t.Helper()
 	profile := *r.profile
 	profile.Step, profile.FrontEnd = other.Step, other.FrontEnd
@@ -116,7 +117,7 @@ func TestFitLadders(t *testing.T) {
 
 // ladderProfile is the profile of logarithms: of base, prompt token, front end,
 // how much each of three knots is above the one before, overlap, attention, context and far.
-func ladderProfile(x []float64) *sim.Profile {
+func ladderProfile(x []float64) *speed.Profile {
 	in := func(i int, unit time.Duration) time.Duration {
 		return time.Duration(math.Exp(x[i]) * float64(unit)).Round(time.Nanosecond)
 	}
@@ -126,11 +127,11 @@ func ladderProfile(x []float64) *sim.Profile {
 		}
 		return sum
 	}
-	return &sim.Profile{
+	return &speed.Profile{
 		FrontEnd: in(2, time.Millisecond),
-		Step: sim.StepTime{
-			Cost:    sim.Cost{Base: in(0, time.Millisecond), PerPromptToken: in(1, time.Microsecond)},
-			Knots:   []sim.Knot{{Requests: 16, Time: rise(3)}, {Requests: 64, Time: rise(3, 4)}, {Requests: 256, Time: rise(3, 4, 5)}},
+		Step: speed.StepTime{
+			Cost:    speed.Cost{Base: in(0, time.Millisecond), PerPromptToken: in(1, time.Microsecond)},
+			Knots:   []speed.Knot{{Requests: 16, Time: rise(3)}, {Requests: 64, Time: rise(3, 4)}, {Requests: 256, Time: rise(3, 4, 5)}},
 			Overlap: math.Exp(x[6]), Attention: in(7, time.Nanosecond), Context: in(8, time.Nanosecond), Far: in(9, time.Millisecond),
 			Jitter: 0.05,
 		},

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A plan is the workload behind one or more blocks of the seed documents: what
@@ -72,7 +72,7 @@ func spread(total, n int) func(int) int {
 const promptStride = math.Sqrt2 - 1
 
 func shareGPT(median float64) func(int) int {
-	lengths := sim.Lengths{Median: median, Sigma: 1.3, Low: 4, High: 1024}
+	lengths := speed.Lengths{Median: median, Sigma: 1.3, Low: 4, High: 1024}
 	return func(i int) int { return lengths.At(int64(i), promptStride) }
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
@@ -81,11 +82,11 @@ func TestTwoServersOfOneGPUGiveTheBlocksOfPairs(t *testing.T) {
 		t.Skip("two servers against the blocks of pairs: in go test without -short")
 	}
 	for _, p := range shared()[1:] {
-		profile, err := sim.OpenProfile(p.profile)
+		profile, err := speed.Open(p.profile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gpu := new(sim.GPU)
+		gpu := new(speed.GPU)
 		pair := p.together(t, sim.Config{Profile: profile, Seed: 1, Device: sim.Device{GPU: gpu}}, sim.Config{Profile: profile, Seed: 2, Device: sim.Device{GPU: gpu}})
 		for i, b := range p.blocks {
 			c := compare(&p, b.name, b.read(t), pair[i%2:i%2+1])
@@ -100,7 +101,7 @@ func TestTwoServersOfOneGPUGiveTheBlocksOfPairs(t *testing.T) {
 // against replays the plan and compares it with its blocks.
 func (p *plan) against(t *testing.T, runs int) (all []comparison) {
 	t.Helper()
-	profile, err := sim.OpenProfile(p.profile)
+	profile, err := speed.Open(p.profile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A Site is where servers listen.
@@ -35,7 +36,7 @@ type Site struct {
 // share a GPU. Each may use the SMs listed for it; nil for what the Config says.
 func Several(cfg Config, n int, sms []float64) (all []*Server, err error) {
 	if n > 1 {
-		cfg.Device.GPU = new(GPU)
+		cfg.Device.GPU = new(speed.GPU)
 	}
 	switch files := len(cfg.Pool.Files); {
 	case files > 0 && cfg.Pool.Memory == nil:

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 var word = regexp.MustCompile(`tok\d+`)
@@ -220,7 +222,7 @@ func TestTextIsThePromptsOwn(t *testing.T) {
 }
 
 func TestAnswersEndByThemselvesUnlessToldNotTo(t *testing.T) {
-	bubble(t, Config{Answers: Answers{MeanLen: 20}, Cost: Cost{Base: 1}}, func(h *harness) {
+	bubble(t, Config{Answers: Answers{MeanLen: 20}, Cost: speed.Cost{Base: 1}}, func(h *harness) {
 		total, stopped, n := 0, 0, 400
 		for i := range n {
 			_, body := h.send("/v1/completions", fmt.Sprintf(`{"prompt":[%d],"max_tokens":1000,"min_tokens":2}`, i))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // value is the value of a line of /metrics.
@@ -29,8 +31,8 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 	bubble(t, Config{Cost: testCost, ServedModelName: "small", Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		began := time.Now() // a whole second
 		h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 5)})
-		one := testCost.step(0, 10) + 2*testCost.step(1, 0)
-		two := testCost.step(0, 20) + 4*testCost.step(1, 0)
+		one := stepOf(testCost, 0, 10) + 2*stepOf(testCost, 1, 0)
+		two := stepOf(testCost, 0, 20) + 4*stepOf(testCost, 1, 0)
 		for series, want := range map[string]float64{
 			"vllm:prompt_tokens_total" + labels:                                                  30,
 			"vllm:generation_tokens_total" + labels:                                              8,
@@ -39,18 +41,18 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 			"vllm:num_requests_running" + labels:                                                 0,
 			"vllm:num_requests_waiting" + labels:                                                 0,
 			"vllm:time_to_first_token_seconds_count" + labels:                                    2,
-			"vllm:time_to_first_token_seconds_sum" + labels:                                      seconds(testCost.step(0, 10), one+testCost.step(0, 20)),
+			"vllm:time_to_first_token_seconds_sum" + labels:                                      seconds(stepOf(testCost, 0, 10), one+stepOf(testCost, 0, 20)),
 			"vllm:inter_token_latency_seconds_count" + labels:                                    6,
 			"vllm:e2e_request_latency_seconds_sum" + labels:                                      seconds(one, one+two),
-			"vllm:request_queue_time_seconds_sum" + labels:                                       seconds(gather, one+gather),
+			"vllm:request_queue_time_seconds_sum" + labels:                                       seconds(speed.Gather, one+speed.Gather),
 			`vllm:inter_token_latency_seconds_bucket{engine="0",model_name="small",le="0.01"}`:   0,
 			`vllm:inter_token_latency_seconds_bucket{engine="0",model_name="small",le="0.025"}`:  6,
 			`vllm:request_generation_tokens_bucket{engine="0",model_name="small",le="2.0"}`:      0,
 			`vllm:request_generation_tokens_bucket{engine="0",model_name="small",le="+Inf"}`:     2,
 			`vllm:request_prompt_tokens_bucket{engine="0",model_name="small",le="10.0"}`:         1,
-			"vllm:request_time_per_output_token_seconds_sum" + labels:                            2 * testCost.step(1, 0).Seconds(),
-			"vllm:request_decode_time_seconds_sum" + labels:                                      6 * testCost.step(1, 0).Seconds(),
-			"vllm:request_prefill_time_seconds_sum" + labels:                                     seconds(testCost.step(0, 10)-gather, testCost.step(0, 20)-gather),
+			"vllm:request_time_per_output_token_seconds_sum" + labels:                            2 * stepOf(testCost, 1, 0).Seconds(),
+			"vllm:request_decode_time_seconds_sum" + labels:                                      6 * stepOf(testCost, 1, 0).Seconds(),
+			"vllm:request_prefill_time_seconds_sum" + labels:                                     seconds(stepOf(testCost, 0, 10)-speed.Gather, stepOf(testCost, 0, 20)-speed.Gather),
 			"vllm:num_preemptions_total" + labels:                                                0,
 			"vllm:prefix_cache_queries_total" + labels:                                           0,
 			"vllm:prefix_cache_hits_total" + labels:                                              0,
@@ -71,7 +73,7 @@ func TestGaugesCountRunningAndWaiting(t *testing.T) {
 		for i := range 5 {
 			go h.stream("/v1/completions", fmt.Sprintf("a-%d", i), completion(10, 100))
 		}
-		time.Sleep(testCost.step(0, 20) + time.Millisecond)
+		time.Sleep(stepOf(testCost, 0, 20) + time.Millisecond)
 		if got := h.value(`vllm:num_requests_running{engine="0",model_name="stub-32000"}`); got != 2 {
 			t.Errorf("%v running, want 2", got)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/sharing"
 )
@@ -48,13 +49,13 @@ func loadOf(t *testing.T, tenants []tenant, seed int64, seconds, repeats int, pa
 	t.Helper()
 	var all []sharing.Load
 	synctest.Test(t, func(t *testing.T) {
-		gpus := map[int]*sim.GPU{}
+		gpus := map[int]*speed.GPU{}
 		plan := &loadgen.Plan{SoloFirst: parts, Pairs: parts, Repeat: repeats}
 		for i, x := range tenants {
 			if gpus[x.gpu] == nil {
-				gpus[x.gpu] = new(sim.GPU)
+				gpus[x.gpu] = new(speed.GPU)
 			}
-			profile := &sim.Profile{Step: sim.StepTime{Cost: sim.DefaultCost(), Jitter: .02}, SMs: sim.SMs{Share: x.share, Decode: .6}}
+			profile := &speed.Profile{Step: speed.StepTime{Cost: speed.DefaultCost(), Jitter: .02}, SMs: speed.SMs{Share: x.share, Decode: .6}}
 			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Profile: profile, Seed: uint64(seed) + uint64(i), Device: sim.Device{GPU: gpus[x.gpu]}})
 			if err != nil {
 				t.Fatal(err)
@@ -196,7 +197,7 @@ func TestTheMatrixIsTheTruth(t *testing.T) {
 // prompted is how many times as long as alone a first token takes after a prompt of so many tokens, for a
 // server that gets this part of the SMs. The prompt can fill all of them, and the rest of the step 0.6.
 func prompted(tokens int, granted float64) float64 {
-	cost := sim.DefaultCost()
+	cost := speed.DefaultCost()
 	base, rest := cost.Base.Seconds(), float64(tokens)*cost.PerPromptToken.Seconds()
 	return (base*max(1, .6/granted) + rest/granted) / (base + rest)
 }
@@ -253,7 +254,7 @@ func TestSharesOfSMsGiveTheBlocksOfPairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("pairs of servers against their blocks: in go test without -short")
 	}
-	profile, err := sim.OpenProfile("mps-solo")
+	profile, err := speed.Open("mps-solo")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func TestSharesOfSMsGiveTheBlocksOfPairs(t *testing.T) {
 		if p.profile == "mps-64sm" {
 			p.wide = tolerance{"mean": .20, "mean TPOT": .05, "median TPOT": .05, "mean ITL": .05}
 		}
-		gpu := new(sim.GPU)
+		gpu := new(speed.GPU)
 		pair := p.together(t, sim.Config{Profile: profile, Seed: 1, Device: sim.Device{GPU: gpu, SMs: share}}, sim.Config{Profile: profile, Seed: 2, Device: sim.Device{GPU: gpu, SMs: share}})
 		for i, b := range p.blocks {
 			c := compare(&p, b.name, b.read(t), pair[i%2:i%2+1])

@@ -51,9 +51,12 @@ func newText(cfg *Config, w *vocabulary, q *query) *text {
 	return t
 }
 
+// outputStride is the stride of output lengths; see speed.Lengths.
+const outputStride = math.Phi - 1
+
 func (t *text) length(cfg *Config, q *query) int {
-	if lengths := &cfg.Profile.OutputLen; !lengths.none() {
-		return lengths.at(q.number, outputStride)
+	if lengths := &cfg.Profile.OutputLen; !lengths.None() {
+		return lengths.At(q.number, outputStride)
 	}
 	return geometric(t.rand, cfg.Answers.MeanLen)
 }

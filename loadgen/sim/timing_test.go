@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
-var testCost = Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
+var testCost = speed.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
 
-// step is the time of a step in which that many requests decode and that many prompt
+// stepOf is the time of a step in which that many requests decode and that many prompt
 // tokens are prefilled, before jitter.
-func (c Cost) step(decoding, prompt int) time.Duration {
+func stepOf(c speed.Cost, decoding, prompt int) time.Duration {
 	return c.Base + time.Duration(decoding)*c.PerSequence + time.Duration(prompt)*c.PerPromptToken
 }
 
@@ -47,10 +48,10 @@ func TestOneRequestTakesPrefillThenDecodeSteps(t *testing.T) {
 		for _, id := range []string{"cold", "warm"} {
 			start := time.Now()
 			got := tokenTimes(start, h.stream("/v1/completions", id, completion(100, 4)))
-			first := testCost.step(0, 100)
+			first := stepOf(testCost, 0, 100)
 			var want []time.Duration
 			for i := range 4 {
-				want = append(want, first+span(i, testCost.step(1, 0)))
+				want = append(want, first+span(i, stepOf(testCost, 1, 0)))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: tokens at %v, want %v", id, got, want)
@@ -73,7 +74,7 @@ func TestChatCostsTheTemplate(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		start := time.Now()
 		events := h.stream("/v1/chat/completions", "", `{"messages":[{"role":"user","content":[{"type":"text","text":"tok1 tok2"}]}],"max_completion_tokens":1,"ignore_eos":true,"stream":true}`)
-		if got, want := events[0].at.Sub(start), testCost.step(0, 2+chatTemplateTokens); got != want {
+		if got, want := events[0].at.Sub(start), stepOf(testCost, 0, 2+chatTemplateTokens); got != want {
 			t.Errorf("role chunk after %v, want %v", got, want)
 		}
 	})
@@ -82,9 +83,9 @@ func TestChatCostsTheTemplate(t *testing.T) {
 func TestBatchSharesSteps(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 3), "a-3": completion(30, 2)})
-		first := testCost.step(0, 60)
-		second := first + testCost.step(3, 0)
-		third := second + testCost.step(2, 0)
+		first := stepOf(testCost, 0, 60)
+		second := first + stepOf(testCost, 3, 0)
+		third := second + stepOf(testCost, 2, 0)
 		for id, want := range map[string][]time.Duration{
 			"a-1": {first, second, third}, "a-2": {first, second, third}, "a-3": {first, second},
 		} {
@@ -98,14 +99,14 @@ func TestBatchSharesSteps(t *testing.T) {
 func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 1}}, func(h *harness) {
 		times := h.together(map[string]string{"a-9": completion(10, 3), "a-10": completion(20, 2)})
-		free := testCost.step(0, 10) + span(2, testCost.step(1, 0))
-		want := []time.Duration{free + testCost.step(0, 20), free + testCost.step(0, 20) + testCost.step(1, 0)}
+		free := stepOf(testCost, 0, 10) + span(2, stepOf(testCost, 1, 0))
+		want := []time.Duration{free + stepOf(testCost, 0, 20), free + stepOf(testCost, 0, 20) + stepOf(testCost, 1, 0)}
 		if !slices.Equal(times["a-10"], want) {
 			t.Errorf("the second request's tokens came at %v, want %v", times["a-10"], want)
 		}
 		queued := h.trace("a-10").Admitted.Sub(h.trace("a-10").Arrived)
-		if queued != free+gather {
-			t.Errorf("queued for %v, want %v", queued, free+gather)
+		if queued != free+speed.Gather {
+			t.Errorf("queued for %v, want %v", queued, free+speed.Gather)
 		}
 	})
 }
@@ -114,7 +115,7 @@ func TestLongPromptIsPrefilledInChunks(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 256}}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "", completion(600, 1)))
-		want := 2*testCost.step(0, 256) + testCost.step(0, 88)
+		want := 2*stepOf(testCost, 0, 256) + stepOf(testCost, 0, 88)
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("first token after %v, want %v", got, want)
 		}
@@ -124,10 +125,10 @@ func TestLongPromptIsPrefilledInChunks(t *testing.T) {
 func TestDecodingComesBeforePrefill(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 100}}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(50, 4), "a-2": completion(200, 1)})
-		one := testCost.step(0, 100) // 50 of a-1, 50 of a-2
-		two := one + testCost.step(1, 99)
-		three := two + testCost.step(1, 51)
-		four := three + testCost.step(1, 0)
+		one := stepOf(testCost, 0, 100) // 50 of a-1, 50 of a-2
+		two := one + stepOf(testCost, 1, 99)
+		three := two + stepOf(testCost, 1, 51)
+		four := three + stepOf(testCost, 1, 0)
 		if want := []time.Duration{one, two, three, four}; !slices.Equal(times["a-1"], want) {
 			t.Errorf("decoding request: %v, want %v", times["a-1"], want)
 		}
@@ -145,7 +146,7 @@ func TestOneInstantIsOrderedByRequestNumber(t *testing.T) {
 		}
 		times := h.together(bodies)
 		for i := range 20 {
-			want := span(i+1, testCost.step(0, 5))
+			want := span(i+1, stepOf(testCost, 0, 5))
 			if got := times[fmt.Sprintf("bench-%d", i)]; len(got) != 1 || got[0] != want {
 				t.Errorf("bench-%d served at %v, want %v", i, got, want)
 			}
@@ -157,9 +158,9 @@ func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		start := time.Now()
 		go h.stream("/v1/completions", "first", completion(10, 5))
-		time.Sleep(testCost.step(0, 10) + time.Millisecond)
+		time.Sleep(stepOf(testCost, 0, 10) + time.Millisecond)
 		got := tokenTimes(start, h.stream("/v1/completions", "second", completion(20, 1)))
-		want := testCost.step(0, 10) + testCost.step(1, 0) + testCost.step(1, 20)
+		want := stepOf(testCost, 0, 10) + stepOf(testCost, 1, 0) + stepOf(testCost, 1, 20)
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("token at %v, want %v", got, want)
 		}
@@ -174,10 +175,10 @@ func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
 		stats:     newStats(&Config{}),
 		inbox:     &inbox{arriving: []*sequence{seq}},
 	}
-	if b := e.prepare(now); b != (batch{}) {
+	if b := e.prepare(now); b != (speed.Batch{}) {
 		t.Errorf("planned %+v with what was only just arriving", b)
 	}
-	if b := e.prepare(now.Add(1)); b.prompt != 7 {
+	if b := e.prepare(now.Add(1)); b.Prompt != 7 {
 		t.Errorf("planned %+v, want the prompt", b)
 	}
 }
@@ -186,7 +187,7 @@ func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 	for _, row := range []struct{ late, want time.Duration }{
 		{9 * time.Millisecond, 0},
 		{15 * time.Millisecond, 0},
-		{25 * time.Millisecond, 25*time.Millisecond - testCost.step(1, 0)},
+		{25 * time.Millisecond, 25*time.Millisecond - stepOf(testCost, 1, 0)},
 	} {
 		var got []time.Duration
 		bubble(t, Config{Cost: testCost}, func(h *harness) {
@@ -197,7 +198,7 @@ func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 			}
 			got = h.together(map[string]string{"a-1": completion(10, 1), "a-2": completion(10, 4)})["a-2"]
 		})
-		last := testCost.step(0, 20) + 3*testCost.step(1, 0) + row.want
+		last := stepOf(testCost, 0, 20) + 3*stepOf(testCost, 1, 0) + row.want
 		if len(got) != 4 || got[3] != last {
 			t.Errorf("after %v of delay tokens at %v, want the last at %v", row.late, got, last)
 		}
@@ -211,12 +212,12 @@ func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(testCost.step(0, 10) + testCost.step(1, 0) + time.Millisecond)
+		time.Sleep(stepOf(testCost, 0, 10) + stepOf(testCost, 1, 0) + time.Millisecond)
 		cancel()
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 		synctest.Wait()
-		time.Sleep(2 * testCost.step(1, 0))
+		time.Sleep(2 * stepOf(testCost, 1, 0))
 		tr := h.trace("gone")
 		if tr.Finish != finishAbort || len(tr.Tokens) != 3 {
 			t.Errorf("finish %q after %d tokens, want abort after the step in which it left, 3", tr.Finish, len(tr.Tokens))
@@ -283,8 +284,8 @@ func TestSpeculationGivesSeveralTokensAStep(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Speculative: Speculative{Tokens: 3, Acceptance: 1}}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "x", completion(10, 10)))
-		first := testCost.step(0, 10)
-		want := []time.Duration{first, first + testCost.step(1, 0), first + 2*testCost.step(1, 0), first + 3*testCost.step(1, 0)}
+		first := stepOf(testCost, 0, 10)
+		want := []time.Duration{first, first + stepOf(testCost, 1, 0), first + 2*stepOf(testCost, 1, 0), first + 3*stepOf(testCost, 1, 0)}
 		if !slices.Equal(got, want) {
 			t.Errorf("chunks at %v, want %v: 1, 4, 4 and 1 tokens", got, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 const ms = time.Millisecond
@@ -50,10 +51,10 @@ func TestLogHasTheInstantsOfARequest(t *testing.T) {
 	bubble(t, Config{Cost: testCost, FrontEnd: 2 * ms, Log: log.add}, func(h *harness) {
 		start := time.Now()
 		h.stream("/v1/completions", "a-1", completion(100, 4))
-		first := 2*ms + testCost.step(0, 100)
-		last := first + span(3, testCost.step(1, 0))
+		first := 2*ms + stepOf(testCost, 0, 100)
+		last := first + span(3, stepOf(testCost, 1, 0))
 		got := log.of("a-1", start)
-		if want := []time.Duration{0, 2 * ms, 2*ms + gather, first, first, last, last, last}; !slices.Equal(got, want) {
+		if want := []time.Duration{0, 2 * ms, 2*ms + speed.Gather, first, first, last, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
 	})
@@ -65,9 +66,9 @@ func TestSlowAddsToEachSpanAlone(t *testing.T) {
 		start := time.Now()
 		tokens := tokenTimes(start, h.stream("/v1/completions", "a-1", completion(100, 4)))
 		queued := 302 * ms
-		scheduled := queued + gather + 1*ms
-		first := queued + testCost.step(0, 100) + 21*ms
-		last := first + span(3, testCost.step(1, 0)) + 60*ms
+		scheduled := queued + speed.Gather + 1*ms
+		first := queued + stepOf(testCost, 0, 100) + 21*ms
+		last := first + span(3, stepOf(testCost, 1, 0)) + 60*ms
 		got := log.of("a-1", start)
 		if want := []time.Duration{0, queued, scheduled, first, first, last, last, last}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
@@ -77,7 +78,7 @@ func TestSlowAddsToEachSpanAlone(t *testing.T) {
 		}
 		var want []time.Duration
 		for i := range 4 {
-			want = append(want, first+4*ms+span(i, testCost.step(1, 0)+20*ms))
+			want = append(want, first+4*ms+span(i, stepOf(testCost, 1, 0)+20*ms))
 		}
 		if !slices.Equal(tokens, want) {
 			t.Errorf("tokens at %v, want %v", tokens, want)
@@ -186,14 +187,14 @@ func TestAnswersOfOneTokenHaveNoMeanITL(t *testing.T) {
 func TestHistogramsIncludeTheTimeAdded(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Slow: slow}, func(h *harness) {
 		h.stream("/v1/completions", "a-1", completion(100, 4))
-		prefill, decode := testCost.step(0, 100)-gather+20*ms, span(3, testCost.step(1, 0))+60*ms
+		prefill, decode := stepOf(testCost, 0, 100)-speed.Gather+20*ms, span(3, stepOf(testCost, 1, 0))+60*ms
 		for name, want := range map[string]time.Duration{
-			"request_queue_time":            gather + 1*ms,
+			"request_queue_time":            speed.Gather + 1*ms,
 			"request_prefill_time":          prefill,
 			"request_decode_time":           decode,
 			"request_inference_time":        prefill + decode,
-			"e2e_request_latency":           gather + 1*ms + prefill + decode,
-			"time_to_first_token":           gather + 1*ms + prefill,
+			"e2e_request_latency":           speed.Gather + 1*ms + prefill + decode,
+			"time_to_first_token":           speed.Gather + 1*ms + prefill,
 			"inter_token_latency":           decode,
 			"request_time_per_output_token": decode / 3,
 		} {
@@ -228,7 +229,7 @@ func TestWholeAnswersWaitForTheTimeAdded(t *testing.T) {
 	bubble(t, Config{Cost: testCost, FrontEnd: 2 * ms, Slow: slow, Log: log.add}, func(h *harness) {
 		start := time.Now()
 		h.last("/v1/completions", "a-1", strings.Replace(completion(100, 4), `"stream":true`, `"stream":false`, 1))
-		last := 302*ms + testCost.step(0, 100) + 21*ms + span(3, testCost.step(1, 0)) + 60*ms
+		last := 302*ms + stepOf(testCost, 0, 100) + 21*ms + span(3, stepOf(testCost, 1, 0)) + 60*ms
 		if got := time.Since(start); got != last+4*ms {
 			t.Errorf("the answer came after %v, want %v", got, last+4*ms)
 		}

@@ -1,87 +1,16 @@
-package sim
+package speed
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
-// gather is how long after its start a step is composed. So one step sees everything that arrives
-// at one instant, in the order of sequence.before, whichever goroutine ran first. It is part of the
-// step's time.
-const gather = time.Microsecond
-
-// A stopwatch draws the times of successive steps.
-type stopwatch struct {
-	profile *Profile
-	gpu     *GPU       // nil if no GPU is shared
-	rand    *rand.Rand // of jitter and stalls
-	spells  spells
-}
-
-func newStopwatch(p *Profile, gpu *GPU, seed uint64) stopwatch {
-	return stopwatch{p, gpu, rand.New(rand.NewPCG(seed, 0)),
-		spells{Spells: p.Spells, rand: rand.New(rand.NewPCG(seed, 1))}}
-}
-
-// step is the time of a step that starts at an instant.
-func (w *stopwatch) step(b batch, at time.Time) time.Duration {
-	t := w.profile.Step.of(b, w.sharing(b))
-	if jitter := w.profile.Step.Jitter; jitter > 0 {
-		t *= math.Exp(jitter * w.rand.NormFloat64())
-	}
-	if stall := w.profile.Stalls; stall.Probability > 0 && w.rand.Float64() < stall.Probability {
-		t += float64(stall.Mean) * w.rand.ExpFloat64()
-	}
-	if w.spells.on(at) {
-		t *= w.spells.Factor
-	}
-	return max(time.Duration(math.Round(t)), 2*gather)
-}
-
-// mean is the mean time of a step in nanoseconds.
-func (w *stopwatch) mean(b batch) float64 {
-	p := w.profile
-	t := p.Step.of(b, w.sharing(b)) * math.Exp(p.Step.Jitter*p.Step.Jitter/2)
-	t += p.Stalls.Probability * float64(p.Stalls.Mean)
-	on := 1 - math.Exp(-p.Spells.PerSecond*p.Spells.Last.Seconds())
-	return t * (1 + on*(p.Spells.Factor-1))
-}
-
-// spells are the slow periods of a run. They begin whether or not there is work, from the first
-// step on.
-type spells struct {
-	Spells
-	rand        *rand.Rand
-	next, until time.Time
-}
-
-// on reports whether a spell is on at an instant. Instants must not go back.
-func (s *spells) on(at time.Time) bool {
-	if s.PerSecond == 0 {
-		return false
-	}
-	if s.next.IsZero() {
-		s.next = at.Add(s.gap())
-	}
-	for !at.Before(s.next) {
-		s.until = s.next.Add(s.Last)
-		s.next = s.next.Add(s.gap())
-	}
-	return at.Before(s.until)
-}
-
-func (s *spells) gap() time.Duration {
-	return time.Duration(s.rand.ExpFloat64() / s.PerSecond * float64(time.Second))
-}
-
-// A GPU is shared by the servers whose Config names it. It is a model, not a measurement.
+// A GPU is shared by the servers whose configurations name it. It is a model, not a measurement.
 //
 // A server with SMs fills a part of them, its demand: all with a step that has prompt tokens, and
 // SMs.Decode with any other, but never more than its SMs.Share. The servers at work get what they
@@ -97,7 +26,7 @@ func (s *spells) gap() time.Duration {
 // The zero value is ready to use.
 type GPU struct {
 	mu      sync.Mutex
-	demands map[*stopwatch]float64 // of the servers at work
+	demands map[*Stopwatch]float64 // of the servers at work
 }
 
 // SMs are the streaming multiprocessors of a GPU that a server can use, as parts of all of them.
@@ -130,26 +59,26 @@ func (s SMs) check() error {
 
 // sharing is how much longer a step with b's work takes that begins now, for a server at work.
 // Without a GPU, the profile's Sharing always holds, and the SMs are for this server alone.
-func (w *stopwatch) sharing(b batch) Sharing {
+func (w *Stopwatch) sharing(b Batch) Sharing {
 	sms, s := w.profile.SMs, w.profile.Sharing
 	switch {
 	case sms.Share > 0:
-		decode := orElse(sms.Decode, 1)
+		decode := cmp.Or(sms.Decode, 1)
 		fills := decode
-		if b.prompt > 0 {
+		if b.Prompt > 0 {
 			fills = 1
 		}
 		granted := w.gpu.grant(w, min(fills, sms.Share))
 		return Sharing{max(1, decode/granted), fills / granted}
 	case w.gpu == nil:
-		return Sharing{orElse(s.Base, 1), orElse(s.Prompt, 1)}
+		return Sharing{cmp.Or(s.Base, 1), cmp.Or(s.Prompt, 1)}
 	}
 	others := w.gpu.others()
-	return Sharing{1 + others*(orElse(s.Base, 2)-1), 1 + others*(orElse(s.Prompt, 2)-1)}
+	return Sharing{1 + others*(cmp.Or(s.Base, 2)-1), 1 + others*(cmp.Or(s.Prompt, 2)-1)}
 }
 
 // grant is the part of the SMs that a server gets of its demand.
-func (g *GPU) grant(w *stopwatch, demand float64) float64 {
+func (g *GPU) grant(w *Stopwatch, demand float64) float64 {
 	if g == nil {
 		return demand
 	}
@@ -175,19 +104,19 @@ func (g *GPU) others() float64 {
 }
 
 // work counts a server that has work, until rest. Its demand is known once it makes a step.
-func (g *GPU) work(w *stopwatch) {
+func (g *GPU) work(w *Stopwatch) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.demands == nil {
-		g.demands = map[*stopwatch]float64{}
+		g.demands = map[*Stopwatch]float64{}
 	}
 	g.demands[w] = 0
 }
 
-func (g *GPU) rest(w *stopwatch) {
+func (g *GPU) rest(w *Stopwatch) {
 	if g == nil {
 		return
 	}

@@ -1,4 +1,8 @@
-package sim
+// Package speed says how fast a simulated server is: what a step of its engine takes, how long its
+// answers are, and what servers on the same GPU do to each other.
+//
+// A Profile has the numbers. A Stopwatch draws the times of one server's steps from them.
+package speed
 
 import (
 	"bytes"
@@ -21,7 +25,7 @@ type Profile struct {
 	Like  string `yaml:"like"`  // built-in profile whose values apply if this one has none
 	About string `yaml:"about"` // what it describes, for people
 
-	// Sizes as in Config, for those that are 0 there.
+	// Sizes as in sim.Config, for those that are 0 there.
 	MaxNumSeqs          int `yaml:"max-num-seqs"`
 	MaxNumBatchedTokens int `yaml:"max-num-batched-tokens"`
 	MaxModelLen         int `yaml:"max-model-len"`
@@ -42,7 +46,7 @@ type Profile struct {
 	Hold int `yaml:"hold"`
 
 	// OutputLen is the length of answers that nothing else ends before max_tokens; zero means
-	// Config.Answers.MeanLen.
+	// sim.Config.Answers.MeanLen.
 	OutputLen Lengths `yaml:"output-len"`
 }
 
@@ -61,7 +65,7 @@ type Spells struct {
 }
 
 // Sharing is the factor by which another server at work on the same GPU lengthens a step: Base for
-// the step and each decoding request, Prompt for prompt tokens. Unless Config names a GPU, the
+// the step and each decoding request, Prompt for prompt tokens. Unless a GPU is shared, the
 // other server is always at work, and zero means 1; see GPU.
 type Sharing struct {
 	Base   float64 `yaml:"base"`
@@ -71,8 +75,8 @@ type Sharing struct {
 //go:embed profiles/*.yaml
 var builtIn embed.FS
 
-// ProfileNames are the names of the built-in profiles, in alphabetical order.
-func ProfileNames() []string {
+// Names are the names of the built-in profiles, in alphabetical order.
+func Names() []string {
 	entries, err := builtIn.ReadDir("profiles")
 	if err != nil {
 		panic(err)
@@ -84,15 +88,15 @@ func ProfileNames() []string {
 	return names
 }
 
-// OpenProfile reads a built-in profile by its name or else a file.
-func OpenProfile(name string) (*Profile, error) {
+// Open reads a built-in profile by its name or else a file.
+func Open(name string) (*Profile, error) {
 	p := new(Profile)
 	if text, err := builtIn.ReadFile(path.Join("profiles", name+".yaml")); err == nil {
 		return p, p.read(name, text)
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is neither a file nor a built-in profile (%s)", name, strings.Join(ProfileNames(), ", "))
+		return nil, fmt.Errorf("%s is neither a file nor a built-in profile (%s)", name, strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the profile: %w", err)
@@ -123,13 +127,14 @@ func (p *Profile) read(name string, text []byte) error {
 		return fmt.Errorf("profile %s: %w", name, err)
 	}
 	p.Like = first.Like
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return fmt.Errorf("profile %s: %w", name, err)
 	}
 	return nil
 }
 
-func (p *Profile) check() error {
+// Check reports values that mean nothing.
+func (p *Profile) Check() error {
 	switch {
 	case p.MaxNumSeqs < 0 || p.MaxNumBatchedTokens < 0 || p.MaxModelLen < 0 || p.FrontEnd < 0 || p.Hold < 0:
 		return fmt.Errorf("sizes and times must not be negative")

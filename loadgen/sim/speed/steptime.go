@@ -1,4 +1,4 @@
-package sim
+package speed
 
 import (
 	"fmt"
@@ -35,17 +35,14 @@ type Knot struct {
 	Time     time.Duration `yaml:"time"`
 }
 
-// farPrompt is the longest prompt that does not count as far.
-const farPrompt = 8192
-
 // of is the time of a step that does b's work, before jitter, in nanoseconds. sharing lengthens its
 // parts.
-func (s *StepTime) of(b batch, sharing Sharing) float64 {
-	decode := sharing.Base * (float64(s.PerSequence)*b.decoding + s.line(b.decoding))
-	prefill := sharing.Prompt * float64(s.PerPromptToken) * b.prompt
+func (s *StepTime) of(b Batch, sharing Sharing) float64 {
+	decode := sharing.Base * (float64(s.PerSequence)*b.Decoding + s.line(b.Decoding))
+	prefill := sharing.Prompt * float64(s.PerPromptToken) * b.Prompt
 	t := sharing.Base*float64(s.Base) + decode + prefill - s.Overlap*min(decode, prefill)
-	t += float64(s.Attention)*b.attended + float64(s.Context)*b.context
-	return t + float64(s.Far)*min(1, b.far)
+	t += float64(s.Attention)*b.Attended + float64(s.Context)*b.Context
+	return t + float64(s.Far)*min(1, b.Far)
 }
 
 // line is the line through the knots at n requests.

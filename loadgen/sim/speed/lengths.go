@@ -1,4 +1,4 @@
-package sim
+package speed
 
 import (
 	"fmt"
@@ -20,11 +20,8 @@ type Lengths struct {
 	High int `yaml:"high"` // the greatest
 }
 
-// outputStride is the stride of output lengths.
-const outputStride = math.Phi - 1
-
-// at is the length of request n.
-func (l *Lengths) at(n int64, stride float64) int {
+// At is the length of request n.
+func (l *Lengths) At(n int64, stride float64) int {
 	if n < int64(len(l.First)) {
 		return l.First[n]
 	}
@@ -37,14 +34,15 @@ func (l *Lengths) at(n int64, stride float64) int {
 	return int(max(float64(l.Low), min(math.Round(x), float64(l.High))))
 }
 
-func (l *Lengths) none() bool { return l.High == 0 }
+// None reports whether there are no lengths.
+func (l *Lengths) None() bool { return l.High == 0 }
 
 func (l *Lengths) check() error {
 	logNormal, normal := l.Median != 0 || l.Sigma != 0, l.Mean != 0 || l.SD != 0
 	switch {
-	case l.none() && (len(l.First) > 0 || logNormal || normal || l.Low != 0):
+	case l.None() && (len(l.First) > 0 || logNormal || normal || l.Low != 0):
 		return fmt.Errorf("lengths need high, the greatest of them")
-	case l.none():
+	case l.None():
 		return nil
 	case l.Low < 1 || l.High < l.Low:
 		return fmt.Errorf("lengths must be from low, which is 1 or more, to high")
