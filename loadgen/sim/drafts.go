@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/servebench/servebench/loadgen/sim/exposition"
 )
 
 // drafts counts what speculative decoding did.
@@ -28,16 +30,16 @@ func (d *drafts) draw(chance *rand.Rand) (accepted int) {
 }
 
 // write adds the counts to an exposition, unless nothing is speculated.
-func (d *drafts) write(x *exposition) {
+func (d *drafts) write(x *exposition.Text) {
 	if d.spec.Tokens == 0 {
 		return
 	}
 	const name = "vllm:spec_decode_num_"
-	x.metric(name+"drafts_total", "Number of drafts.", "counter", float64(d.made))
-	x.metric(name+"draft_tokens_total", "Number of draft tokens.", "counter", float64(d.made*d.spec.Tokens))
-	x.metric(name+"accepted_tokens_total", "Number of accepted draft tokens.", "counter", float64(d.accepted))
-	x.head(name+"accepted_tokens_per_pos_total", "Number of accepted draft tokens by position.", "counter")
+	x.Metric(name+"drafts_total", "Number of drafts.", "counter", float64(d.made))
+	x.Metric(name+"draft_tokens_total", "Number of draft tokens.", "counter", float64(d.made*d.spec.Tokens))
+	x.Metric(name+"accepted_tokens_total", "Number of accepted draft tokens.", "counter", float64(d.accepted))
+	x.Head(name+"accepted_tokens_per_pos_total", "Number of accepted draft tokens by position.", "counter")
 	for i, n := range d.acceptedAt {
-		x.sample(name+"accepted_tokens_per_pos_total", fmt.Sprintf("position=%q", fmt.Sprint(i)), float64(n))
+		x.Sample(name+"accepted_tokens_per_pos_total", fmt.Sprintf("position=%q", fmt.Sprint(i)), float64(n))
 	}
 }

@@ -1,23 +1,35 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/exposition"
+)
+
+// Upper bounds of the histogram buckets, in seconds, as vLLM has them.
+var (
+	ttftBounds = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160,
+		640, 2560}
+	tokenBounds   = []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
+	requestBounds = []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
+)
 
 // latencies are histograms of the times of requests, in seconds.
 type latencies struct {
-	ttft, itl, tpot                          *histogram
-	e2e, queue, inference, prefill, decoding *histogram
+	ttft, itl, tpot                          *exposition.Histogram
+	e2e, queue, inference, prefill, decoding *exposition.Histogram
 }
 
 func newLatencies() latencies {
-	request := func(name, of string) *histogram {
-		return newHistogram("vllm:"+name+"_seconds", "Histogram of "+of+" in seconds.", requestBounds)
+	request := func(name, of string) *exposition.Histogram {
+		return exposition.NewHistogram("vllm:"+name+"_seconds", "Histogram of "+of+" in seconds.", requestBounds)
 	}
 	return latencies{
-		ttft: newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
+		ttft: exposition.NewHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
 			ttftBounds),
-		itl: newHistogram("vllm:inter_token_latency_seconds",
+		itl: exposition.NewHistogram("vllm:inter_token_latency_seconds",
 			"Histogram of time between a request's steps in seconds.", tokenBounds),
-		tpot: newHistogram("vllm:request_time_per_output_token_seconds",
+		tpot: exposition.NewHistogram("vllm:request_time_per_output_token_seconds",
 			"Histogram of time per output token of a request in seconds.", tokenBounds),
 		e2e:       request("e2e_request_latency", "end to end request latency"),
 		queue:     request("request_queue_time", "time from arrival to admission"),
@@ -31,27 +43,27 @@ func newLatencies() latencies {
 func (l *latencies) produced(seq *sequence, n int, now time.Time) {
 	added := &seq.added
 	if seq.out == n {
-		l.ttft.observe((now.Sub(seq.at.arrived) + added.Token(0, seq.want)).Seconds())
+		l.ttft.Observe((now.Sub(seq.at.arrived) + added.Token(0, seq.want)).Seconds())
 		return
 	}
 	later := added.Token(seq.out-1, seq.want) - added.Token(seq.out-n-1, seq.want)
-	l.itl.observe((now.Sub(seq.at.last) + later).Seconds())
+	l.itl.Observe((now.Sub(seq.at.last) + later).Seconds())
 }
 
 // finished counts a sequence that has all its tokens.
 func (l *latencies) finished(seq *sequence) {
 	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
-	l.e2e.observe(last.Sub(seq.at.arrived).Seconds())
-	l.queue.observe(scheduled.Sub(seq.at.arrived).Seconds())
-	l.inference.observe(last.Sub(scheduled).Seconds())
-	l.prefill.observe(first.Sub(scheduled).Seconds())
-	l.decoding.observe(last.Sub(first).Seconds())
+	l.e2e.Observe(last.Sub(seq.at.arrived).Seconds())
+	l.queue.Observe(scheduled.Sub(seq.at.arrived).Seconds())
+	l.inference.Observe(last.Sub(scheduled).Seconds())
+	l.prefill.Observe(first.Sub(scheduled).Seconds())
+	l.decoding.Observe(last.Sub(first).Seconds())
 	if seq.out > 1 {
-		l.tpot.observe(last.Sub(first).Seconds() / float64(seq.out-1))
+		l.tpot.Observe(last.Sub(first).Seconds() / float64(seq.out-1))
 	}
 }
 
 // all are the histograms, in the order of the exposition.
-func (l *latencies) all() []*histogram {
-	return []*histogram{l.ttft, l.itl, l.tpot, l.e2e, l.queue, l.inference, l.prefill, l.decoding}
+func (l *latencies) all() []*exposition.Histogram {
+	return []*exposition.Histogram{l.ttft, l.itl, l.tpot, l.e2e, l.queue, l.inference, l.prefill, l.decoding}
 }

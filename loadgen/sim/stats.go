@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sim/exposition"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
@@ -24,7 +25,7 @@ type stats struct {
 	drafts             drafts
 
 	latencies              latencies
-	promptSize, outputSize *histogram
+	promptSize, outputSize *exposition.Histogram
 }
 
 func newStats(cfg *Config) *stats {
@@ -35,9 +36,22 @@ func newStats(cfg *Config) *stats {
 		finishes: map[string]int{finishStop: 0, finishLength: 0, finishAbort: 0},
 
 		latencies:  newLatencies(),
-		promptSize: newHistogram("vllm:request_prompt_tokens", "Number of prompt tokens of a request.", sizes),
-		outputSize: newHistogram("vllm:request_generation_tokens", "Number of output tokens of a request.", sizes),
+		promptSize: exposition.NewHistogram("vllm:request_prompt_tokens", "Number of prompt tokens of a request.", sizes),
+		outputSize: exposition.NewHistogram("vllm:request_generation_tokens", "Number of output tokens of a request.", sizes),
 	}
+}
+
+// sizeBounds are 1, 2, 5, 10, 20, 50 … up to a limit.
+func sizeBounds(limit int) []float64 {
+	var bounds []float64
+	for power := 1; power <= limit; power *= 10 {
+		for _, digit := range []int{1, 2, 5} {
+			if digit*power <= limit {
+				bounds = append(bounds, float64(digit*power))
+			}
+		}
+	}
+	return bounds
 }
 
 func (s *stats) arrived() {
@@ -98,8 +112,8 @@ func (s *stats) finished(seq *sequence) {
 	s.running--
 	s.finishes[seq.finish]++
 	s.latencies.finished(seq)
-	s.promptSize.observe(float64(seq.prompt))
-	s.outputSize.observe(float64(seq.out))
+	s.promptSize.Observe(float64(seq.prompt))
+	s.outputSize.Observe(float64(seq.out))
 }
 
 // text is the exposition.
@@ -107,32 +121,32 @@ func (s *stats) text(kv *kvcache.Cache) string {
 	queries, hits, usage := kv.Counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x := &exposition{labels: s.labels}
-	x.metric("vllm:num_requests_running", "Number of requests in the batch.", "gauge", float64(s.running))
-	x.metric("vllm:num_requests_waiting", "Number of requests waiting to be admitted.", "gauge", float64(s.waiting))
-	x.metric("vllm:prompt_tokens_total", "Number of prompt tokens processed.", "counter", float64(s.prompt))
-	x.metric("vllm:generation_tokens_total", "Number of output tokens generated.", "counter", float64(s.generation))
-	x.head("vllm:request_success_total", "Number of finished requests.", "counter")
+	x := &exposition.Text{Labels: s.labels}
+	x.Metric("vllm:num_requests_running", "Number of requests in the batch.", "gauge", float64(s.running))
+	x.Metric("vllm:num_requests_waiting", "Number of requests waiting to be admitted.", "gauge", float64(s.waiting))
+	x.Metric("vllm:prompt_tokens_total", "Number of prompt tokens processed.", "counter", float64(s.prompt))
+	x.Metric("vllm:generation_tokens_total", "Number of output tokens generated.", "counter", float64(s.generation))
+	x.Head("vllm:request_success_total", "Number of finished requests.", "counter")
 	for _, reason := range []string{finishStop, finishLength, finishAbort} {
-		x.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.finishes[reason]))
+		x.Sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.finishes[reason]))
 	}
 	for _, h := range append(s.latencies.all(), s.promptSize, s.outputSize) {
-		x.histogram(h)
+		x.Histogram(h)
 	}
 	s.drafts.write(x)
 	if kv.Size() > 0 { // a cache without a size has no share in use
-		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
-		x.head("vllm:cache_config_info", "Information of the cache.", "gauge")
-		x.sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, kvcache.BlockSize,
+		x.Metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
+		x.Head("vllm:cache_config_info", "Information of the cache.", "gauge")
+		x.Sample("vllm:cache_config_info", fmt.Sprintf(`block_size="%d",num_gpu_blocks="%d"`, kvcache.BlockSize,
 			kv.Size()), 1)
 	}
-	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter",
+	x.Metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter",
 		float64(s.preemptions))
-	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter",
+	x.Metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter",
 		float64(queries))
-	x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter",
+	x.Metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter",
 		float64(hits))
-	x.process(s.started)
+	x.Started(s.started)
 	return x.String()
 }
 
