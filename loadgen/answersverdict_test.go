@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -173,7 +174,7 @@ func TestSoundAnswersOfAnyLoadAreValid(t *testing.T) {
 	}
 	fast := sim.Config{Cost: speed.Cost{Base: 300 * time.Microsecond}}
 	slow := sim.Config{Cost: speed.Cost{Base: 30 * time.Millisecond, PerPromptToken: 2 * time.Millisecond}}
-	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 4, Acceptance: 0.9}}
+	speculative := sim.Config{Speculative: steps.Speculative{Tokens: 4, Acceptance: 0.9}}
 	var sound []trial
 	for _, server := range []sim.Config{{}, fast, slow, speculative, faulty(t, "crlf"), faulty(t, "split=3"), faulty(t, "tokens=4"), faulty(t, "comment")} {
 		for _, out := range []int{1, 2, 5, 60} {

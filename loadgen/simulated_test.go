@@ -24,6 +24,7 @@ import (
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -51,12 +52,12 @@ type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // run gives the records in dataset order, what the server did by request id, and
 // how long it all took.
-func (tr trial) run(t *testing.T) (records []*record.Record, traces map[string]sim.Trace, epoch time.Time, took time.Duration) {
+func (tr trial) run(t *testing.T) (records []*record.Record, traces map[string]steps.Trace, epoch time.Time, took time.Duration) {
 	t.Helper()
 	var mu sync.Mutex
-	traces = map[string]sim.Trace{}
+	traces = map[string]steps.Trace{}
 	tr.server.Tokenizer = tokenizer.Stub{Size: 32000}
-	tr.server.Trace = func(x sim.Trace) {
+	tr.server.Trace = func(x steps.Trace) {
 		mu.Lock()
 		defer mu.Unlock()
 		traces[x.ID] = x
@@ -207,7 +208,7 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 }
 
 // checkAgainst compares one request as the client and as the server saw it.
-func checkAgainst(t *testing.T, rec *record.Record, trace sim.Trace, epoch time.Time) {
+func checkAgainst(t *testing.T, rec *record.Record, trace steps.Trace, epoch time.Time) {
 	t.Helper()
 	tokens := make([]time.Duration, len(trace.Tokens))
 	for i, at := range trace.Tokens {

@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	simspans "github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/spans"
@@ -64,7 +65,7 @@ func TestSpansEqualWhatTheServerDid(t *testing.T) {
 		"queueing at the server": {num: 20, in: 300, out: 5, arrivals: atOnce, server: sim.Config{Limits: sim.Limits{NumSeqs: 3, NumBatchedTokens: 256}}},
 		"chat":                   {num: 20, in: 30, out: 5, chat: true, arrivals: atOnce, limit: 4, server: sim.Config{Jitter: 0.3}},
 		"of one token":           {num: 20, in: 30, out: 1, arrivals: atOnce, limit: 4},
-		"speculative":            {num: 20, in: 30, out: 20, arrivals: atOnce, server: sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}},
+		"speculative":            {num: 20, in: 30, out: 20, arrivals: atOnce, server: sim.Config{Speculative: steps.Speculative{Tokens: 3, Acceptance: 0.7}}},
 		"slow in all spans":      {num: 40, in: 100, out: 16, ratio: varied, arrivals: poisson(80, 1), limit: 9, server: sim.Config{FrontEnd: 2 * ms, Slow: slow}},
 		"slow to connect":        {num: 20, in: 30, out: 5, arrivals: poisson(30, 7), through: dialing(4 * ms), server: sim.Config{FrontEnd: 2 * ms}},
 	} {

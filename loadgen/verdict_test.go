@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -77,7 +78,7 @@ func TestTwentyCleanRunsAreValid(t *testing.T) {
 	}
 	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
-	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}
+	speculative := sim.Config{Speculative: steps.Speculative{Tokens: 3, Acceptance: 0.7}}
 	var clean []trial
 	for seed := range int64(8) {
 		clean = append(clean, trial{num: 120, in: 64, out: 16, ratio: varied, arrivals: poisson(float64(5*(seed+1)), seed)})

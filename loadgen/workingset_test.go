@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics"
 	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
 )
@@ -39,7 +40,7 @@ func (w workingSet) run(t *testing.T) (s *metrics.Summary, found int) {
 	longest := w.first + (w.turns-1)*w.later + w.turns*w.out
 	server, err := sim.New(sim.Config{
 		Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Millisecond, PerPromptToken: 50 * time.Microsecond},
-		Trace: func(x sim.Trace) { hits.Add(int64(x.Found)) },
+		Trace: func(x steps.Trace) { hits.Add(int64(x.Found)) },
 		Cache: sim.Cache{Prefixes: true, Blocks: w.cache * (longest/16 + 1)}, Answers: sim.Answers{CachedTokens: true}, Limits: sim.Limits{ModelLen: longest},
 	})
 	if err != nil {
@@ -169,7 +170,7 @@ func TestMooncakeFindsItsPrefixes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var hits atomic.Int64
 			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: speed.Cost{Base: time.Millisecond},
-				Trace:  func(x sim.Trace) { hits.Add(int64(x.Found)) },
+				Trace:  func(x steps.Trace) { hits.Add(int64(x.Found)) },
 				Limits: sim.Limits{ModelLen: 200_000, NumBatchedTokens: 200_000}, Cache: sim.Cache{Prefixes: true}})
 			if err != nil {
 				t.Fatal(err)

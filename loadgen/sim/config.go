@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
@@ -41,18 +42,18 @@ type Config struct {
 	Cache  Cache  // of keys and values
 	Pool   Pool   // the memory of the cache, shared with other servers; none when zero
 
-	Speculative Speculative // decode several tokens a step; off when zero
-	Answers     Answers     // what they have in them
-	SleepMode   SleepMode   // calls that put the server to sleep; none when zero
-	Faults      Faults      // how to misbehave; not at all when zero
-	Slow        spans.Added // time added to each request; Dry adds none
+	Speculative steps.Speculative // decode several tokens a step; off when zero
+	Answers     Answers           // what they have in them
+	SleepMode   SleepMode         // calls that put the server to sleep; none when zero
+	Faults      Faults            // how to misbehave; not at all when zero
+	Slow        spans.Added       // time added to each request; Dry adds none
 
 	// Log, if not nil, is called by a request's handler when its answer is complete. It must be safe for
 	// concurrent use.
 	Log func(spans.Request)
 
 	// Trace, if not nil, is called by the engine when a request leaves it. It must not block.
-	Trace func(Trace)
+	Trace func(steps.Trace)
 }
 
 // A Device is the GPU on which a server runs.
@@ -135,13 +136,6 @@ type SleepMode struct {
 	Times sleep.Times
 }
 
-// Speculative makes a decoding request draft Tokens tokens in each step. It keeps the longest
-// accepted run, plus one token: several tokens in a chunk.
-type Speculative struct {
-	Tokens     int     // drafts in a step; 0 turns it off
-	Acceptance float64 // chance that a draft token is accepted, if those before it were
-}
-
 // A Lead says that a chat answer begins with tokens that are not content. A chunk with tokens of
 // both kinds is of the kind of its first token.
 type Lead struct {
@@ -200,6 +194,16 @@ func (c *Config) check() error {
 		return err
 	}
 	return errors.Join(c.Profile.Check(), c.Faults.check())
+}
+
+// engine is the engine of such a server.
+func (c *Config) engine() steps.Settings {
+	return steps.Settings{
+		Model: c.ServedModelName, Profile: c.Profile, GPU: c.Device.GPU, Seed: c.Seed,
+		NumSeqs: c.Limits.NumSeqs, NumTokens: c.Limits.NumBatchedTokens, ModelLen: c.Limits.ModelLen,
+		Speculative: c.Speculative, KV: kvcache.New(c.Cache.Blocks, c.Cache.Prefixes),
+		Board: c.Device.Board, Trace: c.Trace,
+	}
 }
 
 func orElse[T comparable](v, otherwise T) T {

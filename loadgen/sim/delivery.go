@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // A delivery is the answer to one request on its way from the engine to the client.
@@ -14,7 +15,7 @@ type delivery struct {
 	r      *http.Request
 	query  *query
 	reply  *reply
-	seq    *sequence
+	seq    *steps.Sequence
 }
 
 // make answers the request, and logs it if its answer is complete.
@@ -32,10 +33,10 @@ func (d *delivery) make() {
 func (d *delivery) request(wrote written) spans.Request {
 	network, seq := d.server.cfg.Slow.Network, d.seq
 	return spans.Request{
-		ID: seq.id, Received: d.query.received, Queued: seq.at.arrived, Scheduled: seq.scheduled(),
-		FirstToken: seq.firstToken(), Wrote: wrote.first.Add(-network), LastToken: seq.lastToken(),
+		ID: seq.ID, Received: d.query.received, Queued: seq.Arrived(), Scheduled: seq.Scheduled(),
+		FirstToken: seq.FirstToken(), Wrote: wrote.first.Add(-network), LastToken: seq.LastToken(),
 		LastWrote: wrote.last.Add(-network), Ended: time.Now().Add(-network),
-		Network: network, In: seq.prompt, Out: seq.out, Finish: seq.finish, Whole: !d.query.stream,
+		Network: network, In: seq.Prompt, Out: seq.Out(), Finish: seq.Finish, Whole: !d.query.stream,
 	}
 }
 
@@ -43,23 +44,23 @@ func (d *delivery) request(wrote written) spans.Request {
 // goes into one write.
 func (d *delivery) stream() written {
 	a := d.reply
-	ev := newEvents(d.r.Context(), d.w, a.faults, d.server.engine.quit)
+	ev := newEvents(d.r.Context(), d.w, a.faults, d.server.engine.Closed())
 	ev.open()
 	if a.faults.has("empty") {
 		return ev.wrote
 	}
 	size, _ := a.faults.with("tokens")
 	held := 0 // tokens for the next chunk
-	var steps []output
+	var outputs []steps.Output
 	ended := ""
 	for ; ended == "" && !ev.over; ev.send() {
-		steps, ended = d.next(steps)
-		for i, step := range steps {
-			last := ended != "" && i == len(steps)-1
-			if held += step.tokens; held < size && !last {
+		outputs, ended = d.next(outputs)
+		for i, step := range outputs {
+			last := ended != "" && i == len(outputs)-1
+			if held += step.Tokens; held < size && !last {
 				continue
 			}
-			d.delay(ev, step.at, a.out+held)
+			d.delay(ev, step.At, a.out+held)
 			if a.query.chat && a.out == 0 {
 				ev.chunk(a.role())
 			}
@@ -77,13 +78,13 @@ func (d *delivery) stream() written {
 
 // next waits for tokens, in buf's memory, and says why the sequence has ended, empty if it has not. It ends
 // the handler if the client has gone or the engine has aborted the request.
-func (d *delivery) next(buf []output) (steps []output, ended string) {
-	steps, ended, err := d.seq.outlet.next(d.r.Context(), buf)
-	if err != nil || ended == finishAbort {
+func (d *delivery) next(buf []steps.Output) (outputs []steps.Output, ended string) {
+	outputs, ended, err := d.seq.Next(d.r.Context(), buf)
+	if err != nil || ended == steps.Abort {
 		panic(http.ErrAbortHandler)
 	}
-	d.reply.found = d.seq.found
-	return steps, ended
+	d.reply.found = d.seq.Found()
+	return outputs, ended
 }
 
 // delay waits until the tokens up to number n, of a step that ended at an instant, are to leave. That is
@@ -93,7 +94,7 @@ func (d *delivery) delay(ev *events, at time.Time, n int) {
 	if *slow == (spans.Added{}) {
 		return
 	}
-	due := at.Add(slow.Token(n-1, d.seq.want) + slow.Network)
+	due := at.Add(slow.Token(n-1, d.seq.Want) + slow.Network)
 	if time.Now().Before(due) {
 		ev.send()
 	}
@@ -102,7 +103,7 @@ func (d *delivery) delay(ev *events, at time.Time, n int) {
 
 // wait waits until an instant. It ends the handler if the client has gone or the server closes.
 func (d *delivery) wait(until time.Time) {
-	if !d.server.engine.wait(d.r.Context(), until) {
+	if !d.server.engine.Wait(d.r.Context(), until) {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -130,7 +131,7 @@ func (d *delivery) whole() written {
 	for ended := ""; ended == ""; {
 		_, ended = d.next(nil)
 	}
-	d.wait(d.seq.lastToken().Add(d.server.cfg.Slow.Network))
+	d.wait(d.seq.LastToken().Add(d.server.cfg.Slow.Network))
 	now := time.Now()
 	writeJSON(d.w, http.StatusOK, d.reply.whole(d.timings()))
 	return written{now, now, true}

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // Bounds say how a dry run sends. The zero value is one server and no limits.
@@ -131,7 +132,7 @@ type dry struct {
 
 	*clock
 	waiting [2][]*pending // for one of the requests in flight: later turns, then first turns
-	flights map[*sequence]*pending
+	flights map[*steps.Sequence]*pending
 	begun   int // sessions
 	open    int // of these, not over
 
@@ -149,7 +150,7 @@ type clock struct {
 
 // A replica is a server of a dry run.
 type replica struct {
-	*engine
+	*steps.Engine
 	start  time.Duration // of its step
 	took   time.Duration // by that step
 	asleep bool
@@ -193,12 +194,12 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
 	d := &dry{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer), bounds: b, clock: new(clock), forecast: f,
-		flights: map[*sequence]*pending{}}
+		flights: map[*steps.Sequence]*pending{}}
 	d.reader = &reader{&d.cfg}
 	for range b.Servers {
-		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
-		r.over = d.landed
-		d.replicas = append(d.replicas, r)
+		settings := cfg.engine()
+		settings.Over, settings.Board = d.landed, nil
+		d.replicas = append(d.replicas, &replica{Engine: steps.New(settings), asleep: true})
 		cfg.Seed++
 	}
 	return d, nil
@@ -351,7 +352,7 @@ func (d *dry) depart(f *pending) {
 }
 
 // sequence makes the engine's part of a request, or refuses it.
-func (d *dry) sequence(f *pending) (*sequence, error) {
+func (d *dry) sequence(f *pending) (*steps.Sequence, error) {
 	s := f.session
 	t := &s.Turns[f.Turn]
 	q := &query{number: int64(d.forecast.Requests + len(d.flights)), chat: true}
@@ -374,27 +375,24 @@ func (d *dry) sequence(f *pending) (*sequence, error) {
 	}
 	text := newText(&d.cfg, d.vocabulary, q)
 	f.Out = text.left
-	seq := &sequence{
-		id: strconv.FormatInt(q.number, 10), session: s.ID, number: q.number,
-		prompt: f.Prompt, want: text.left, finish: text.finish,
-	}
-	if d.bounds.Chunks {
-		seq.outlet = newOutlet() // so that it keeps its outputs
+	asked := steps.Request{
+		ID: strconv.FormatInt(q.number, 10), Session: s.ID, Number: q.number,
+		Prompt: f.Prompt, Want: text.left, Finish: text.finish, Read: d.bounds.Chunks,
 	}
 	if d.cfg.Speculative.Tokens > 0 {
-		seq.drafts = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
+		asked.Chance = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
 	}
 	switch {
 	case !d.cfg.Cache.Prefixes:
 	case ofBlocks:
-		seq.kv.Blocks = dryHashes(t, kvcache.Chain(0).Add(uint64(f.Session)).Add(uint64(f.Turn)), f.Prompt, f.Out)
+		asked.Blocks = dryHashes(t, kvcache.Chain(0).Add(uint64(f.Session)).Add(uint64(f.Turn)), f.Prompt, f.Out)
 	default:
-		seq.kv.Blocks = kvcache.Hashes(q.prompt, text.ids())
+		asked.Blocks = kvcache.Hashes(q.prompt, text.ids())
 	}
 	if s.said != nil {
 		f.text = text
 	}
-	return seq, nil
+	return steps.NewSequence(asked), nil
 }
 
 // prompt encodes a prompt of text, messages or token ids.
@@ -448,13 +446,13 @@ func dryHashes(t *dataset.Turn, output kvcache.Chain, prompt, out int) []uint64 
 }
 
 // landed takes a request that has left its engine.
-func (d *dry) landed(seq *sequence) {
+func (d *dry) landed(seq *steps.Sequence) {
 	f := d.flights[seq]
 	delete(d.flights, seq)
-	f.Found, f.First, f.End = seq.found, seq.at.first.Sub(epoch), seq.at.last.Sub(epoch)
+	f.Found, f.First, f.End = seq.Found(), seq.FirstToken().Sub(epoch), seq.LastToken().Sub(epoch)
 	if d.bounds.Chunks {
-		for _, o := range append(seq.outlet.ready, output{seq.held, seq.at.last}) {
-			f.Chunks = append(f.Chunks, Chunk{o.tokens, o.at.Sub(epoch)})
+		for _, o := range seq.Outputs() {
+			f.Chunks = append(f.Chunks, Chunk{o.Tokens, o.At.Sub(epoch)})
 		}
 	}
 	if s := f.session; s.said != nil {
@@ -493,38 +491,38 @@ func (d *dry) leave(f *pending) {
 }
 
 // arrive hands a request to its engine.
-func (d *dry) arrive(r *replica, seq *sequence) {
-	r.submit(seq, epoch.Add(d.now))
+func (d *dry) arrive(r *replica, seq *steps.Sequence) {
+	r.Submit(seq, epoch.Add(d.now))
 	if r.asleep {
 		r.asleep, r.start = false, d.now
-		r.watch.Work()
+		r.Work()
 		d.plans(agendaEvent{at: r.start + speed.Gather, replica: r})
 	}
 }
 
 // compose begins a step, as the engine's run does.
 func (d *dry) compose(r *replica) {
-	b := r.prepare(epoch.Add(d.now))
+	b := r.Compose(epoch.Add(d.now))
 	if b == (speed.Batch{}) {
 		r.start = d.now
 		d.goOn(r)
 		return
 	}
-	r.took = r.watch.Step(b, epoch.Add(r.start))
+	r.took = r.Took(b, epoch.Add(r.start))
 	d.forecast.work(b, r.took)
 	d.plans(agendaEvent{at: r.start + r.took, replica: r, ends: true})
 }
 
 func (d *dry) deliver(r *replica) {
-	r.engine.deliver(epoch.Add(d.now))
+	r.Deliver(epoch.Add(d.now))
 	r.start += r.took
 	d.goOn(r)
 }
 
 func (d *dry) goOn(r *replica) {
-	if r.idle() {
+	if r.Idle() {
 		r.asleep = true
-		r.watch.Rest()
+		r.Rest()
 		return
 	}
 	d.plans(agendaEvent{at: r.start + speed.Gather, replica: r})

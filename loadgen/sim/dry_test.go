@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // source is a dataset of these sessions.
@@ -61,7 +62,7 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 	profile := &speed.Profile{FrontEnd: 3 * time.Millisecond, Stalls: speed.Stalls{Probability: .01, Mean: time.Second / 10}}
 	profile.Step = speed.StepTime{Cost: testCost, Attention: 10, Context: 20, Jitter: .1, Overlap: .5}
 	cfg := Config{
-		Profile: profile, Seed: 3, Speculative: Speculative{Tokens: 2, Acceptance: .6},
+		Profile: profile, Seed: 3, Speculative: steps.Speculative{Tokens: 2, Acceptance: .6},
 		Cache: Cache{Prefixes: true, Blocks: 120}, Limits: Limits{NumSeqs: 20, NumBatchedTokens: 300, ModelLen: 600},
 	}
 	got, f := dried(t, cfg, Bounds{}, sessions...)
@@ -87,7 +88,7 @@ func TestADryRunIsAsTheServerIs(t *testing.T) {
 				t.Errorf("request %d: %+v, want %+v", i, r, want)
 			}
 		}
-		if n := h.engine.stats.preemptions; f.Preempted != n || n == 0 || f.Found == 0 {
+		if n := h.engine.Preemptions(); f.Preempted != n || n == 0 || f.Found == 0 {
 			t.Errorf("%d preemptions, want %d; %d tokens found", f.Preempted, n, f.Found)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // FaultHeader is the request header that selects faults for that request, in the syntax of
@@ -187,7 +189,7 @@ type chooser struct {
 // number is the number at the end of a request's x-request-id, so that what depends on it does not
 // depend on the order in which requests arrive. Requests without an id are counted.
 func (c *chooser) number(r *http.Request) int64 {
-	_, n := splitID(r.Header.Get("X-Request-Id"))
+	n := steps.Number(r.Header.Get("X-Request-Id"))
 	if n < 0 {
 		n = c.seen.Add(1) - 1
 	}

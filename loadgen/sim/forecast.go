@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // A Forecast is what a dry run comes to.
@@ -89,7 +90,7 @@ func (f *Forecast) work(b speed.Batch, took time.Duration) {
 func (f *Forecast) finish(d *dry) {
 	f.Unsent = f.turns - f.Requests
 	for _, r := range d.replicas {
-		f.Preempted += r.stats.preemptions
+		f.Preempted += r.Preemptions()
 	}
 	if f.Length = f.end - f.first; f.Length > 0 {
 		f.Busy = f.busy.Seconds() / f.Length.Seconds() / float64(d.bounds.Servers)
@@ -139,7 +140,7 @@ type agendaEvent struct {
 	order   int // in which they were planned, to break ties
 	of      *dry
 	replica *replica
-	seq     *sequence
+	seq     *steps.Sequence
 	request *pending
 	ends    bool
 }

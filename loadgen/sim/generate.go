@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // completions answers POST /v1/completions.
@@ -31,7 +32,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		p.write(w)
 		return
 	}
-	if s.engine.nap.Bare() {
+	if s.nap.Bare() {
 		newProblem(http.StatusInternalServerError, "the weights were dropped by sleep level 2 and not loaded again").write(w)
 		return
 	}
@@ -40,25 +41,34 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 		panic(http.ErrAbortHandler)
 	}
 	a := newReply(&s.cfg, s.vocabulary, r, q, faults)
-	seq := newSequence(&s.cfg, a, r)
-	if s.cfg.Speculative.Tokens > 0 {
-		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
-	}
-	if s.cfg.Cache.Prefixes {
-		seq.kv.Blocks = kvcache.Hashes(q.prompt, a.text.ids())
-	}
-	if !s.engine.submit(seq, time.Now()) {
+	seq := steps.NewSequence(s.request(r, a))
+	if !s.engine.Submit(seq, time.Now()) {
 		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
 		return
 	}
-	defer s.engine.cancel(seq)
+	defer s.engine.Cancel(seq)
 	(&delivery{server: s, w: w, r: r, query: q, reply: a, seq: seq}).make()
+}
+
+// request is what the engine is asked for.
+func (s *Server) request(r *http.Request, a *reply) steps.Request {
+	asked := steps.Request{
+		ID: r.Header.Get("X-Request-Id"), Session: r.Header.Get("X-Session-Id"), Number: a.query.number,
+		Prompt: len(a.query.prompt), Want: a.text.left, Finish: a.text.finish, Added: s.cfg.Slow, Read: true,
+	}
+	if s.cfg.Speculative.Tokens > 0 {
+		asked.Chance = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
+	}
+	if s.cfg.Cache.Prefixes {
+		asked.Blocks = kvcache.Hashes(a.query.prompt, a.text.ids())
+	}
+	return asked
 }
 
 // greet spends the front end's time on a request; false means that the client has gone or the
 // server closes.
 func (s *Server) greet(r *http.Request, q *query) bool {
-	return s.engine.wait(r.Context(), q.received.Add(s.cfg.Profile.FrontEnd+s.cfg.Slow.FrontEnd))
+	return s.engine.Wait(r.Context(), q.received.Add(s.cfg.Profile.FrontEnd+s.cfg.Slow.FrontEnd))
 }
 
 // misreply replies as a fault demands, if one replaces the whole reply.
@@ -69,7 +79,7 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 	if m.has("never") {
 		select {
 		case <-r.Context().Done():
-		case <-s.engine.quit:
+		case <-s.engine.Closed():
 		}
 		panic(http.ErrAbortHandler)
 	}

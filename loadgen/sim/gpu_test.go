@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // neighbour starts a further server on a GPU and has it answer a request with that
@@ -17,7 +18,7 @@ func (h *harness) neighbour(profile *speed.Profile, gpu *speed.GPU, out int) {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(server.Close)
-	server.engine.submit(&sequence{prompt: 1, want: out, finish: finishLength, outlet: newOutlet()}, time.Now())
+	server.engine.Submit(steps.NewSequence(steps.Request{Prompt: 1, Want: out, Finish: steps.Length, Read: true}), time.Now())
 }
 
 func TestServersOfOneGPUSlowEachOther(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // A harness is a server and the real net/http client in one bubble of fake
@@ -21,19 +23,23 @@ type harness struct {
 	t      *testing.T
 	client *http.Client
 	mu     sync.Mutex
-	traces map[string]Trace // by request id
+	traces map[string]steps.Trace // by request id
+	left   func(steps.Trace)      // called by the engine when a request leaves it; nil for nothing
 }
 
 // bubble runs f with a server and closes everything after it.
 func bubble(t *testing.T, cfg Config, f func(h *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &harness{t: t, traces: make(map[string]Trace)}
+		h := &harness{t: t, traces: make(map[string]steps.Trace)}
 		cfg.Tokenizer = stub
-		cfg.Trace = func(tr Trace) {
+		cfg.Trace = func(tr steps.Trace) {
 			h.mu.Lock()
-			defer h.mu.Unlock()
 			h.traces[tr.ID] = tr
+			h.mu.Unlock()
+			if h.left != nil {
+				h.left(tr)
+			}
 		}
 		server, err := New(cfg)
 		if err != nil {
@@ -52,7 +58,7 @@ func bubble(t *testing.T, cfg Config, f func(h *harness)) {
 	})
 }
 
-func (h *harness) trace(id string) Trace {
+func (h *harness) trace(id string) steps.Trace {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.traces[id]

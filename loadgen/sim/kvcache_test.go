@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 func TestAKnownPrefixIsNotPrefilledAgain(t *testing.T) {
@@ -123,7 +124,7 @@ func TestPreemptionLosesNothing(t *testing.T) {
 	for _, profile := range []*speed.Profile{{}, {PrefillFirst: true}} {
 		for _, caching := range []bool{false, true} {
 			profile.Step.Cost = testCost
-			cfg := Config{Profile: profile, Speculative: Speculative{Tokens: 2, Acceptance: .5}, Cache: Cache{Blocks: 12, Prefixes: caching}, Limits: Limits{ModelLen: 190, NumSeqs: 8, NumBatchedTokens: 40}}
+			cfg := Config{Profile: profile, Speculative: steps.Speculative{Tokens: 2, Acceptance: .5}, Cache: Cache{Blocks: 12, Prefixes: caching}, Limits: Limits{ModelLen: 190, NumSeqs: 8, NumBatchedTokens: 40}}
 			bubble(t, cfg, func(h *harness) {
 				bodies := map[string]string{}
 				for i := range 30 {
@@ -135,9 +136,9 @@ func TestPreemptionLosesNothing(t *testing.T) {
 						t.Errorf("%s has %d tokens, want %d", tr.ID, len(tr.Tokens), 1+i*53%90)
 					}
 				}
-				_, _, usage := h.engine.scheduler.kv.Counts()
-				if usage != 0 || h.engine.stats.preemptions == 0 {
-					t.Errorf("%g of the blocks in use, %d preemptions", usage, h.engine.stats.preemptions)
+				used, preempted := h.value(`vllm:kv_cache_usage_perc{engine="0",model_name="stub-32000"}`), h.engine.Preemptions()
+				if used != 0 || preempted == 0 {
+					t.Errorf("%g of the blocks in use, %d preemptions", used, preempted)
 				}
 			})
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 )
 
@@ -35,7 +36,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 // health answers GET /health.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	select {
-	case <-s.engine.quit:
+	case <-s.engine.Closed():
 		w.WriteHeader(http.StatusServiceUnavailable)
 	default:
 	}
@@ -98,4 +99,10 @@ func (rd *reader) readJSON(r *http.Request, v any, model *string) *problem {
 }
 
 // resetPrefixCache answers POST /reset_prefix_cache.
-func (s *Server) resetPrefixCache(http.ResponseWriter, *http.Request) { s.engine.scheduler.kv.Forget() }
+func (s *Server) resetPrefixCache(http.ResponseWriter, *http.Request) { s.engine.Forget() }
+
+// metrics answers GET /metrics.
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	io.WriteString(w, s.engine.Metrics()+s.cfg.Device.Board.Exposition())
+}

@@ -5,21 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
-
-func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
-	s := scheduler{seqs: 4, budget: 100, decode: 1, kv: kvcache.New(0, false), running: []*sequence{
-		{prompt: 9000, out: 7},
-		{prompt: 300, unfilled: 200},
-	}}
-	b, _ := s.compose()
-	want := speed.Batch{Decoding: 1, Prompt: 99, Attended: 99 * (100 + 49.5), Context: 9007, Far: 1}
-	if b != want {
-		t.Errorf("%+v, want %+v", b, want)
-	}
-}
 
 func TestPrefillFirstHasStepsOfItsOwn(t *testing.T) {
 	bubble(t, Config{Profile: &speed.Profile{PrefillFirst: true, Step: speed.StepTime{Cost: testCost}}, Limits: Limits{NumSeqs: 4, NumBatchedTokens: 100}}, func(h *harness) {
@@ -48,19 +36,19 @@ func TestFrontEndDelaysARequest(t *testing.T) {
 
 func TestHeldTokenComesWithTheNext(t *testing.T) {
 	bubble(t, Config{Profile: &speed.Profile{Hold: 4, Step: speed.StepTime{Cost: testCost}}}, func(h *harness) {
-		for id, steps := range map[string][]int{
+		for id, after := range map[string][]int{
 			"x-0": {0, 1, 2, 4, 5, 6, 7}, // the fourth token with the fifth; the eighth is the last
 			"x-1": {0, 1, 3, 4, 5, 7},    // 29 is 1 modulo 4: the third and the seventh
 		} {
 			got := tokenTimes(time.Now(), h.stream("/v1/completions", id, completion(10, 8)))
 			var want []time.Duration
-			for _, n := range steps {
+			for _, n := range after {
 				want = append(want, stepOf(testCost, 0, 10)+span(n, stepOf(testCost, 1, 0)))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: chunks at %v, want %v", id, got, want)
 			}
-			if tr := h.trace(id); len(tr.Tokens) != 8 || tr.Finish != finishLength {
+			if tr := h.trace(id); len(tr.Tokens) != 8 || tr.Finish != steps.Length {
 				t.Errorf("%s: %d tokens, %s", id, len(tr.Tokens), tr.Finish)
 			}
 		}
@@ -72,12 +60,12 @@ func TestOutputLengthIsTheProfiles(t *testing.T) {
 	bubble(t, Config{Profile: &speed.Profile{OutputLen: lengths, Step: speed.StepTime{Cost: testCost}}}, func(h *harness) {
 		for id, want := range map[string]int{"x-0": 5, "x-1": 3, "x-7": lengths.At(7, outputStride)} {
 			h.stream("/v1/completions", id, `{"prompt":"tok1","max_tokens":50,"stream":true}`)
-			if tr := h.trace(id); len(tr.Tokens) != want || tr.Finish != finishStop {
+			if tr := h.trace(id); len(tr.Tokens) != want || tr.Finish != steps.Stop {
 				t.Errorf("%s: %d tokens, %s; want %d", id, len(tr.Tokens), tr.Finish, want)
 			}
 		}
 		h.stream("/v1/completions", "y-0", `{"prompt":"tok1","max_tokens":4,"stream":true}`)
-		if tr := h.trace("y-0"); len(tr.Tokens) != 4 || tr.Finish != finishLength {
+		if tr := h.trace("y-0"); len(tr.Tokens) != 4 || tr.Finish != steps.Length {
 			t.Errorf("cut: %d tokens, %s; want 4 and length", len(tr.Tokens), tr.Finish)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // toolName is the tool that an answer calls if the request lists none.
@@ -38,7 +40,7 @@ func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds)
 	}
 	kind := "text_completion"
 	if n, chosen := m.with("answer"); chosen {
-		a.text.left, a.text.finish = n, finishStop
+		a.text.left, a.text.finish = n, steps.Stop
 	}
 	id := requestID(r)
 	a.id, a.callID = "cmpl-"+id, "call_"+id
@@ -105,7 +107,7 @@ func (a *reply) field() string {
 }
 
 func (a *reply) finish() string {
-	if a.lead.Field == "tool_calls" && a.text.finish == finishStop {
+	if a.lead.Field == "tool_calls" && a.text.finish == steps.Stop {
 		return "tool_calls"
 	}
 	return a.text.finish

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // said is the answer to a request that is not streamed.
@@ -198,7 +199,7 @@ func TestTextEncodesToTheTokensThatItWasMadeOf(t *testing.T) {
 			}
 			text := newText(&s.cfg, s.vocabulary, q)
 			ids := slices.Clone(text.ids())
-			if text.finish == finishStop {
+			if text.finish == steps.Stop {
 				ids = ids[:len(ids)-1]
 			}
 			if got := tokens.Encode(string(text.append(nil, text.left)), false); !slices.Equal(got, ids) {
@@ -283,7 +284,7 @@ func TestStreamedArgumentsAreTheWholeOnes(t *testing.T) {
 	for _, cfg := range []Config{
 		{Answers: Answers{Lead: Lead{"tool_calls", 4}}},
 		{Answers: Answers{Lead: Lead{"tool_calls", 40}}},
-		{Answers: Answers{Lead: Lead{"tool_calls", 4}}, Speculative: Speculative{Tokens: 2, Acceptance: 1}},
+		{Answers: Answers{Lead: Lead{"tool_calls", 4}}, Speculative: steps.Speculative{Tokens: 2, Acceptance: 1}},
 	} {
 		bubble(t, cfg, func(h *harness) {
 			var args string

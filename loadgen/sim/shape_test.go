@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 var word = regexp.MustCompile(`tok\d+`)
@@ -232,7 +233,7 @@ func TestAnswersEndByThemselvesUnlessToldNotTo(t *testing.T) {
 			}
 			out := got.Usage.CompletionTokens
 			total += out
-			if got.Choices[0].FinishReason == finishStop {
+			if got.Choices[0].FinishReason == steps.Stop {
 				stopped++
 				out-- // the end-of-sequence token has no text
 			}

@@ -22,22 +22,10 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/ollama"
 	"github.com/servebench/servebench/loadgen/sim/responses"
+	"github.com/servebench/servebench/loadgen/sim/sleep"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
-
-// A Trace is what the engine did for one request. On a perfect network, the client sees each chunk
-// at the instant of its last token.
-type Trace struct {
-	ID           string // x-request-id; empty when the request had none
-	Session      string // x-session-id; empty when the request had none
-	PromptTokens int
-	Found        int         // of these, in the prefix cache when the request was first admitted
-	Arrived      time.Time   // handed to the engine
-	Admitted     time.Time   // taken into the batch; zero if it never was
-	Tokens       []time.Time // when each output token appeared
-	Finished     time.Time   // left the engine
-	Finish       string      // length, stop or abort
-}
 
 // A Server is the simulated server. It is an http.Handler, safe for concurrent use, and must run in
 // a net/http server: some faults end a connection by panicking with http.ErrAbortHandler.
@@ -47,8 +35,8 @@ type Server struct {
 	vocabulary *vocabulary
 	created    int64 // Unix time shown by /v1/models
 	mux        *http.ServeMux
-	engine     *engine
-	stats      *stats
+	engine     *steps.Loop
+	nap        *sleep.Mode
 	chooser    *chooser
 }
 
@@ -63,8 +51,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	began := time.Now()
-	st := newStats(&cfg)
-	st.started = began
+	nap := sleep.New(cfg.SleepMode.Times)
+	settings := cfg.engine()
+	settings.KV.Pool, settings.Started = pool, began
 	s := &Server{
 		cfg:        cfg,
 		reader:     &reader{&cfg},
@@ -72,8 +61,8 @@ func New(cfg Config) (*Server, error) {
 		vocabulary: newVocabulary(cfg.Tokenizer),
 		created:    began.Unix(),
 		mux:        http.NewServeMux(),
-		engine:     startEngine(&cfg, st, pool),
-		stats:      st,
+		engine:     steps.Start(settings, nap),
+		nap:        nap,
 	}
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
@@ -99,7 +88,7 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("POST /reset_prefix_cache", s.resetPrefixCache)
 	if cfg.SleepMode.On {
-		s.engine.nap.Handle(s.mux)
+		s.nap.Handle(s.mux)
 	}
 	return s, nil
 }
@@ -109,4 +98,4 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 
 // Close stops the engine and waits for it. Requests in flight are cut and later ones get status
 // 503; their handlers belong to the http.Server.
-func (s *Server) Close() { s.engine.close() }
+func (s *Server) Close() { s.engine.Close() }

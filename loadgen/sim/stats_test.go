@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // value is the value of a line of /metrics.
@@ -85,7 +86,7 @@ func TestGaugesCountRunningAndWaiting(t *testing.T) {
 }
 
 func TestSpeculationIsCounted(t *testing.T) {
-	bubble(t, Config{Cost: testCost, Speculative: Speculative{Tokens: 2, Acceptance: .5}}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Speculative: steps.Speculative{Tokens: 2, Acceptance: .5}}, func(h *harness) {
 		h.stream("/v1/completions", "x", completion(10, 1000))
 		spec := func(name, more string) float64 {
 			return h.value("vllm:spec_decode_num_" + name + `{engine="0",model_name="stub-32000"` + more + "}")

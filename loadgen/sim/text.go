@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 // A text makes the words of one answer, token by token: ids drawn uniformly from the plain words.
@@ -37,12 +39,12 @@ func newText(cfg *Config, w *vocabulary, q *query) *text {
 		rand:   rand.New(rand.NewPCG(cfg.Seed, h.Sum64())),
 		last:   -1,
 		left:   q.maxTokens,
-		finish: finishLength,
+		finish: steps.Length,
 	}
 	if !q.ignoreEOS {
 		n := max(t.length(cfg, q), q.minTokens)
 		if n < q.maxTokens {
-			t.left, t.finish = n, finishStop
+			t.left, t.finish = n, steps.Stop
 		}
 	}
 	if !q.chat {
@@ -69,7 +71,7 @@ func geometric(r *rand.Rand, mean int) int {
 // append adds the text of the next n tokens to dst.
 func (t *text) append(dst []byte, n int) []byte {
 	for range n {
-		if t.left--; t.left == 0 && t.finish == finishStop {
+		if t.left--; t.left == 0 && t.finish == steps.Stop {
 			break
 		}
 		dst = append(dst, t.word()...)
@@ -82,7 +84,7 @@ func (t *text) ids() []int {
 	for len(t.ahead) < t.left {
 		t.ahead = append(t.ahead, t.words.draw(t.rand))
 	}
-	if t.finish == finishStop {
+	if t.finish == steps.Stop {
 		t.ahead[t.left-1] = markEnd
 	}
 	return t.ahead

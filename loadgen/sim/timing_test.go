@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
+	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
 var testCost = speed.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
@@ -62,7 +62,7 @@ func TestOneRequestTakesPrefillThenDecodeSteps(t *testing.T) {
 					t.Errorf("%s: trace says token %d at %v, want %v", id, i, at.Sub(start), want[i])
 				}
 			}
-			if !tr.Arrived.Equal(start) || tr.Finish != finishLength || tr.PromptTokens != 100 || len(tr.Tokens) != 4 {
+			if !tr.Arrived.Equal(start) || tr.Finish != steps.Length || tr.PromptTokens != 100 || len(tr.Tokens) != 4 {
 				t.Errorf("%s: trace %+v", id, tr)
 			}
 			time.Sleep(time.Second)
@@ -167,22 +167,6 @@ func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
 	})
 }
 
-func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
-	now := time.Now()
-	seq := &sequence{prompt: 7, unfilled: 7, at: instants{arrived: now}}
-	e := &engine{
-		scheduler: scheduler{seqs: 1, budget: 10, decode: 1, kv: kvcache.New(0, false)},
-		stats:     newStats(&Config{}),
-		inbox:     &inbox{arriving: []*sequence{seq}},
-	}
-	if b := e.prepare(now); b != (speed.Batch{}) {
-		t.Errorf("planned %+v with what was only just arriving", b)
-	}
-	if b := e.prepare(now.Add(1)); b.Prompt != 7 {
-		t.Errorf("planned %+v, want the prompt", b)
-	}
-}
-
 func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 	for _, row := range []struct{ late, want time.Duration }{
 		{9 * time.Millisecond, 0},
@@ -191,7 +175,7 @@ func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 	} {
 		var got []time.Duration
 		bubble(t, Config{Cost: testCost}, func(h *harness) {
-			h.engine.trace = func(tr Trace) {
+			h.left = func(tr steps.Trace) {
 				if tr.ID == "a-1" {
 					time.Sleep(row.late) // the machine is busy elsewhere
 				}
@@ -219,7 +203,7 @@ func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(2 * stepOf(testCost, 1, 0))
 		tr := h.trace("gone")
-		if tr.Finish != finishAbort || len(tr.Tokens) != 3 {
+		if tr.Finish != steps.Abort || len(tr.Tokens) != 3 {
 			t.Errorf("finish %q after %d tokens, want abort after the step in which it left, 3", tr.Finish, len(tr.Tokens))
 		}
 		if got := h.value(`vllm:request_success_total{engine="0",model_name="stub-32000",finished_reason="abort"}`); got != 1 {
@@ -252,7 +236,7 @@ func TestCloseCutsWhatIsInFlight(t *testing.T) {
 		h.Close()
 		wg.Wait()
 		for _, id := range []string{"running-1", "waiting-2"} {
-			if got := h.trace(id).Finish; got != finishAbort {
+			if got := h.trace(id).Finish; got != steps.Abort {
 				t.Errorf("%s finished with %q, want abort", id, got)
 			}
 		}
@@ -281,7 +265,7 @@ func TestJitterIsSeeded(t *testing.T) {
 }
 
 func TestSpeculationGivesSeveralTokensAStep(t *testing.T) {
-	bubble(t, Config{Cost: testCost, Speculative: Speculative{Tokens: 3, Acceptance: 1}}, func(h *harness) {
+	bubble(t, Config{Cost: testCost, Speculative: steps.Speculative{Tokens: 3, Acceptance: 1}}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "x", completion(10, 10)))
 		first := stepOf(testCost, 0, 10)

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/servebench/servebench/loadgen/sim/spans"
+import (
+	"github.com/servebench/servebench/loadgen/sim/spans"
+	"github.com/servebench/servebench/loadgen/sim/steps"
+)
 
 // The shapes of answers that are not streamed, with vLLM's keys in their order.
 type (
@@ -61,16 +64,16 @@ type (
 )
 
 // newTimings are the engine's times of a sequence that has ended.
-func newTimings(seq *sequence) *timings {
-	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
+func newTimings(seq *steps.Sequence) *timings {
+	scheduled, first, last := seq.Scheduled(), seq.FirstToken(), seq.LastToken()
 	t := &timings{
 		TTFT:       spans.Milliseconds(first.Sub(scheduled)),
 		Generation: spans.Milliseconds(last.Sub(first)),
-		Queue:      spans.Milliseconds(scheduled.Sub(seq.at.arrived)),
-		Rate:       float64(seq.out) / last.Sub(scheduled).Seconds(),
+		Queue:      spans.Milliseconds(scheduled.Sub(seq.Arrived())),
+		Rate:       float64(seq.Out()) / last.Sub(scheduled).Seconds(),
 	}
-	if seq.out > 1 {
-		t.MeanITL = t.Generation / float64(seq.out-1)
+	if seq.Out() > 1 {
+		t.MeanITL = t.Generation / float64(seq.Out()-1)
 	}
 	return t
 }

@@ -1,4 +1,4 @@
-package sim
+package steps
 
 import (
 	"time"
@@ -40,19 +40,19 @@ func newLatencies() latencies {
 }
 
 // produced counts n tokens of a sequence, before the instants of the sequence are updated.
-func (l *latencies) produced(seq *sequence, n int, now time.Time) {
-	added := &seq.added
+func (l *latencies) produced(seq *Sequence, n int, now time.Time) {
+	added := &seq.Added
 	if seq.out == n {
-		l.ttft.Observe((now.Sub(seq.at.arrived) + added.Token(0, seq.want)).Seconds())
+		l.ttft.Observe((now.Sub(seq.at.arrived) + added.Token(0, seq.Want)).Seconds())
 		return
 	}
-	later := added.Token(seq.out-1, seq.want) - added.Token(seq.out-n-1, seq.want)
+	later := added.Token(seq.out-1, seq.Want) - added.Token(seq.out-n-1, seq.Want)
 	l.itl.Observe((now.Sub(seq.at.last) + later).Seconds())
 }
 
 // finished counts a sequence that has all its tokens.
-func (l *latencies) finished(seq *sequence) {
-	scheduled, first, last := seq.scheduled(), seq.firstToken(), seq.lastToken()
+func (l *latencies) finished(seq *Sequence) {
+	scheduled, first, last := seq.Scheduled(), seq.FirstToken(), seq.LastToken()
 	l.e2e.Observe(last.Sub(seq.at.arrived).Seconds())
 	l.queue.Observe(scheduled.Sub(seq.at.arrived).Seconds())
 	l.inference.Observe(last.Sub(scheduled).Seconds())

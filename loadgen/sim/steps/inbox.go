@@ -1,4 +1,4 @@
-package sim
+package steps
 
 import (
 	"slices"
@@ -14,19 +14,19 @@ type inbox struct {
 
 	mu       sync.Mutex
 	closed   bool
-	arriving []*sequence // submitted
+	arriving []*Sequence // submitted
 	leaving  []departure // cancelled, perhaps still in the batch
 }
 
 type departure struct {
-	seq *sequence
+	seq *Sequence
 	at  time.Time
 }
 
 func newInbox(st *stats) *inbox { return &inbox{stats: st, wake: make(chan struct{}, 1)} }
 
 // submit takes a sequence; false means that the inbox is closed.
-func (i *inbox) submit(seq *sequence) bool {
+func (i *inbox) submit(seq *Sequence) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed {
@@ -42,7 +42,7 @@ func (i *inbox) submit(seq *sequence) bool {
 }
 
 // cancel says that nobody waits for a sequence from now on.
-func (i *inbox) cancel(seq *sequence) {
+func (i *inbox) cancel(seq *Sequence) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.leaving = append(i.leaving, departure{seq, time.Now()})
@@ -66,14 +66,14 @@ func (i *inbox) idle() bool {
 
 // take takes out the sequences that came before an instant, in order, and those that were cancelled before
 // it and have not finished.
-func (i *inbox) take(before time.Time) (came, gone []*sequence) {
+func (i *inbox) take(before time.Time) (came, gone []*Sequence) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	select {
 	case <-i.wake:
 	default:
 	}
-	i.arriving = slices.DeleteFunc(i.arriving, func(seq *sequence) bool {
+	i.arriving = slices.DeleteFunc(i.arriving, func(seq *Sequence) bool {
 		took := seq.at.arrived.Before(before)
 		if took {
 			came = append(came, seq)
@@ -87,12 +87,12 @@ func (i *inbox) take(before time.Time) (came, gone []*sequence) {
 		}
 		return took
 	})
-	slices.SortFunc(came, (*sequence).before)
+	slices.SortFunc(came, (*Sequence).before)
 	return came, gone
 }
 
 // drain takes out everything, and returns the sequences that had arrived.
-func (i *inbox) drain() []*sequence {
+func (i *inbox) drain() []*Sequence {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	left := i.arriving

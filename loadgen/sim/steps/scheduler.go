@@ -1,4 +1,4 @@
-package sim
+package steps
 
 import (
 	"slices"
@@ -16,8 +16,8 @@ import (
 // last. That one starts again, with its prompt and its output so far, before all that wait. Such a
 // step admits nothing.
 type scheduler struct {
-	running []*sequence // in order of admission
-	waiting []*sequence // in order of arrival
+	running []*Sequence // in order of admission
+	waiting []*Sequence // in order of arrival
 	seqs    int         // running at most
 	budget  int         // tokens in a step
 	decode  int         // tokens of the budget that one decoding request takes
@@ -30,7 +30,7 @@ type scheduler struct {
 
 // compose marks in the running sequences what the next step does with each, and returns those that
 // it took from the waiting ones.
-func (s *scheduler) compose() (b speed.Batch, admitted []*sequence) {
+func (s *scheduler) compose() (b speed.Batch, admitted []*Sequence) {
 	s.preempted = 0
 	for _, seq := range s.running {
 		seq.chunk, seq.decoding = 0, false
@@ -44,7 +44,7 @@ func (s *scheduler) compose() (b speed.Batch, admitted []*sequence) {
 	for i := 0; i < len(s.running); i++ { // preemption may shorten it
 		if seq := s.running[i]; seq.unfilled == 0 && s.room(seq, seq.filled()+s.decode-1) {
 			seq.decoding = true
-			b.Decode(seq.prompt, seq.out)
+			b.Decode(seq.Prompt, seq.out)
 			left -= s.decode
 		}
 	}
@@ -56,8 +56,8 @@ func (s *scheduler) compose() (b speed.Batch, admitted []*sequence) {
 
 // prefill adds prompts to a step with that many tokens left: first the unfinished ones, then
 // waiting ones, which it returns.
-func (s *scheduler) prefill(b *speed.Batch, left int) (admitted []*sequence) {
-	add := func(seq *sequence) {
+func (s *scheduler) prefill(b *speed.Batch, left int) (admitted []*Sequence) {
+	add := func(seq *Sequence) {
 		seq.chunk = min(left, seq.unfilled)
 		left -= seq.chunk
 		b.Prefill(seq.chunk, seq.filled())
@@ -79,7 +79,7 @@ func (s *scheduler) prefill(b *speed.Batch, left int) (admitted []*sequence) {
 
 // admit gives a waiting sequence the blocks for a chunk of at most that many tokens, and takes the known
 // tokens from what it has to prefill. It reports whether there was room.
-func (s *scheduler) admit(seq *sequence, chunk int) bool {
+func (s *scheduler) admit(seq *Sequence, chunk int) bool {
 	found, room := s.kv.Admit(&seq.kv, seq.unfilled, chunk)
 	if !room {
 		return false
@@ -87,14 +87,14 @@ func (s *scheduler) admit(seq *sequence, chunk int) bool {
 	seq.unfilled -= found
 	if seq.at.admitted.IsZero() {
 		seq.found = found
-		s.kv.Count(seq.prompt, found)
+		s.kv.Count(seq.Prompt, found)
 	}
 	return true
 }
 
 // room gets a running sequence the blocks for that many tokens, if needed from those admitted last,
 // and reports whether the sequence is still running.
-func (s *scheduler) room(seq *sequence, tokens int) bool {
+func (s *scheduler) room(seq *Sequence, tokens int) bool {
 	for !s.kv.Grow(&seq.kv, tokens) {
 		last := len(s.running) - 1
 		victim := s.running[last]
@@ -111,12 +111,12 @@ func (s *scheduler) room(seq *sequence, tokens int) bool {
 }
 
 // drop removes sequences, and returns how many of them were waiting.
-func (s *scheduler) drop(gone []*sequence) (waited int) {
-	set := make(map[*sequence]bool, len(gone))
+func (s *scheduler) drop(gone []*Sequence) (waited int) {
+	set := make(map[*Sequence]bool, len(gone))
 	for _, seq := range gone {
 		set[seq] = true
 	}
-	isGone := func(seq *sequence) bool {
+	isGone := func(seq *Sequence) bool {
 		if set[seq] {
 			s.kv.Free(&seq.kv)
 		}

@@ -1,10 +1,8 @@
-package sim
+package steps
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -12,7 +10,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 )
 
-// stats is the content of /metrics: what the engine really did.
+// stats is the content of the metrics page: what the engine really did.
 type stats struct {
 	labels  string
 	started time.Time // of the server
@@ -28,12 +26,13 @@ type stats struct {
 	promptSize, outputSize *exposition.Histogram
 }
 
-func newStats(cfg *Config) *stats {
-	sizes := sizeBounds(cfg.Limits.ModelLen)
+func newStats(cfg *Settings) *stats {
+	sizes := sizeBounds(cfg.ModelLen)
 	return &stats{
-		labels:   fmt.Sprintf("engine=\"0\",model_name=%q", cfg.ServedModelName),
+		started:  cfg.Started,
+		labels:   fmt.Sprintf("engine=\"0\",model_name=%q", cfg.Model),
 		drafts:   newDrafts(cfg.Speculative),
-		finishes: map[string]int{finishStop: 0, finishLength: 0, finishAbort: 0},
+		finishes: map[string]int{Stop: 0, Length: 0, Abort: 0},
 
 		latencies:  newLatencies(),
 		promptSize: exposition.NewHistogram("vllm:request_prompt_tokens", "Number of prompt tokens of a request.", sizes),
@@ -85,7 +84,7 @@ func (s *stats) left(running, waiting int) {
 	defer s.mu.Unlock()
 	s.running -= running
 	s.waiting -= waiting
-	s.finishes[finishAbort] += running + waiting
+	s.finishes[Abort] += running + waiting
 }
 
 // draft lets a sequence draft tokens and returns how many were accepted.
@@ -97,22 +96,22 @@ func (s *stats) draft(chance *rand.Rand) (accepted int) {
 
 // produced counts n tokens of a sequence. It is called before the sequence's instants are
 // updated.
-func (s *stats) produced(seq *sequence, n int, now time.Time) {
+func (s *stats) produced(seq *Sequence, n int, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation += n
 	if s.latencies.produced(seq, n, now); seq.out == n {
-		s.prompt += seq.prompt
+		s.prompt += seq.Prompt
 	}
 }
 
-func (s *stats) finished(seq *sequence) {
+func (s *stats) finished(seq *Sequence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
-	s.finishes[seq.finish]++
+	s.finishes[seq.Finish]++
 	s.latencies.finished(seq)
-	s.promptSize.Observe(float64(seq.prompt))
+	s.promptSize.Observe(float64(seq.Prompt))
 	s.outputSize.Observe(float64(seq.out))
 }
 
@@ -127,7 +126,7 @@ func (s *stats) text(kv *kvcache.Cache) string {
 	x.Metric("vllm:prompt_tokens_total", "Number of prompt tokens processed.", "counter", float64(s.prompt))
 	x.Metric("vllm:generation_tokens_total", "Number of output tokens generated.", "counter", float64(s.generation))
 	x.Head("vllm:request_success_total", "Number of finished requests.", "counter")
-	for _, reason := range []string{finishStop, finishLength, finishAbort} {
+	for _, reason := range []string{Stop, Length, Abort} {
 		x.Sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.finishes[reason]))
 	}
 	for _, h := range append(s.latencies.all(), s.promptSize, s.outputSize) {
@@ -148,10 +147,4 @@ func (s *stats) text(kv *kvcache.Cache) string {
 		float64(hits))
 	x.Started(s.started)
 	return x.String()
-}
-
-// metrics answers GET /metrics.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text(s.engine.scheduler.kv)+s.cfg.Device.Board.Exposition())
 }

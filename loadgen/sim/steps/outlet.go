@@ -1,4 +1,4 @@
-package sim
+package steps
 
 import (
 	"context"
@@ -12,14 +12,14 @@ type outlet struct {
 	wake chan struct{} // holds one signal: next has something to read; nil if nobody reads
 
 	mu    sync.Mutex
-	ready []output // of steps that next has not returned
+	ready []Output // of steps that next has not returned
 	ended string
 }
 
-// An output is what one step made for a sequence.
-type output struct {
-	tokens int
-	at     time.Time
+// An Output is what one step made for a sequence.
+type Output struct {
+	Tokens int
+	At     time.Time
 }
 
 func newOutlet() outlet { return outlet{wake: make(chan struct{}, 1)} }
@@ -29,7 +29,7 @@ func newOutlet() outlet { return outlet{wake: make(chan struct{}, 1)} }
 func (o *outlet) push(n int, now time.Time, reason string) {
 	o.mu.Lock()
 	if n > 0 && o.wake != nil {
-		o.ready = append(o.ready, output{n, now})
+		o.ready = append(o.ready, Output{n, now})
 	}
 	o.ended = reason
 	o.mu.Unlock()
@@ -41,7 +41,7 @@ func (o *outlet) push(n int, now time.Time, reason string) {
 
 // next waits for tokens and returns what each step made since the last call, in buf's memory, and
 // why the sequence has ended, empty if it has not.
-func (o *outlet) next(ctx context.Context, buf []output) (steps []output, ended string, err error) {
+func (o *outlet) next(ctx context.Context, buf []Output) (steps []Output, ended string, err error) {
 	select {
 	case <-o.wake:
 	case <-ctx.Done():

@@ -1,4 +1,4 @@
-package sim
+package steps
 
 import (
 	"fmt"
@@ -6,6 +6,13 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sim/exposition"
 )
+
+// Speculative makes a decoding request draft Tokens tokens in each step. It keeps the longest
+// accepted run, plus one token: several tokens in a chunk.
+type Speculative struct {
+	Tokens     int     // drafts in a step; 0 turns it off
+	Acceptance float64 // chance that a draft token is accepted, if those before it were
+}
 
 // drafts counts what speculative decoding did.
 type drafts struct {
