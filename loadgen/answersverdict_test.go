@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -94,13 +95,13 @@ func (w *begun) Flush()          { w.ResponseWriter.(http.Flusher).Flush() }
 // words is a tokenizer of sorts.
 func words(text string) int { return max(1, len(strings.Fields(text))) }
 
-func faulty(t *testing.T, list string) sim.Config {
+func faulty(t *testing.T, misdeeds string) sim.Config {
 	t.Helper()
-	faults, err := sim.ParseFaults(list)
+	list, err := faults.Parse(misdeeds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sim.Config{Faults: sim.Faults{List: faults}}
+	return sim.Config{Faults: faults.Plan{List: list}}
 }
 
 const (

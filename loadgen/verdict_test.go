@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
@@ -132,12 +133,12 @@ func TestRunBehindAWarmUpIsValid(t *testing.T) {
 }
 
 func TestWhatSpoilsARunIsNamed(t *testing.T) {
-	fault := func(list string) sim.Faults {
-		faults, err := sim.ParseFaults(list)
+	fault := func(misdeed string) faults.Plan {
+		list, err := faults.Parse(misdeed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sim.Faults{List: faults}
+		return faults.Plan{List: list}
 	}
 	for _, test := range []struct {
 		name string

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
@@ -17,13 +18,13 @@ import (
 )
 
 // warmed is a run with a warm-up on a server in memory, and its record stream.
-func warmed(t *testing.T, faults string, traffic Traffic) (*metrics.Summary, string) {
+func warmed(t *testing.T, misdeeds string, traffic Traffic) (*metrics.Summary, string) {
 	t.Helper()
-	list, err := sim.ParseFaults(faults)
+	list, err := faults.Parse(misdeeds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Faults: sim.Faults{List: list}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Faults: faults.Plan{List: list}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/spans"
@@ -57,9 +58,9 @@ docs/measured/profiles.md has their rules. None was measured on a GPU.
 
 --fault makes the server misbehave, as in --fault stall=3,crlf: in all
 requests, or in some with --fault-probability or --fault-every. The header
-` + sim.FaultHeader + ` of a request chooses its faults; "none" means none. The faults:
+` + faults.Header + ` of a request chooses its faults; "none" means none. The faults:
 
-` + sim.FaultHelp(),
+` + faults.Help(),
 		Example: `  # A server for trying servebench
   servebench sim
 
@@ -186,12 +187,12 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.IntVar(&s.Answers.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
 	})
 	f.Group("Faults: how it misbehaves", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&s.Faults.List, "", sim.ParseFaults), "fault",
+		f.Var(argv.Parsed(&s.Faults.List, "", faults.Parse), "fault",
 			"`LIST` faults to inject, with commas between, of those listed above")
 		f.Float64Var(&s.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
 		f.IntVar(&s.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
 	})
-	f.OfferList("fault", sim.FaultNames()...)
+	f.OfferList("fault", faults.Names()...)
 }
 
 func (o *simOptions) config() (cfg sim.Config, err error) {

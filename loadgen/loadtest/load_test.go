@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
@@ -46,13 +47,13 @@ func (r *recorder) Fatalf(format string, args ...any) {
 }
 
 // steady is a server whose steps take 10 ms, whatever is in them.
-func steady(t *testing.T, faults string) *sim.Server {
+func steady(t *testing.T, misdeeds string) *sim.Server {
 	t.Helper()
-	f, err := sim.ParseFaults(faults)
+	f, err := faults.Parse(misdeeds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Faults: sim.Faults{List: f}})
+	server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: vocabulary}, Cost: speed.Cost{Base: 10 * time.Millisecond}, Faults: faults.Plan{List: f}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/elastic"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/gpupower"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/sleep"
@@ -45,7 +46,7 @@ type Config struct {
 	Speculative steps.Speculative // decode several tokens a step; off when zero
 	Answers     Answers           // what they have in them
 	SleepMode   SleepMode         // calls that put the server to sleep; none when zero
-	Faults      Faults            // how to misbehave; not at all when zero
+	Faults      faults.Plan       // how to misbehave; not at all when zero
 	Slow        spans.Added       // time added to each request; Dry adds none
 
 	// Log, if not nil, is called by a request's handler when its answer is complete. It must be safe for
@@ -193,7 +194,7 @@ func (c *Config) check() error {
 	if err := c.Answers.check(); err != nil {
 		return err
 	}
-	return errors.Join(c.Profile.Check(), c.Faults.check())
+	return errors.Join(c.Profile.Check(), c.Faults.Check())
 }
 
 // engine is the engine of such a server.

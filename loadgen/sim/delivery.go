@@ -46,10 +46,10 @@ func (d *delivery) stream() written {
 	a := d.reply
 	ev := newEvents(d.r.Context(), d.w, a.faults, d.server.engine.Closed())
 	ev.open()
-	if a.faults.has("empty") {
+	if a.faults.Has("empty") {
 		return ev.wrote
 	}
-	size, _ := a.faults.with("tokens")
+	size, _ := a.faults.With("tokens")
 	held := 0 // tokens for the next chunk
 	var outputs []steps.Output
 	ended := ""
@@ -110,10 +110,10 @@ func (d *delivery) wait(until time.Time) {
 
 // end adds what follows the last token.
 func (d *delivery) end(ev *events) {
-	if d.query.usage && !d.reply.faults.has("usage-in-finish") {
+	if d.query.usage && !d.reply.faults.Has("usage-in-finish") {
 		ev.add(d.reply.usage(d.timings()))
 	}
-	if !d.reply.faults.has("no-done") {
+	if !d.reply.faults.Has("no-done") {
 		ev.add([]byte("[DONE]"))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/faults"
 )
 
 // events writes server-sent events, as vLLM does or as faults demand.
@@ -20,7 +22,7 @@ type events struct {
 	multiLine  bool
 	split      int // number of writes for what is due at once; 0 means 1
 	merge      int // number of events to hold back for one write
-	ending     Fault
+	ending     faults.Fault
 	huge       int  // MiB of the event of the fault huge-event
 	over       bool // a fault has ended the reply
 
@@ -36,10 +38,10 @@ type written struct {
 	complete    bool // the engine has ended the answer
 }
 
-func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-chan struct{}) *events {
+func newEvents(ctx context.Context, w http.ResponseWriter, c faults.Choice, quit <-chan struct{}) *events {
 	e := &events{
 		w: w, control: http.NewResponseController(w),
-		eol: "\n", field: "data: ", multiLine: m.has("multi-line"),
+		eol: "\n", field: "data: ", multiLine: c.Has("multi-line"),
 		stay: func() {
 			select {
 			case <-ctx.Done():
@@ -47,30 +49,30 @@ func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-ch
 			}
 		},
 	}
-	e.split, _ = m.with("split")
-	e.merge, _ = m.with("merge")
+	e.split, _ = c.With("split")
+	e.merge, _ = c.With("merge")
 	switch {
-	case m.has("crlf"):
+	case c.Has("crlf"):
 		e.eol = "\r\n"
-	case m.has("cr"):
+	case c.Has("cr"):
 		e.eol = "\r"
 	}
-	if m.has("no-space") {
+	if c.Has("no-space") {
 		e.field = "data:"
 	}
-	if m.has("comment") {
+	if c.Has("comment") {
 		e.before += ": ping" + e.eol + e.eol
 	}
-	if m.has("event-line") {
+	if c.Has("event-line") {
 		e.before += "event: message" + e.eol
 	}
 	for _, kind := range []string{"error", "error-flat", "cut", "truncate", "stall", "endless", "garbage"} {
-		if n, chosen := m.with(kind); chosen {
-			e.ending = Fault{kind, n}
+		if n, chosen := c.With(kind); chosen {
+			e.ending = faults.Fault{Kind: kind, N: n}
 		}
 	}
-	if n, chosen := m.with("huge-event"); chosen {
-		e.ending, e.huge = Fault{"huge-event", 1}, n
+	if n, chosen := c.With("huge-event"); chosen {
+		e.ending, e.huge = faults.Fault{Kind: "huge-event", N: 1}, n
 	}
 	return e
 }

@@ -11,20 +11,21 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 )
 
 // A server whose steps take 1 ms, and which refuses every second request. Any client of
 // OpenAI's API can talk to it.
 func Example() {
-	faults, err := sim.ParseFaults("status=503")
+	list, err := faults.Parse("status=503")
 	if err != nil {
 		log.Fatal(err)
 	}
 	server, err := sim.New(sim.Config{
 		Tokenizer: tokenizer.Stub{Size: 32000},
 		Cost:      speed.Cost{Base: time.Millisecond},
-		Faults:    sim.Faults{List: faults, Every: 2},
+		Faults:    faults.Plan{List: list, Every: 2},
 	})
 	if err != nil {
 		log.Fatal(err)

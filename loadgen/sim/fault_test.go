@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sim/faults"
 )
 
 // An outcome is what the real client saw of a reply.
@@ -38,7 +40,7 @@ func (h *harness) meet(fault, path, body string) (o outcome) {
 	ctx, cancel := context.WithTimeout(h.t.Context(), time.Hour)
 	defer cancel()
 	r := h.request(ctx, path, "r-1", body)
-	r.Header.Set(FaultHeader, fault)
+	r.Header.Set(faults.Header, fault)
 	start := time.Now()
 	defer func() { o.took = time.Since(start) }()
 	resp, err := h.client.Do(r)
@@ -140,7 +142,7 @@ func TestFaultsThatEndTheStream(t *testing.T) {
 func TestAnEndlessAnswerGoesOnUntilTheClientGoes(t *testing.T) {
 	bubble(t, Config{}, func(h *harness) {
 		r := h.request(h.t.Context(), "/v1/completions", "r-1", fiveTokens)
-		r.Header.Set(FaultHeader, "endless=2")
+		r.Header.Set(faults.Header, "endless=2")
 		reply, err := h.client.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -248,8 +250,8 @@ func TestAnAnswerCanBeShorterOrLongerThanAskedFor(t *testing.T) {
 }
 
 func TestFaultsMeetTheRequestsChosen(t *testing.T) {
-	list := []Fault{{"status", 500}}
-	met := func(f Faults, seed uint64, id string) (met []int) {
+	list := []faults.Fault{{Kind: "status", N: 500}}
+	met := func(f faults.Plan, seed uint64, id string) (met []int) {
 		bubble(t, Config{Faults: f, Seed: seed}, func(h *harness) {
 			var mu sync.Mutex
 			var wg sync.WaitGroup
@@ -278,34 +280,25 @@ func TestFaultsMeetTheRequestsChosen(t *testing.T) {
 		slices.Sort(met)
 		return met
 	}
-	if got := met(Faults{List: list}, 0, "a-"); len(got) != 40 {
+	if got := met(faults.Plan{List: list}, 0, "a-"); len(got) != 40 {
 		t.Errorf("without a choice %d of 40 met, want all", len(got))
 	}
-	if got := met(Faults{List: list, Every: 10}, 0, "a-"); !slices.Equal(got, []int{9, 19, 29, 39}) {
+	if got := met(faults.Plan{List: list, Every: 10}, 0, "a-"); !slices.Equal(got, []int{9, 19, 29, 39}) {
 		t.Errorf("every 10th: %v", got)
 	}
-	if got := met(Faults{List: list, Every: 10}, 0, ""); len(got) != 4 {
+	if got := met(faults.Plan{List: list, Every: 10}, 0, ""); len(got) != 4 {
 		t.Errorf("every 10th without ids: %v", got)
 	}
-	some := met(Faults{List: list, Probability: .5}, 1, "a-")
-	if len(some) < 10 || len(some) > 30 || !slices.Equal(some, met(Faults{List: list, Probability: .5}, 1, "b-")) {
+	some := met(faults.Plan{List: list, Probability: .5}, 1, "a-")
+	if len(some) < 10 || len(some) > 30 || !slices.Equal(some, met(faults.Plan{List: list, Probability: .5}, 1, "b-")) {
 		t.Errorf("half of them: %v", some)
 	}
-	if slices.Equal(some, met(Faults{List: list, Probability: .5}, 2, "a-")) {
+	if slices.Equal(some, met(faults.Plan{List: list, Probability: .5}, 2, "a-")) {
 		t.Error("two seeds choose the same requests")
 	}
 }
 
-func TestParseFaultsRefusesNonsense(t *testing.T) {
-	for _, text := range []string{"nonsense", "stall=x", "stall=-1", "crlf=2", "status=200", "status=600", "tokens=1", "stall,,crlf", "Stall"} {
-		if got, err := ParseFaults(text); err == nil {
-			t.Errorf("%q read as %v", text, got)
-		}
-	}
-	got, err := ParseFaults("stall=3, crlf,status")
-	if want := []Fault{{"stall", 3}, {"crlf", 0}, {"status", 500}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
-	}
+func TestAHeaderWithNonsenseIsRefused(t *testing.T) {
 	bubble(t, Config{}, func(h *harness) {
 		if o := h.meet("nonsense", "/v1/completions", fiveTokens); o.status != 400 || !strings.Contains(o.body(), "there is no fault") {
 			t.Errorf("header with nonsense: %d %s", o.status, o.body())

@@ -40,15 +40,3 @@ func FuzzUnderstand(f *testing.F) {
 		}
 	})
 }
-
-func FuzzParseFaults(f *testing.F) {
-	for _, text := range []string{"", "none", "stall=3,crlf", "status", "status=429 , html", "tokens=-1", "cut=99999999999"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		list, err := ParseFaults(text)
-		if faults := (Faults{List: list}); err == nil && faults.check() != nil {
-			t.Errorf("%q read as %v, which is not valid", text, list)
-		}
-	})
-}

@@ -5,11 +5,28 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 )
+
+// A numbering numbers requests, so that what depends on the number does not depend on the order in which
+// requests arrive.
+type numbering struct {
+	seen atomic.Int64 // requests without a number so far
+}
+
+// of is the number at the end of a request's x-request-id. Requests without one are counted.
+func (n *numbering) of(r *http.Request) int64 {
+	number := steps.Number(r.Header.Get("X-Request-Id"))
+	if number < 0 {
+		number = n.seen.Add(1) - 1
+	}
+	return number
+}
 
 // completions answers POST /v1/completions.
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.generate(w, r, false) }
@@ -18,14 +35,14 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.generat
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) { s.generate(w, r, true) }
 
 func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
-	number := s.chooser.number(r)
+	number := s.numbers.of(r)
 	q, p := s.reader.understand(r, chat)
-	faults, wrong := s.chooser.choose(r, number)
-	if wrong != nil {
-		wrong.write(w)
+	chosen, err := s.cfg.Faults.Choose(r.Header.Get(faults.Header), s.cfg.Seed, number)
+	if err != nil {
+		badRequest(faults.Header, "%v", err).write(w)
 		return
 	}
-	if s.misreply(w, r, faults) {
+	if s.misreply(w, r, chosen) {
 		return
 	}
 	if p != nil {
@@ -40,7 +57,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if !s.greet(r, q) {
 		panic(http.ErrAbortHandler)
 	}
-	a := newReply(&s.cfg, s.vocabulary, r, q, faults)
+	a := newReply(&s.cfg, s.vocabulary, r, q, chosen)
 	seq := steps.NewSequence(s.request(r, a))
 	if !s.engine.Submit(seq, time.Now()) {
 		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
@@ -72,25 +89,25 @@ func (s *Server) greet(r *http.Request, q *query) bool {
 }
 
 // misreply replies as a fault demands, if one replaces the whole reply.
-func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bool {
-	if m.has("refuse") {
+func (s *Server) misreply(w http.ResponseWriter, r *http.Request, c faults.Choice) bool {
+	if c.Has("refuse") {
 		panic(http.ErrAbortHandler)
 	}
-	if m.has("never") {
+	if c.Has("never") {
 		select {
 		case <-r.Context().Done():
 		case <-s.engine.Closed():
 		}
 		panic(http.ErrAbortHandler)
 	}
-	if code, chosen := m.with("status"); chosen {
+	if code, chosen := c.With("status"); chosen {
 		if code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "1")
 		}
 		newProblem(code, http.StatusText(code)+" (simulated)").write(w)
 		return true
 	}
-	if code, chosen := m.with("html"); chosen {
+	if code, chosen := c.With("html"); chosen {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(code)
 		title := fmt.Sprintf("%d %s", code, http.StatusText(code))
@@ -98,7 +115,7 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 			"</h1></center>\r\n</body>\r\n</html>\r\n")
 		return true
 	}
-	if code, chosen := m.with("blank"); chosen {
+	if code, chosen := c.With("blank"); chosen {
 		w.WriteHeader(code)
 		return true
 	}

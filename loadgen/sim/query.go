@@ -17,7 +17,7 @@ const defaultMaxTokens = 16
 
 // A query is a parsed request.
 type query struct {
-	number      int64     // see chooser.number
+	number      int64     // see numbering.of
 	received    time.Time // when its last byte had been read
 	model       string    // as asked for
 	chat        bool

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
@@ -19,7 +20,7 @@ type reply struct {
 	query   *query
 	text    *text
 	lead    Lead
-	faults  misdeeds
+	faults  faults.Choice
 	id      string
 	callID  string // of its tool call
 	created int64
@@ -33,13 +34,13 @@ type reply struct {
 	chunk []byte // the current chunk
 }
 
-func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds) *reply {
+func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, c faults.Choice) *reply {
 	a := &reply{
-		query: q, text: newText(cfg, w, q), faults: m,
+		query: q, text: newText(cfg, w, q), faults: c,
 		created: time.Now().Unix(), model: q.model, details: cfg.Answers.CachedTokens,
 	}
 	kind := "text_completion"
-	if n, chosen := m.with("answer"); chosen {
+	if n, chosen := c.With("answer"); chosen {
 		a.text.left, a.text.finish = n, steps.Stop
 	}
 	id := requestID(r)
@@ -145,11 +146,11 @@ func (a *reply) appendDelta(b []byte, field string, first bool) []byte {
 // completions and nothing on chats.
 func (a *reply) appendUsage(b []byte, last bool) []byte {
 	switch {
-	case last && a.faults.has("usage-in-finish"):
+	case last && a.faults.Has("usage-in-finish"):
 		return a.appendCounts(b, true)
-	case a.faults.has("usage-zero"):
+	case a.faults.Has("usage-zero"):
 		return append(b, `,"usage":{"prompt_tokens":0,"total_tokens":0,"completion_tokens":0}`...)
-	case a.faults.has("usage-null"):
+	case a.faults.Has("usage-null"):
 		return append(b, `,"usage":null`...)
 	case a.query.usageAlways:
 		return a.appendCounts(b, false)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 )
@@ -264,7 +265,7 @@ func TestConfigIsChecked(t *testing.T) {
 			"acceptance":   func(c *Config) { c.Speculative.Acceptance = 1.1 },
 			"jitter":       func(c *Config) { c.Jitter = -1 },
 			"lead":         func(c *Config) { c.Answers.Lead.Field = "role" },
-			"fault":        func(c *Config) { c.Faults.List = []Fault{{"nonsense", 0}} },
+			"fault":        func(c *Config) { c.Faults.List = []faults.Fault{{Kind: "nonsense"}} },
 			"chance":       func(c *Config) { c.Faults.Probability = 2 },
 			"every":        func(c *Config) { c.Faults.Every = -1 },
 			"sequences":    func(c *Config) { c.Limits.NumSeqs = -1 },

@@ -8,7 +8,7 @@
 //
 // All time comes from package time, so in a testing/synctest bubble a test can compute every
 // instant beforehand and compare for equality. On request the server misbehaves, in the ways that
-// FaultHelp lists.
+// faults.Help lists.
 //
 // Like vLLM, the server sends a stream's response headers as soon as it has accepted the request:
 // the first byte says nothing about the first token.
@@ -37,7 +37,7 @@ type Server struct {
 	mux        *http.ServeMux
 	engine     *steps.Loop
 	nap        *sleep.Mode
-	chooser    *chooser
+	numbers    numbering
 }
 
 // New starts a server. Close ends it.
@@ -57,7 +57,6 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:        cfg,
 		reader:     &reader{&cfg},
-		chooser:    &chooser{faults: &cfg.Faults, seed: cfg.Seed},
 		vocabulary: newVocabulary(cfg.Tokenizer),
 		created:    began.Unix(),
 		mux:        http.NewServeMux(),

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sim/faults"
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 )
@@ -211,7 +212,7 @@ func TestLogHasCompleteAnswersAlone(t *testing.T) {
 		var log notebook
 		bubble(t, Config{Cost: testCost, Log: log.add}, func(h *harness) {
 			r := h.request(h.t.Context(), "/v1/completions", "a-1", completion(10, 4))
-			r.Header.Set(FaultHeader, fault)
+			r.Header.Set(faults.Header, fault)
 			if resp, err := h.client.Do(r); err == nil {
 				var text strings.Builder
 				_ = resp.Write(&text) // some faults cut it

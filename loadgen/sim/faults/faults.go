@@ -1,37 +1,26 @@
-package sim
+// Package faults has the ways in which a simulated server misbehaves on request: their names, and which
+// requests they meet.
+package faults
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-
-	"github.com/servebench/servebench/loadgen/sim/steps"
 )
 
-// FaultHeader is the request header that selects faults for that request, in the syntax of
-// ParseFaults. It overrides Config.Faults; "none" selects no fault.
-const FaultHeader = "X-Sim-Fault"
+// Header is the request header that selects faults for that request, in the syntax of Parse. It overrides
+// the server's Plan; "none" selects no fault.
+const Header = "X-Sim-Fault"
 
-// A Fault is one way to misbehave. Kind is a name in the table of FaultHelp, N its argument.
+// A Fault is one way to misbehave. Kind is a name in the table of Help, N its argument.
 type Fault struct {
 	Kind string
 	N    int
 }
 
-// Faults says when to misbehave and how. Without Probability and Every, the faults apply to all
-// requests.
-type Faults struct {
-	List        []Fault
-	Probability float64 // chance to apply to a request, drawn from the seed and its number
-	Every       int     // they apply to requests number Every-1, 2·Every-1, …
-}
-
-// A faultKind is a row of the table of faults. One with most 0 takes no argument.
-type faultKind struct {
+// A kind is a row of the table of faults. One with most 0 takes no argument.
+type kind struct {
 	name        string
 	least, most int // of the argument
 	otherwise   int // the argument if none is given
@@ -40,8 +29,8 @@ type faultKind struct {
 
 const many = 1 << 30
 
-// faultKinds has every way to misbehave. A chunk is an event with choices.
-var faultKinds = []faultKind{
+// kinds has every way to misbehave. A chunk is an event with choices.
+var kinds = []kind{
 	{"refuse", 0, 0, 0, "close the connection without a reply"},
 	{"never", 0, 0, 0, "never answer"},
 	{"status", 400, 599, 500, "reply with status N and a JSON error, with Retry-After on 429 and 503"},
@@ -72,18 +61,18 @@ var faultKinds = []faultKind{
 	{"usage-in-finish", 0, 0, 0, "put the usage in the chunk with the finish reason"},
 }
 
-// FaultNames returns the name of each kind of fault.
-func FaultNames() (names []string) {
-	for _, k := range faultKinds {
+// Names returns the name of each kind of fault.
+func Names() (names []string) {
+	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	return names
 }
 
-// FaultHelp returns an entry for each kind of fault, in lines of at most 80 columns.
-func FaultHelp() string {
+// Help returns an entry for each kind of fault, in lines of at most 80 columns.
+func Help() string {
 	var b strings.Builder
-	for _, k := range faultKinds {
+	for _, k := range kinds {
 		name, help := k.name, k.help
 		if k.most > 0 {
 			name, help = name+"[=N]", fmt.Sprintf("%s (default %d)", help, k.otherwise)
@@ -103,9 +92,9 @@ func FaultHelp() string {
 	return b.String()
 }
 
-// ParseFaults reads kinds separated by commas, some with an argument, as in "stall=3,crlf". Both
+// Parse reads kinds separated by commas, some with an argument, as in "stall=3,crlf". Both
 // "none" and the empty text mean no faults.
-func ParseFaults(text string) ([]Fault, error) {
+func Parse(text string) ([]Fault, error) {
 	if text == "none" || text == "" {
 		return nil, nil
 	}
@@ -119,8 +108,8 @@ func ParseFaults(text string) ([]Fault, error) {
 				return nil, fmt.Errorf("fault %s: %q is not a number", name, arg)
 			}
 			f.N = n
-		} else if k := slices.IndexFunc(faultKinds, f.is); k >= 0 {
-			f.N = faultKinds[k].otherwise
+		} else if k := slices.IndexFunc(kinds, f.is); k >= 0 {
+			f.N = kinds[k].otherwise
 		}
 		if err := f.check(); err != nil {
 			return nil, err
@@ -130,91 +119,18 @@ func ParseFaults(text string) ([]Fault, error) {
 	return faults, nil
 }
 
-func (f Fault) is(k faultKind) bool { return k.name == f.Kind }
+func (f Fault) is(k kind) bool { return k.name == f.Kind }
 
 func (f Fault) check() error {
-	i := slices.IndexFunc(faultKinds, f.is)
+	i := slices.IndexFunc(kinds, f.is)
 	if i < 0 {
 		return fmt.Errorf("there is no fault %q", f.Kind)
 	}
-	if k := faultKinds[i]; f.N < k.least || f.N > k.most {
+	if k := kinds[i]; f.N < k.least || f.N > k.most {
 		if k.most == 0 {
 			return fmt.Errorf("fault %s takes no number", f.Kind)
 		}
 		return fmt.Errorf("fault %s: %d must be from %d to %d", f.Kind, f.N, k.least, k.most)
 	}
 	return nil
-}
-
-func (f *Faults) check() error {
-	if f.Probability < 0 || f.Probability > 1 {
-		return fmt.Errorf("the probability of faults must be from 0 to 1")
-	}
-	if f.Every < 0 {
-		return fmt.Errorf("faults cannot meet every %d requests", f.Every)
-	}
-	for _, fault := range f.List {
-		if err := fault.check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// misdeeds are the faults chosen for one request.
-type misdeeds []Fault
-
-// with reports whether a kind of fault was chosen, and its argument.
-func (m misdeeds) with(kind string) (n int, chosen bool) {
-	for _, f := range m {
-		if f.Kind == kind {
-			return f.N, true
-		}
-	}
-	return 0, false
-}
-
-func (m misdeeds) has(kind string) bool {
-	_, chosen := m.with(kind)
-	return chosen
-}
-
-// A chooser chooses the faults of requests by their numbers.
-type chooser struct {
-	faults *Faults
-	seed   uint64
-	seen   atomic.Int64 // requests numbered so far
-}
-
-// number is the number at the end of a request's x-request-id, so that what depends on it does not
-// depend on the order in which requests arrive. Requests without an id are counted.
-func (c *chooser) number(r *http.Request) int64 {
-	n := steps.Number(r.Header.Get("X-Request-Id"))
-	if n < 0 {
-		n = c.seen.Add(1) - 1
-	}
-	return n
-}
-
-// choose returns the faults for a request, by its number.
-func (c *chooser) choose(r *http.Request, number int64) (misdeeds, *problem) {
-	if asked := r.Header.Get(FaultHeader); asked != "" {
-		list, err := ParseFaults(asked)
-		if err != nil {
-			return nil, badRequest(FaultHeader, "%v", err)
-		}
-		return list, nil
-	}
-	f := c.faults
-	if len(f.List) == 0 {
-		return nil, nil
-	}
-	if f.Probability == 0 && f.Every == 0 {
-		return f.List, nil
-	}
-	chance := rand.New(rand.NewPCG(c.seed, uint64(number)))
-	if f.Every > 0 && (number+1)%int64(f.Every) == 0 || chance.Float64() < f.Probability {
-		return f.List, nil
-	}
-	return nil, nil
 }
