@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/spans"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/sim/steps"
+	"github.com/servebench/servebench/loadgen/sim/words"
 )
 
 // A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
@@ -205,6 +206,23 @@ func (c *Config) engine() steps.Settings {
 		Speculative: c.Speculative, KV: kvcache.New(c.Cache.Blocks, c.Cache.Prefixes),
 		Board: c.Device.Board, Trace: c.Trace,
 	}
+}
+
+// text starts the answer to a query.
+func (c *Config) text(w *words.Vocabulary, q *query) *words.Text {
+	return w.Text(words.Asked{
+		Seed: c.Seed, Number: q.number, Prompt: q.prompt, Chat: q.chat,
+		MaxTokens: q.maxTokens, MinTokens: q.minTokens, IgnoreEOS: q.ignoreEOS,
+		Lengths: &c.Profile.OutputLen, Mean: c.Answers.MeanLen,
+	})
+}
+
+// reason is why a text ends, as vLLM names it.
+func reason(t *words.Text) string {
+	if t.Stops() {
+		return steps.Stop
+	}
+	return steps.Length
 }
 
 func orElse[T comparable](v, otherwise T) T {

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/loadgen/sim/steps"
+	"github.com/servebench/servebench/loadgen/sim/words"
 )
 
 // Bounds say how a dry run sends. The zero value is one server and no limits.
@@ -123,7 +124,7 @@ func Enough(cfg Config, source dataset.Source, b Bounds, f *Forecast) error {
 type dry struct {
 	cfg        Config
 	reader     *reader
-	vocabulary *vocabulary
+	vocabulary *words.Vocabulary
 	bounds     Bounds
 	replicas   []*replica
 	forecast   *Forecast
@@ -176,7 +177,7 @@ type dryTurn struct {
 type pending struct {
 	SimulatedRequest
 	session *drySession
-	text    *text // nil if nobody needs it
+	text    *words.Text // nil if nobody needs it
 }
 
 // epoch is the start of a dry run in the engine's time.
@@ -193,7 +194,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 	}
 	b.Servers = max(b.Servers, 1)
 	f.Servers = b.Servers
-	d := &dry{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer), bounds: b, clock: new(clock), forecast: f,
+	d := &dry{cfg: cfg, vocabulary: words.New(cfg.Tokenizer), bounds: b, clock: new(clock), forecast: f,
 		flights: map[*steps.Sequence]*pending{}}
 	d.reader = &reader{&d.cfg}
 	for range b.Servers {
@@ -373,21 +374,21 @@ func (d *dry) sequence(f *pending) (*steps.Sequence, error) {
 		f.Refused = true
 		return nil, nil
 	}
-	text := newText(&d.cfg, d.vocabulary, q)
-	f.Out = text.left
+	text := d.cfg.text(d.vocabulary, q)
+	f.Out = text.Left()
 	asked := steps.Request{
 		ID: strconv.FormatInt(q.number, 10), Session: s.ID, Number: q.number,
-		Prompt: f.Prompt, Want: text.left, Finish: text.finish, Read: d.bounds.Chunks,
+		Prompt: f.Prompt, Want: text.Left(), Finish: reason(text), Read: d.bounds.Chunks,
 	}
 	if d.cfg.Speculative.Tokens > 0 {
-		asked.Chance = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
+		asked.Chance = rand.New(rand.NewPCG(d.cfg.Seed, text.Draw()))
 	}
 	switch {
 	case !d.cfg.Cache.Prefixes:
 	case ofBlocks:
 		asked.Blocks = dryHashes(t, kvcache.Chain(0).Add(uint64(f.Session)).Add(uint64(f.Turn)), f.Prompt, f.Out)
 	default:
-		asked.Blocks = kvcache.Hashes(q.prompt, text.ids())
+		asked.Blocks = kvcache.Hashes(q.prompt, text.IDs(markEnd))
 	}
 	if s.said != nil {
 		f.text = text
@@ -459,7 +460,7 @@ func (d *dry) landed(seq *steps.Sequence) {
 		s.said[f.Turn] = mustJSON(struct {
 			Role    string `json:"role"`
 			Content string `json:"content"`
-		}{"assistant", string(f.text.append(nil, f.text.left))})
+		}{"assistant", string(f.text.Append(nil, f.text.Left()))})
 	}
 	d.leave(f)
 }

@@ -219,13 +219,13 @@ func TestADryRunFindsWhatTheFormulaSays(t *testing.T) {
 
 func TestLiveAnswersAreFoundInADryRun(t *testing.T) {
 	messages := func(n int) json.RawMessage {
-		return mustJSON([]map[string]string{{"role": "user", "content": words(n)}})
+		return mustJSON([]map[string]string{{"role": "user", "content": promptOf(n)}})
 	}
 	recorded := json.RawMessage(`{"role":"assistant","content":"tok9 tok9"}`)
 	chat := &dataset.Conversation{Turns: []dataset.Turn{
 		{Messages: messages(50), OutputLen: 45, Answer: recorded}, {Messages: messages(5), OutputLen: 30, Answer: recorded}, {Messages: messages(5), OutputLen: 1},
 	}}
-	text := &dataset.Conversation{Turns: []dataset.Turn{{Prompt: words(50), OutputLen: 45, Answer: recorded}, {Prompt: " " + words(5), OutputLen: 30}}}
+	text := &dataset.Conversation{Turns: []dataset.Turn{{Prompt: promptOf(50), OutputLen: 45, Answer: recorded}, {Prompt: " " + promptOf(5), OutputLen: 30}}}
 	for _, row := range []struct {
 		live   bool
 		c      *dataset.Conversation

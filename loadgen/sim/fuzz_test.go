@@ -31,11 +31,11 @@ func FuzzUnderstand(f *testing.F) {
 			return
 		}
 		a := newReply(&s.cfg, s.vocabulary, httptest.NewRequest("POST", "/", nil), q, nil)
-		want := a.text.left
+		want := a.text.Left()
 		if len(q.prompt) < 1 || want < 1 || len(q.prompt)+want > 50 || want > q.maxTokens || want < q.minTokens {
 			t.Errorf("%d prompt and %d output tokens for %+v", len(q.prompt), want, q)
 		}
-		if out := string(a.tokens(want)); !strings.Contains(out, `"finish_reason":"`+a.text.finish) {
+		if out := string(a.tokens(want)); !strings.Contains(out, `"finish_reason":"`+reason(a.text)) {
 			t.Errorf("rendered as %s", out)
 		}
 	})

@@ -71,13 +71,13 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 func (s *Server) request(r *http.Request, a *reply) steps.Request {
 	asked := steps.Request{
 		ID: r.Header.Get("X-Request-Id"), Session: r.Header.Get("X-Session-Id"), Number: a.query.number,
-		Prompt: len(a.query.prompt), Want: a.text.left, Finish: a.text.finish, Added: s.cfg.Slow, Read: true,
+		Prompt: len(a.query.prompt), Want: a.text.Left(), Finish: reason(a.text), Added: s.cfg.Slow, Read: true,
 	}
 	if s.cfg.Speculative.Tokens > 0 {
-		asked.Chance = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
+		asked.Chance = rand.New(rand.NewPCG(s.cfg.Seed, a.text.Draw()))
 	}
 	if s.cfg.Cache.Prefixes {
-		asked.Blocks = kvcache.Hashes(a.query.prompt, a.text.ids())
+		asked.Blocks = kvcache.Hashes(a.query.prompt, a.text.IDs(markEnd))
 	}
 	return asked
 }

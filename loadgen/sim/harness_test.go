@@ -166,8 +166,8 @@ func (h *harness) get(path string) string {
 	return string(all)
 }
 
-// words is a prompt of n tokens.
-func words(n int) string {
+// promptOf is a prompt of n tokens.
+func promptOf(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "tok%d ", i)
@@ -177,7 +177,7 @@ func words(n int) string {
 
 // completion is the body of a streamed completion that gives out tokens.
 func completion(prompt, out int) string {
-	return fmt.Sprintf(`{"prompt":%q,"max_tokens":%d,"ignore_eos":true,"stream":true}`, words(prompt), out)
+	return fmt.Sprintf(`{"prompt":%q,"max_tokens":%d,"ignore_eos":true,"stream":true}`, promptOf(prompt), out)
 }
 
 // tokenTimes is when the chunks that carry tokens came, counted from start.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func TestHeldTokenComesWithTheNext(t *testing.T) {
 func TestOutputLengthIsTheProfiles(t *testing.T) {
 	lengths := speed.Lengths{First: []int{5, 3}, Mean: 9, SD: 1, Low: 8, High: 10}
 	bubble(t, Config{Profile: &speed.Profile{OutputLen: lengths, Step: speed.StepTime{Cost: testCost}}}, func(h *harness) {
-		for id, want := range map[string]int{"x-0": 5, "x-1": 3, "x-7": lengths.At(7, outputStride)} {
+		for id, want := range map[string]int{"x-0": 5, "x-1": 3, "x-7": lengths.At(7, math.Phi-1)} {
 			h.stream("/v1/completions", id, `{"prompt":"tok1","max_tokens":50,"stream":true}`)
 			if tr := h.trace(id); len(tr.Tokens) != want || tr.Finish != steps.Stop {
 				t.Errorf("%s: %d tokens, %s; want %d", id, len(tr.Tokens), tr.Finish, want)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/faults"
-	"github.com/servebench/servebench/loadgen/sim/steps"
+	"github.com/servebench/servebench/loadgen/sim/words"
 )
 
 // toolName is the tool that an answer calls if the request lists none.
@@ -18,7 +18,7 @@ const toolName = "simulate"
 // A reply renders the answer to one query. What its chunks have in common is built once.
 type reply struct {
 	query   *query
-	text    *text
+	text    *words.Text
 	lead    Lead
 	faults  faults.Choice
 	id      string
@@ -34,14 +34,14 @@ type reply struct {
 	chunk []byte // the current chunk
 }
 
-func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, c faults.Choice) *reply {
+func newReply(cfg *Config, w *words.Vocabulary, r *http.Request, q *query, c faults.Choice) *reply {
 	a := &reply{
-		query: q, text: newText(cfg, w, q), faults: c,
+		query: q, text: cfg.text(w, q), faults: c,
 		created: time.Now().Unix(), model: q.model, details: cfg.Answers.CachedTokens,
 	}
 	kind := "text_completion"
 	if n, chosen := c.With("answer"); chosen {
-		a.text.left, a.text.finish = n, steps.Stop
+		a.text.EndAfter(n)
 	}
 	id := requestID(r)
 	a.id, a.callID = "cmpl-"+id, "call_"+id
@@ -73,9 +73,9 @@ func (a *reply) role() []byte {
 func (a *reply) tokens(n int) []byte {
 	field := a.field()
 	first := a.out == 0
-	a.words = a.text.append(a.words[:0], n)
+	a.words = a.text.Append(a.words[:0], n)
 	a.out += n
-	last := a.text.left == 0
+	last := a.text.Left() == 0
 
 	b := append(a.chunk[:0], a.head...)
 	if a.query.chat {
@@ -108,10 +108,10 @@ func (a *reply) field() string {
 }
 
 func (a *reply) finish() string {
-	if a.lead.Field == "tool_calls" && a.text.finish == steps.Stop {
+	if a.lead.Field == "tool_calls" && a.text.Stops() {
 		return "tool_calls"
 	}
-	return a.text.finish
+	return reason(a.text)
 }
 
 // appendDelta adds the words of a chunk as that member, which the answer may begin with.
@@ -135,7 +135,7 @@ func (a *reply) appendDelta(b []byte, field string, first bool) []byte {
 	if first {
 		part = append([]byte(callBegins), quoted[:len(quoted)-1]...)
 	}
-	if a.text.left == 0 || a.out >= a.lead.Tokens {
+	if a.text.Left() == 0 || a.out >= a.lead.Tokens {
 		part = append(part, '"')
 		part = append(part, callEnds...)
 	}

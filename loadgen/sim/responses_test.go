@@ -52,7 +52,7 @@ func TestResponsesGoOnAsChatsDo(t *testing.T) {
 	bubble(t, cfg, func(h *harness) {
 		var messages []any
 		for k := range 3 {
-			messages = append(messages, map[string]any{"role": "user", "content": words(40 + k)})
+			messages = append(messages, map[string]any{"role": "user", "content": promptOf(40 + k)})
 			start, a := time.Now(), turn{}
 			body := map[string]any{"messages": messages, "max_tokens": 20, "ignore_eos": true, "stream": true, "stream_options": map[string]any{"include_usage": true}}
 			for _, e := range h.stream("/v1/chat/completions", "r-"+string(rune('1'+k)), string(mustJSON(body))) {
@@ -83,7 +83,7 @@ func TestResponsesGoOnAsChatsDo(t *testing.T) {
 	bubble(t, cfg, func(h *harness) {
 		body := map[string]any{"max_output_tokens": 20, "ignore_eos": true}
 		for k := range 3 {
-			body["input"] = []any{map[string]any{"role": "user", "content": words(40 + k)}}
+			body["input"] = []any{map[string]any{"role": "user", "content": promptOf(40 + k)}}
 			text, last, first := h.respond("r-"+string(rune('1'+k)), body)
 			u := last.Response.Usage
 			response = append(response, turn{text, u.In, u.Out, u.Details.Cached, first})

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/kvcache"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 )
@@ -121,7 +119,7 @@ func TestAChatGoesOnWhereItsAnswerEnded(t *testing.T) {
 			cfg.Answers.Lead = Lead{"tool_calls", 20}
 		}
 		bubble(t, cfg, func(h *harness) {
-			messages := []any{map[string]any{"role": "system", "content": "tok1 tok2"}, map[string]any{"role": "user", "content": words(50)}}
+			messages := []any{map[string]any{"role": "system", "content": "tok1 tok2"}, map[string]any{"role": "user", "content": promptOf(50)}}
 			before, out := 0, 0 // the prompt and the output that are in the cache
 			for turn := range 4 {
 				limit["messages"] = messages
@@ -134,7 +132,7 @@ func TestAChatGoesOnWhereItsAnswerEnded(t *testing.T) {
 					t.Errorf("%s: turn %d found %d tokens of %d, want %d", name, turn, got, a.Usage.PromptTokens, want)
 				}
 				before, out = a.Usage.PromptTokens, a.Usage.CompletionTokens
-				messages = append(messages, a.Choices[0].Message, map[string]any{"role": "tool", "tool_call_id": "x", "content": words(turn)})
+				messages = append(messages, a.Choices[0].Message, map[string]any{"role": "tool", "tool_call_id": "x", "content": promptOf(turn)})
 			}
 		})
 	}
@@ -174,39 +172,6 @@ func TestMooncakeBlocksAreFoundAsTheFormulaSays(t *testing.T) {
 			}
 		}
 	})
-}
-
-// What the simulator says is tokens again when it comes back, whatever the tokenizer.
-func TestTextEncodesToTheTokensThatItWasMadeOf(t *testing.T) {
-	for _, name := range []string{"stub-500", "../../testdata/golden/tok-plain", "../../testdata/golden/tok-bos"} {
-		tokens, err := tokenizer.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := New(Config{Tokenizer: tokens})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		for _, body := range []string{
-			`{"messages":[{"role":"user","content":"tok5"}],"max_tokens":300,"ignore_eos":true}`,
-			`{"messages":[{"role":"user","content":"tok5"}],"max_tokens":3000}`,
-		} {
-			r := httptest.NewRequest("POST", "/", strings.NewReader(body))
-			q, p := s.reader.understand(r, true)
-			if p != nil {
-				t.Fatal(p.Message)
-			}
-			text := newText(&s.cfg, s.vocabulary, q)
-			ids := slices.Clone(text.ids())
-			if text.finish == steps.Stop {
-				ids = ids[:len(ids)-1]
-			}
-			if got := tokens.Encode(string(text.append(nil, text.left)), false); !slices.Equal(got, ids) {
-				t.Errorf("%s: %v became %v", name, ids, got)
-			}
-		}
-	}
 }
 
 func TestUsageTellsCachedTokensOnlyIfAsked(t *testing.T) {

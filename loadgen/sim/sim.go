@@ -25,6 +25,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/sleep"
 	"github.com/servebench/servebench/loadgen/sim/steps"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
+	"github.com/servebench/servebench/loadgen/sim/words"
 )
 
 // A Server is the simulated server. It is an http.Handler, safe for concurrent use, and must run in
@@ -32,7 +33,7 @@ import (
 type Server struct {
 	cfg        Config
 	reader     *reader
-	vocabulary *vocabulary
+	vocabulary *words.Vocabulary
 	created    int64 // Unix time shown by /v1/models
 	mux        *http.ServeMux
 	engine     *steps.Loop
@@ -57,7 +58,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:        cfg,
 		reader:     &reader{&cfg},
-		vocabulary: newVocabulary(cfg.Tokenizer),
+		vocabulary: words.New(cfg.Tokenizer),
 		created:    began.Unix(),
 		mux:        http.NewServeMux(),
 		engine:     steps.Start(settings, nap),

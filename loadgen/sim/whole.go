@@ -80,10 +80,10 @@ func newTimings(seq *steps.Sequence) *timings {
 
 // whole is the whole answer, with the engine's times unless they are nil.
 func (a *reply) whole(t *timings) []byte {
-	lead := min(a.lead.Tokens, a.text.left)
-	a.out = a.text.left
-	first := a.text.append(nil, lead)
-	rest := string(a.text.append(nil, a.text.left))
+	lead := min(a.lead.Tokens, a.text.Left())
+	a.out = a.text.Left()
+	first := a.text.Append(nil, lead)
+	rest := string(a.text.Append(nil, a.text.Left()))
 
 	object, c := "text_completion", choice{FinishReason: a.finish()}
 	if a.query.chat {

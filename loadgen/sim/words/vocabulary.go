@@ -1,4 +1,4 @@
-package sim
+package words
 
 import (
 	"math/rand/v2"
@@ -10,10 +10,10 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
-// A vocabulary has the plain words of a tokenizer: the tokens that are a word of letters and digits after
+// A Vocabulary has the plain words of a tokenizer: the tokens that are a word of letters and digits after
 // a space. A text of such tokens encodes to the same tokens again, so an answer that comes back in
 // the next prompt is what the cache has. It is safe for concurrent use.
-type vocabulary struct {
+type Vocabulary struct {
 	tokens  tokenizer.Tokenizer
 	special []int
 	known   []atomic.Int32 // by id: 0 not looked at, or one of the below
@@ -24,12 +24,13 @@ const (
 	odd
 )
 
-func newVocabulary(t tokenizer.Tokenizer) *vocabulary {
-	return &vocabulary{tokens: t, special: t.SpecialIDs(), known: make([]atomic.Int32, t.VocabSize())}
+// New makes the vocabulary of a tokenizer, which must have ordinary tokens.
+func New(t tokenizer.Tokenizer) *Vocabulary {
+	return &Vocabulary{tokens: t, special: t.SpecialIDs(), known: make([]atomic.Int32, t.VocabSize())}
 }
 
 // draw is a plain word. If plain words are very rare, it may be another ordinary token.
-func (w *vocabulary) draw(r *rand.Rand) int {
+func (w *Vocabulary) draw(r *rand.Rand) int {
 	const tries = 1000
 	id := 0
 	for range tries {
@@ -44,7 +45,7 @@ func (w *vocabulary) draw(r *rand.Rand) int {
 	return id
 }
 
-func (w *vocabulary) plain(id int) bool {
+func (w *Vocabulary) plain(id int) bool {
 	what := w.known[id].Load()
 	if what == 0 {
 		what = odd
@@ -58,7 +59,7 @@ func (w *vocabulary) plain(id int) bool {
 
 // look reports whether the second of two such tokens is a word after a space, and both encode to
 // themselves.
-func (w *vocabulary) look(id int) bool {
+func (w *Vocabulary) look(id int) bool {
 	two := []int{id, id}
 	text := w.tokens.Decode(two)
 	word, spaced := strings.CutPrefix(strings.TrimPrefix(text, w.tokens.Decode(two[:1])), " ")
