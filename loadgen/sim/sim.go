@@ -6,6 +6,10 @@
 // waiting. All latencies follow from that, as on a GPU; nothing else sleeps. The text is random
 // words of a tokenizer, the same for the same prompt.
 //
+// A Config is where the rooms below meet: speed says what a step takes, steps has the engine, words has the
+// text, and faults has what goes wrong. The package itself has what speaks HTTP, and dry runs, in which the
+// same engine works without it.
+//
 // All time comes from package time, so in a testing/synctest bubble a test can compute every
 // instant beforehand and compare for equality. On request the server misbehaves, in the ways that
 // faults.Help lists.
