@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/adapters"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -33,11 +34,11 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 			return ""
 		case of.Few(s):
 			marked = true
-			return decimal(v) + few
+			return layout.Decimal(v) + layout.Few
 		}
-		return decimal(v)
+		return layout.Decimal(v)
 	}
-	g := twoLined(1, append([]string{"|adapter", "|completed", "|failed"}, headsOf(numbers)...)...)
+	g := layout.TwoLined(1, append([]string{"|adapter", "|completed", "|failed"}, layout.Heads(numbers)...)...)
 	for i := range all {
 		a := &all[i]
 		row := []string{screen.Cut(a.Name, adapterWidth), vllm.Count(a.Completed), ""}
@@ -47,13 +48,13 @@ func Adapters(w io.Writer, s *metrics.Summary) error {
 		for _, n := range numbers {
 			row = append(row, text(a, n))
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
 	var b bytes.Buffer
 	b.WriteString("\nLoRA adapters\n")
-	g.text(&b)
+	g.Text(&b)
 	if marked {
-		fmt.Fprintln(&b, few, fewMeans)
+		fmt.Fprintln(&b, layout.Few, layout.FewMeans())
 	}
 	_, err := w.Write(b.Bytes())
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/published"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -67,15 +68,15 @@ func Documents(blocks []*published.Block) (all []Document) {
 func (d *Document) add(b *published.Block) {
 	for i := range b.Numbers {
 		n := &b.Numbers[i]
-		here, ends := decimal(n.Here), ""
+		here, ends := layout.Decimal(n.Here), ""
 		if n.Few {
-			here, d.Marked = here+few, few+" "+fewMeans
+			here, d.Marked = here+layout.Few, layout.Few+" "+layout.FewMeans()
 		}
 		if b.Count > 1 {
-			ends = decimal(n.Least) + " … " + decimal(n.Most)
+			ends = layout.Decimal(n.Least) + " … " + layout.Decimal(n.Most)
 		}
-		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), decimal(n.Document), here, ratio(n.Ratio),
-			ends})
+		d.Rows = append(d.Rows, []string{fmt.Sprint(b.Number), b.Runs, n.Label(), layout.Decimal(n.Document), here,
+			ratio(n.Ratio), ends})
 	}
 	for _, note := range b.Notes {
 		d.Notes = append(d.Notes, fmt.Sprintf("block %d, %s: %s", b.Number, b.Runs, note))
@@ -87,7 +88,7 @@ func (d *Document) add(b *published.Block) {
 // writes nothing without blocks.
 func Against(w io.Writer, blocks []*published.Block, shown screen.Screen) error {
 	for _, d := range Documents(blocks) {
-		if err := tableOf(w, d.grid(shown), shown, screen.Clean(d.Title), d.Marked != ""); err != nil {
+		if err := d.grid(shown).Write(w, shown, screen.Clean(d.Title), d.Marked != ""); err != nil {
 			return err
 		}
 		if err := d.explain(w, shown); err != nil {
@@ -99,15 +100,15 @@ func Against(w io.Writer, blocks []*published.Block, shown screen.Screen) error 
 
 // grid is the table for a screen. A terminal has the number and the runs of a block once, and the least
 // and the most if they fit.
-func (d *Document) grid(shown screen.Screen) *grid {
+func (d *Document) grid(shown screen.Screen) *layout.Grid {
 	if !shown.IsTerminal() {
-		g := &grid{heads: 1, names: 3}
+		g := &layout.Grid{Heads: 1, Names: 3}
 		for _, row := range append([][]string{d.Head}, d.Rows...) {
-			g.add(slices.Clone(row)...)
+			g.Add(slices.Clone(row)...)
 		}
 		return g
 	}
-	g := twoLined(3, slices.Concat([]string{"|block", "|runs", "|number"}, heads(d.stated, d.here))...)
+	g := layout.TwoLined(3, slices.Concat([]string{"|block", "|runs", "|number"}, heads(d.stated, d.here))...)
 	block := ""
 	for _, row := range d.Rows {
 		row = slices.Clone(row)
@@ -116,9 +117,9 @@ func (d *Document) grid(shown screen.Screen) *grid {
 		} else {
 			row[0], row[1] = "", ""
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
-	g.fit(shown)
+	g.Fit(shown)
 	return g
 }
 
@@ -134,20 +135,6 @@ func heads(stated, here string) []string {
 		"|ratio", "|least … most"}
 }
 
-// fit empties the last column of a table that is wider than its terminal. An empty column is not shown.
-func (g *grid) fit(shown screen.Screen) {
-	all := 2 * (len(g.rows[0]) - 1)
-	for _, width := range g.widths(0) {
-		all += width
-	}
-	if !shown.IsTerminal() || all <= shown.Width {
-		return
-	}
-	for _, row := range g.rows[g.heads:] {
-		row[len(row)-1] = ""
-	}
-}
-
 // ratioMeans explains the ratio of a table, the runs of which have that head.
 func ratioMeans(here string) string {
 	return here + " over the document. " + strings.ToUpper(here[:1]) + here[1:] +
@@ -159,10 +146,10 @@ func (d *Document) explain(w io.Writer, shown screen.Screen) error {
 	var b bytes.Buffer
 	if shown.IsTerminal() {
 		b.WriteString("Ratio:")
-		wrap(&b, len("Ratio:"), shown.Readable(), d.Means)
+		screen.Wrap(&b, len("Ratio:"), shown.Readable(), d.Means)
 		for _, note := range d.Notes {
 			b.WriteByte('-')
-			wrap(&b, 1, shown.Readable(), note)
+			screen.Wrap(&b, 1, shown.Readable(), note)
 		}
 	} else {
 		b.WriteString("\nRatio: " + d.Means + "\n")

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/metrics/catalogue"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // Catalogue writes all numbers of a run with their units and what they are, for a terminal of 80 columns.
@@ -24,7 +25,7 @@ func Catalogue(w io.Writer) error {
 		}
 		before = n.About
 		fmt.Fprintf(&b, "%-*s %-*s", key, n.Key, unit, n.Unit)
-		wrap(&b, key+1+unit, width, n.About)
+		screen.Wrap(&b, key+1+unit, width, n.About)
 	}
 	b.WriteString("\nThere is any other percentile of a latency, as p95_ttft_ms. The name of a LoRA\n" +
 		"adapter may precede a number, as in sql/p99_ttft_ms.\n")

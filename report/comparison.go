@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // ComparisonFormats are the formats of a comparison: text; markdown with the verdict first; two
@@ -55,18 +56,19 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 // columns are the rows of a point in a table that fits into 80 columns. A mark shows which rows are
 // gated, and the finding.
 func columns(p *compare.Point, whole bool) string {
-	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
+	g := &layout.Grid{Heads: 1, Names: 2, Rows: [][]string{
+		{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for _, r := range shownRows(p, whole) {
 		from, to := bounded(r, r.Effect.From), bounded(r, r.Effect.To)
-		g.add(append([]string{mark(r) + " " + r.Number.Name, string(r.Number.Unit), from, to},
+		g.Add(append([]string{mark(r) + " " + r.Number.Name, string(r.Number.Unit), from, to},
 			changed(r, percent)...)...)
 	}
-	return rendered(g, (*grid).text)
+	return rendered(g, (*layout.Grid).Text)
 }
 
 // marked is the same for Markdown, with the findings in a separate column.
 func marked(p *compare.Point, whole bool) string {
-	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{
+	g := &layout.Grid{Heads: 1, Names: 2, Found: true, Rows: [][]string{
 		{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for _, r := range shownRows(p, whole) {
 		name := r.Number.Name
@@ -74,10 +76,10 @@ func marked(p *compare.Point, whole bool) string {
 			name += " *"
 		}
 		from, to := r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To)
-		g.add(slices.Concat([]string{name, string(r.Number.Unit), from, to},
+		g.Add(slices.Concat([]string{name, string(r.Number.Unit), from, to},
 			changed(r, compare.Percent), []string{string(r.Judgement.Finding)})...)
 	}
-	return rendered(g, (*grid).markdown)
+	return rendered(g, (*layout.Grid).Markdown)
 }
 
 // shownRows are the rows of a point that its table has.
@@ -112,7 +114,7 @@ func hidden(p *compare.Point, whole bool) string {
 	return fmt.Sprintf("%d more numbers do not differ, or have few samples: compare --extended shows them", n)
 }
 
-func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
+func rendered(g *layout.Grid, write func(*layout.Grid, *bytes.Buffer)) string {
 	var b bytes.Buffer
 	write(g, &b)
 	return b.String()

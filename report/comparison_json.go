@@ -57,7 +57,8 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 	}
 	text, err := json.MarshalIndent(ordered{
 		{"v", comparisonVersion}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},
-		{"alpha", c.Alpha}, {"unit", c.Unit}, {"runs_needed", c.Needed}, {"excludes", finite(c.Excludes)}, {"points", points},
+		{"alpha", c.Alpha}, {"unit", c.Unit}, {"runs_needed", c.Needed}, {"excludes", pyjson.Finite(c.Excludes)},
+		{"points", points},
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -70,11 +71,12 @@ func rowObject(r *compare.Row) ordered {
 	row := ordered{
 		{"name", r.Number.Name}, {"unit", r.Number.Unit}, {"higher_is_better", r.Number.Better == metrics.Higher},
 		{"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
-		{"from", finite(r.Effect.From)}, {"to", finite(r.Effect.To)}, {"change", finite(r.Effect.Share)},
-		{"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
-		{"worse_at_least", finite(r.Effect.Least)}, {"worse_at_most", finite(r.Effect.Worst)},
+		{"from", pyjson.Finite(r.Effect.From)}, {"to", pyjson.Finite(r.Effect.To)}, {"change", pyjson.Finite(r.Effect.Share)},
+		{"change_low", pyjson.Finite(r.Effect.Low)}, {"change_high", pyjson.Finite(r.Effect.High)},
+		{"worse_at_least", pyjson.Finite(r.Effect.Least)}, {"worse_at_most", pyjson.Finite(r.Effect.Worst)},
 		{"differences", some(r.Evidence.Differences)},
-		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Judgement.Gated},
+		{"p", pyjson.Finite(r.P)}, {"p_adjusted", pyjson.Finite(r.Adjusted)}, {"differs", r.Differs},
+		{"gated", r.Judgement.Gated},
 	}
 	if r.Judgement.Unjudged {
 		row = append(row, member{"unjudged", true})
@@ -87,7 +89,7 @@ func rowObject(r *compare.Row) ordered {
 		margin = r.Judgement.Margin
 	}
 	return append(row, ordered{
-		{"margin", finite(margin)}, {"finding", r.Judgement.Finding}, {"remarks", some(r.Remarks)},
+		{"margin", pyjson.Finite(margin)}, {"finding", r.Judgement.Finding}, {"remarks", some(r.Remarks)},
 		{"from_content", r.FromContent},
 	}...)
 }
@@ -98,7 +100,7 @@ func unitsObject(p *compare.Point) ordered {
 }
 
 func medianObject(s benchmath.Summary) ordered {
-	return ordered{{"median", s.Center}, {"low", finite(s.Lo)}, {"high", finite(s.Hi)}}
+	return ordered{{"median", s.Center}, {"low", pyjson.Finite(s.Lo)}, {"high", pyjson.Finite(s.Hi)}}
 }
 
 // some is list, or an empty list for nil.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // writeExtended writes more sections in the form of the block: failures by class with their
@@ -79,14 +81,14 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	}
 	b.WriteByte('\n')
 	for _, part := range slices {
-		rate := func(n int) string { return decimal(float64(n) / part.Seconds()) }
-		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean),
-			decimal(part.TPOT.Mean)}
+		rate := func(n int) string { return layout.Decimal(float64(n) / part.Seconds()) }
+		texts := []string{begins(part.From, width), rate(part.Completed), rate(part.Output), layout.Decimal(part.TTFT.Mean),
+			layout.Decimal(part.TPOT.Mean)}
 		if s.Header.Config.Whole {
-			texts = append(texts[:2], decimal(part.E2EL.Mean))
+			texts = append(texts[:2], layout.Decimal(part.E2EL.Mean))
 		}
 		for _, text := range texts {
-			fmt.Fprintf(b, "%*s", vllm.Width/5, orDash(text))
+			fmt.Fprintf(b, "%*s", vllm.Width/5, cmp.Or(text, "-"))
 		}
 		b.WriteByte('\n')
 	}
@@ -99,7 +101,7 @@ func begins(from, width time.Duration) string {
 	if width < 10*time.Millisecond {
 		return fmt.Sprintf("%.3f", from.Seconds())
 	}
-	return decimal(from.Seconds())
+	return layout.Decimal(from.Seconds())
 }
 
 // sliceWidth is 1, 2 or 5 times a power of ten milliseconds, such that at most 20 slices

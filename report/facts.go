@@ -215,17 +215,10 @@ func tails(s *metrics.Summary) []pyjson.Object {
 			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()}, {Key: "few", Value: sample.Few()},
 		}
 		if i, known := s.Latency(sample.Metric).Interval(sample.Percentile); known {
-			object = object.With("low_ms", finite(i.Low)).With("high_ms", finite(i.High)).With("independent", i.Independent)
+			object = object.With("low_ms", pyjson.Finite(i.Low)).With("high_ms", pyjson.Finite(i.High)).
+				With("independent", i.Independent)
 		}
 		objects = append(objects, object)
 	}
 	return objects
-}
-
-// finite is v, or null if JSON cannot represent it.
-func finite(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return v
 }

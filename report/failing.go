@@ -33,12 +33,12 @@ func Causes(w io.Writer, s *metrics.Summary, width int) error {
 	for _, class := range classes {
 		counts = append(counts, counted(s, class))
 	}
-	wrap(&b, b.Len(), width, strings.Join(counts, ", "))
+	screen.Wrap(&b, b.Len(), width, strings.Join(counts, ", "))
 	for _, class := range classes {
 		if cause := message(failures.Of(s).Classes[class]); cause != "" {
 			label := fmt.Sprintf("  %s:", named(class))
 			b.WriteString(label)
-			wrap(&b, len(label), width, cause)
+			screen.Wrap(&b, len(label), width, cause)
 		}
 	}
 	_, err := w.Write(b.Bytes())
@@ -128,7 +128,7 @@ func failureRows(s *metrics.Summary) (rows []vllm.Row) {
 		rows = append(rows, vllm.Row{Label: string(class) + ":", Value: vllm.Count(failures.Of(s).Requests(class))})
 		if text := cause(failures.Of(s).Classes[class]); text != "" {
 			b := bytes.NewBufferString(" ")
-			wrap(b, b.Len(), vllm.Width, text)
+			screen.Wrap(b, b.Len(), vllm.Width, text)
 			rows = append(rows, vllm.Row{Label: strings.TrimSuffix(b.String(), "\n")})
 		}
 	}

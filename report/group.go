@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // Group writes tables of what the targets of a group did together and to each other, in the whole
@@ -20,8 +21,8 @@ func Group(w io.Writer, g *targets.Group) error {
 	var b bytes.Buffer
 	total := g.Total()
 	fmt.Fprintf(&b, "\nAll targets: %d of %s completed in %s s, %s req/s, %s output tok/s\n", total.Completed,
-		metrics.Counted(total.Completed+total.Failed, "request"), decimal(total.When.Seconds), decimal(total.Rates.Requests),
-		decimal(total.Rates.Output))
+		metrics.Counted(total.Completed+total.Failed, "request"), layout.Decimal(total.When.Seconds),
+		layout.Decimal(total.Rates.Requests), layout.Decimal(total.Rates.Output))
 	whole := g.Interference()
 	marked := interference(&b, whole, "with the others", "alone")
 	tableNotes(&b, tableNote{marked, whole.Compared, whole.Bound})

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +15,13 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // measureHeads are the heads of targets.Measures, in two lines.
 func measureHeads() []string {
-	heads := headsOf(targets.Measures())
+	heads := layout.Heads(targets.Measures())
 	if last := &heads[len(heads)-1]; strings.HasPrefix(*last, "|") {
 		*last = "requests" + *last // req/s alone would seem to be of the heading before
 	}
@@ -40,11 +42,11 @@ func interference(b *bytes.Buffer, in *targets.Interference, shared, alone strin
 		// What a part completes depends more on its beginning than on the server.
 		measures = measures[:len(measures)-1]
 	}
-	g := twoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads()[:len(measures)])...)
+	g := layout.TwoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads()[:len(measures)])...)
 	for i := range in.Effects {
 		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
-	g.text(b)
+	g.Text(b)
 	for i := range in.Effects {
 		wheres(b, in.Effects[i].Target, compare.DivideShared(&in.Effects[i]))
 	}
@@ -57,7 +59,7 @@ func wheres(b *bytes.Buffer, target string, all []compare.Where) {
 	for i := range all {
 		if all[i].Divided() {
 			b.WriteString(target + ":")
-			wrap(b, len(target)+1, groupWidth, all[i].String())
+			screen.Wrap(b, len(target)+1, groupWidth, all[i].String())
 		}
 	}
 }
@@ -75,11 +77,11 @@ func tableNotes(b *bytes.Buffer, n tableNote) {
 		b.WriteString("× of a latency: shared / alone; of throughput: alone / shared; above 1 is worse\n")
 	}
 	if n.marked {
-		b.WriteString(few + " " + fewMeans + "\n")
+		b.WriteString(layout.Few + " " + layout.FewMeans() + "\n")
 	}
 	if n.bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(n.bound, ", ")+
+		screen.Wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(n.bound, ", ")+
 			", which therefore says little about interference")
 	}
 }
@@ -89,21 +91,21 @@ const groupWidth = 80
 
 // effect adds the rows of a target, with a column for each measure. It reports whether a percentile
 // rests on too few samples.
-func effect(g *grid, e *targets.Sharing, measures []metrics.Number, compared bool) (marked bool) {
+func effect(g *layout.Grid, e *targets.Sharing, measures []metrics.Number, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what, ""}
 		if s != nil && s.Failed > 0 {
 			cells[2] = vllm.Count(s.Failed)
 		}
 		for _, m := range measures {
-			text := orDash(decimal(m.Value(s)))
+			text := cmp.Or(layout.Decimal(m.Value(s)), "-")
 			if m.Few(s) {
-				text += few
+				text += layout.Few
 				marked = true
 			}
 			cells = append(cells, text)
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	numbers(e.Target, "shared", e.Shared)
 	if !compared {
@@ -114,11 +116,11 @@ func effect(g *grid, e *targets.Sharing, measures []metrics.Number, compared boo
 	for _, m := range measures {
 		text := times(e.Slowdown(m))
 		if m.Few(e.Shared) || m.Few(e.Alone) {
-			text += few
+			text += layout.Few
 		}
 		cells = append(cells, text)
 	}
-	g.add(cells...)
+	g.Add(cells...)
 	return marked
 }
 
@@ -127,7 +129,7 @@ func times(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return decimal(v) + " ×"
+	return layout.Decimal(v) + " ×"
 }
 
 // whereObjects are the changes of mean latencies in milliseconds, with their spans.
@@ -149,9 +151,10 @@ func whereObjects(all []compare.Where) []any {
 
 func changeObject(c compare.Change) pyjson.Object {
 	return pyjson.Object{
-		{Key: "name", Value: c.Name}, {Key: "old_ms", Value: finite(c.Old)}, {Key: "new_ms", Value: finite(c.New)},
-		{Key: "change_ms", Value: finite(c.Value)}, {Key: "low_ms", Value: finite(c.Low)},
-		{Key: "high_ms", Value: finite(c.High)},
+		{Key: "name", Value: c.Name},
+		{Key: "old_ms", Value: pyjson.Finite(c.Old)}, {Key: "new_ms", Value: pyjson.Finite(c.New)},
+		{Key: "change_ms", Value: pyjson.Finite(c.Value)},
+		{Key: "low_ms", Value: pyjson.Finite(c.Low)}, {Key: "high_ms", Value: pyjson.Finite(c.High)},
 	}
 }
 
@@ -168,18 +171,18 @@ func evenness(b *bytes.Buffer, all []targets.Fairness) {
 	if len(all) == 0 {
 		return
 	}
-	g := &grid{heads: 1, names: 1, rows: [][]string{{"Fairness (1 is even)", "Jain's index", "most/least"}}}
+	g := &layout.Grid{Heads: 1, Names: 1, Rows: [][]string{{"Fairness (1 is even)", "Jain's index", "most/least"}}}
 	for _, f := range all {
 		index, ratio := "-", "-"
 		if !math.IsNaN(f.Jain) {
-			index, ratio = fmt.Sprintf("%.3f", f.Jain), decimal(f.Ratio)
+			index, ratio = fmt.Sprintf("%.3f", f.Jain), layout.Decimal(f.Ratio)
 		}
 		if math.IsInf(f.Ratio, 1) {
 			ratio = "∞"
 		}
-		g.add(fairnessNames[f.Of], index, ratio)
+		g.Add(fairnessNames[f.Of], index, ratio)
 	}
-	g.text(b)
+	g.Text(b)
 }
 
 // interferenceObject is the object "interference" of a result file. It has the measures
@@ -198,8 +201,8 @@ func interferenceObject(in *targets.Interference) pyjson.Object {
 		targets.Set(e.Target, object)
 	}
 	for _, f := range in.Fairness {
-		fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain)},
-			{Key: "most_to_least", Value: finite(f.Ratio)}})
+		fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: pyjson.Finite(f.Jain)},
+			{Key: "most_to_least", Value: pyjson.Finite(f.Ratio)}})
 	}
 	return pyjson.Object{
 		{Key: "targets", Value: targets}, {Key: "fairness", Value: fairness},
@@ -214,7 +217,7 @@ func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Objec
 		if m.Latency != "" {
 			key += unit
 		}
-		o.Set(key, finite(of(m)))
+		o.Set(key, pyjson.Finite(of(m)))
 	}
 	return o
 }
@@ -224,7 +227,7 @@ func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Objec
 // target was loaded alone and with others. In a file it is Markdown.
 func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	names, loads := t.loads("repeat", "target")
-	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads()...)...)
+	g := layout.OfLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads()...)...)
 	note := tableNote{compared: true}
 	var notes bytes.Buffer
 	for _, load := range loads {
@@ -240,23 +243,23 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 				mean, _, _ := p.Slowdown(m)
 				text := times(mean)
 				if p.Few(m) {
-					text, note.marked = text+few, true
+					text, note.marked = text+layout.Few, true
 				}
 				cells = append(cells, text)
 			}
 			if p.Bound {
 				note.bound = append(note.bound, p.Target)
 			}
-			g.add(cells...)
+			g.Add(cells...)
 			wheres(&notes, strings.Join(append(load.named(names), p.Target), " "), compare.DividePaired(&p))
 		}
 	}
-	if len(g.rows) == g.heads {
+	if len(g.Rows) == g.Heads {
 		return nil
 	}
 	note.bound = metrics.Distinct(note.bound)
 	tableNotes(&notes, note)
-	err := tableOf(w, g, shown, "Slowdown of each target with the others, against itself alone", false)
+	err := g.Write(w, shown, "Slowdown of each target with the others, against itself alone", false)
 	text := notes.String()
 	if !shown.IsTerminal() {
 		text = "\n" + text

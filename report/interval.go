@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stats"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // intervalColumn is the width of an interval in characters.
@@ -35,7 +36,7 @@ func Interval(d *metrics.Distribution, p float64) string {
 		}
 	}
 	if size := (stats.TailSize{Percentile: p, N: d.Len()}); size.Few() {
-		text += few
+		text += layout.Few
 	}
 	return text
 }
@@ -57,7 +58,7 @@ func bound(v float64) string {
 func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles),
 		func(p float64) bool { return p <= 0 || p >= 100 })
-	percentiles = percentiles[max(0, len(percentiles)-max(0, (width-truthLabel)/intervalColumn)):]
+	percentiles = percentiles[max(0, len(percentiles)-max(0, (width-layout.Label)/intervalColumn)):]
 	var rows bytes.Buffer
 	for _, m := range metrics.Metrics {
 		d := m.Of(s)
@@ -72,15 +73,15 @@ func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 		for _, p := range percentiles {
 			cells = append(cells, Interval(d, p))
 		}
-		fixed(&rows, name, intervalColumn, cells...)
+		layout.Line(&rows, name, intervalColumn, cells...)
 	}
 	if rows.Len() == 0 || percentiles == nil {
 		return
 	}
-	fixed(b, "95 % interval, milliseconds", intervalColumn, percentileHeads(percentiles)...)
+	layout.Line(b, "95 % interval, milliseconds", intervalColumn, percentileHeads(percentiles)...)
 	b.Write(rows.Bytes())
-	if bytes.Contains(rows.Bytes(), []byte(few)) {
-		fmt.Fprintln(b, few, fewMeans)
+	if bytes.Contains(rows.Bytes(), []byte(layout.Few)) {
+		fmt.Fprintln(b, layout.Few, layout.FewMeans())
 	}
 	if bytes.Contains(rows.Bytes(), []byte("?")) {
 		fmt.Fprintln(b, "? not known: a histogram does not say which gaps are of one request")

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -55,7 +56,7 @@ func TestMediansHaveARowForEachLoad(t *testing.T) {
 		"| arm   | target  | repeats |       output tok/s |        mean TTFT ms |         P99 TTFT ms |          mean TPOT ms | verdict            |",
 		"| arm-1 | b       |       2 | 2.00 (2.00 … 2.00) | 31.50 (30.00 … 33.00) | ",
 		"1 VALID, 1 SUSPECT",
-		"`*` " + fewMeans,
+		"`*` " + layout.FewMeans(),
 	} {
 		if !strings.Contains(squeezed(text.String()), squeezed(want)) {
 			t.Errorf("no %q in\n%s", want, strings.Join(lines, "\n"))
@@ -82,7 +83,7 @@ func TestSlowdownsHaveARowForEachTarget(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| arm | target | pairs | mean TTFT ms | median TTFT ms | P99 TTFT ms | mean TPOT ms | P99 TPOT ms | output tok/s | requests req/s |",
-		"| arm-0 | a | 2 | 2.00 × | 2.00 × | 2.00 ×* |", "| arm-1 | b | 2 | 3.00 × |", "above 1 is worse", "* " + fewMeans,
+		"| arm-0 | a | 2 | 2.00 × | 2.00 × | 2.00 ×* |", "| arm-1 | b | 2 | 3.00 × |", "above 1 is worse", "* " + layout.FewMeans(),
 	} {
 		if !strings.Contains(squeezed(text.String()), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

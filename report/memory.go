@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pool"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // writeWake writes how long the server took to wake up before the load; nothing if it did not sleep.
@@ -37,8 +38,8 @@ func writeMemory(w io.Writer, s *metrics.Summary) error {
 	moved(&b, "returned", c.Returned())
 	if p := c.Paid(); p.First > 0 && p.Rest > 0 {
 		fmt.Fprintf(&b, "  mean TTFT of the first %s after it began to take: %s ms; of the other %d: %s ms\n",
-			metrics.Counted(p.First, "request"), decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest,
-			decimal(metrics.Milliseconds(p.MeanRest)))
+			metrics.Counted(p.First, "request"), layout.Decimal(metrics.Milliseconds(p.MeanFirst)), p.Rest,
+			layout.Decimal(metrics.Milliseconds(p.MeanRest)))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -52,7 +53,7 @@ func moved(b *bytes.Buffer, verb string, m pool.Move) {
 	}
 }
 
-func mebibytes(n float64) string { return decimal(n/pool.MiB) + " MiB" }
+func mebibytes(n float64) string { return layout.Decimal(n/pool.MiB) + " MiB" }
 
 // memoryObject is the object "memory" of a result file.
 func memoryObject(c *pool.Course) pyjson.Object {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -19,9 +20,9 @@ func (t Table) Text(w io.Writer, width int, rest string) error {
 	n := narrowed{Table: t, width: width}
 	n.choose()
 	var b bytes.Buffer
-	n.grid().text(&b)
+	n.grid().Text(&b)
 	if n.marked {
-		n.note(&b, few, fewMeans)
+		n.note(&b, layout.Few, layout.FewMeans())
 	}
 	n.note(&b, "In all rows:", strings.Join(n.common, ", "))
 	if n.left != nil {
@@ -72,12 +73,12 @@ func (n *narrowed) choose() {
 		case len(same) == 1 && len(n.Rows) > 1:
 			text := c.Head + " " + same[0]
 			if slices.ContainsFunc(n.Rows, func(r Row) bool { return c.Few(r.Summary) }) {
-				text += few
+				text += layout.Few
 				n.marked = true
 			}
 			n.common = append(n.common, text)
 		default:
-			above, below := twoHeads(&c)
+			above, below := layout.TwoHeads(&c)
 			if taken := widest(append(values, above, below)) + 1 + gap; taken <= space {
 				space -= taken
 				shown[c.Key] = true
@@ -114,45 +115,15 @@ func widest(texts []string) (most int) {
 	return most
 }
 
-// twoHeads are the head in two lines: the latency, then the statistic.
-func twoHeads(c *metrics.Number) (above, below string) {
-	words := strings.Fields(c.Head)
-	switch len(words) {
-	case 3: // mean TTFT ms
-		if c.Percentile > 0 || words[0] == "mean" || words[0] == "median" {
-			return words[1] + " " + words[2], words[0]
-		}
-		return words[0], words[1] + " " + words[2]
-	case 2: // output tok/s
-		return words[0], words[1]
-	}
-	return "", c.Head
-}
-
-// headsOf are the heads of several numbers, in two lines. One heading stands over several columns.
-func headsOf(numbers []metrics.Number) (heads []string) {
-	before := ""
-	for i := range numbers {
-		above, below := twoHeads(&numbers[i])
-		if above == before {
-			above = ""
-		} else {
-			before = above
-		}
-		heads = append(heads, above+"|"+below)
-	}
-	return heads
-}
-
 // grid has a row for each of the table's, with what was chosen.
-func (n *narrowed) grid() *grid {
+func (n *narrowed) grid() *layout.Grid {
 	var heads []string
 	for _, name := range n.names {
 		heads = append(heads, "|"+name)
 	}
-	heads = append(heads, headsOf(n.columns)...)
-	g := twoLined(len(n.names), append(heads, "|verdict")...)
-	g.found = true
+	heads = append(heads, layout.Heads(n.columns)...)
+	g := layout.TwoLined(len(n.names), append(heads, "|verdict")...)
+	g.Found = true
 	for i := range n.Rows {
 		row := &n.Rows[i]
 		var cells []string
@@ -162,12 +133,12 @@ func (n *narrowed) grid() *grid {
 		for _, c := range n.columns {
 			text := row.shown(c)
 			if text != "" && c.Few(row.Summary) {
-				text += few
+				text += layout.Few
 				n.marked = true
 			}
 			cells = append(cells, text)
 		}
-		g.add(append(cells, row.verdict())...)
+		g.Add(append(cells, row.verdict())...)
 	}
 	return g
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/targets"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -71,7 +73,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		return nil
 	}
 	var b bytes.Buffer
-	fixed(&b, title, spreadWidth, "mean", "median", "least", "most", "CV %")
+	layout.Line(&b, title, spreadWidth, "mean", "median", "least", "most", "CV %")
 	for _, c := range spreadColumns() {
 		var values []float64
 		for _, s := range sums {
@@ -88,7 +90,7 @@ func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		for _, v := range []float64{mean, numpy.Median(values), values[0], values[len(values)-1], cv} {
 			cells = append(cells, metrics.Readable(v, 2))
 		}
-		fixed(&b, fmt.Sprintf("%s (%s)", c.Label, c.Unit), spreadWidth, cells...)
+		layout.Line(&b, fmt.Sprintf("%s (%s)", c.Label, c.Unit), spreadWidth, cells...)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -117,7 +119,7 @@ func Paired(w io.Writer, pairs []targets.Paired) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n",
 		len(pairs[0].Effects))
-	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads())...)
+	g := layout.TwoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads())...)
 	marked, bound := false, []string(nil)
 	for i := range pairs {
 		p := &pairs[i]
@@ -128,7 +130,7 @@ func Paired(w io.Writer, pairs []targets.Paired) error {
 		for _, m := range targets.Measures() {
 			mark := ""
 			if p.Few(m) {
-				mark, marked = few, true
+				mark, marked = layout.Few, true
 			}
 			mean, least, most := p.Slowdown(m)
 			for j, v := range []float64{mean, least, most} {
@@ -136,10 +138,10 @@ func Paired(w io.Writer, pairs []targets.Paired) error {
 			}
 		}
 		for _, row := range rows {
-			g.add(row...)
+			g.Add(row...)
 		}
 	}
-	g.text(&b)
+	g.Text(&b)
 	tableNotes(&b, tableNote{marked: marked, compared: true, bound: bound})
 	_, err := w.Write(b.Bytes())
 	return err
@@ -207,12 +209,12 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 	}
 	heads := []string{"|repeats"}
 	for _, c := range columns {
-		above, below := twoHeads(&c)
+		above, below := layout.TwoHeads(&c)
 		heads = append(heads, above+"|"+below)
 	}
 	names, loads := t.loads("repeat")
-	g := ofLoads(names, shown, append(heads, "|verdict")...)
-	g.found = true
+	g := layout.OfLoads(names, shown, append(heads, "|verdict")...)
+	g.Found = true
 	marked := false
 	for _, load := range loads {
 		cells := append(load.named(names), fmt.Sprint(len(load.Rows)))
@@ -221,13 +223,13 @@ func (t Table) Medians(w io.Writer, shown screen.Screen) error {
 			marked = marked || rare
 			cells = append(cells, text)
 		}
-		g.add(append(cells, load.verdicts())...)
+		g.Add(append(cells, load.verdicts())...)
 	}
 	title := "Median over the repeats"
 	if !shown.IsTerminal() {
 		title += " (least … most)"
 	}
-	return tableOf(w, g, shown, title, marked)
+	return g.Write(w, shown, title, marked)
 }
 
 // Repeated reports whether there are several runs of a load. The probes of a search are none.
@@ -270,12 +272,12 @@ func (t Table) median(c metrics.Number, ends bool) (text string, rare bool) {
 		return "", false
 	}
 	slices.Sort(values)
-	text = decimal(numpy.Median(values))
+	text = layout.Decimal(numpy.Median(values))
 	if rare {
-		text += few
+		text += layout.Few
 	}
 	if ends && len(values) > 1 {
-		text += fmt.Sprintf(" (%s … %s)", decimal(values[0]), decimal(values[len(values)-1]))
+		text += fmt.Sprintf(" (%s … %s)", layout.Decimal(values[0]), layout.Decimal(values[len(values)-1]))
 	}
 	return text, rare
 }
@@ -287,7 +289,7 @@ func (t Table) verdicts() string {
 		return words[0]
 	}
 	for i, word := range words {
-		words[i] = fmt.Sprintf("%d %s", len(rows[word]), orDash(word))
+		words[i] = fmt.Sprintf("%d %s", len(rows[word]), cmp.Or(word, "-"))
 	}
 	return strings.Join(words, ", ")
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // Sessions writes how many sessions completed, their job times, what they found in the server's
@@ -29,7 +31,7 @@ func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
 	line := func(label, text string) {
 		if text != "" {
 			b.WriteString(label)
-			wrap(&b, len(label), screenWidth, text)
+			screen.Wrap(&b, len(label), screenWidth, text)
 		}
 	}
 	line("Sessions:", outcomes(s))
@@ -38,7 +40,7 @@ func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
 	line("Prefix cache:", strings.Join(reuse(of), ", "))
 	b.WriteByte('\n')
 	if marked := turnTable(&b, s, extended); marked {
-		fmt.Fprintln(&b, few, fewMeans)
+		fmt.Fprintln(&b, layout.Few, layout.FewMeans())
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -64,12 +66,12 @@ func outcomes(s *metrics.Summary) string {
 	if of.Unsent > 0 {
 		counts = append(counts, metrics.Counted(of.Unsent, "turn")+" not sent")
 	}
-	rate := decimal(of.Throughput) + " sessions/s"
+	rate := layout.Decimal(of.Throughput) + " sessions/s"
 	if !math.IsNaN(of.Goodput) {
-		rate += ", " + decimal(of.Goodput) + " good"
+		rate += ", " + layout.Decimal(of.Goodput) + " good"
 	}
-	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, decimal(of.MeanInFlight),
-		of.PeakInFlight)
+	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate,
+		layout.Decimal(of.MeanInFlight), of.PeakInFlight)
 }
 
 // tailOf is the highest reported percentile, or 99.
@@ -87,9 +89,9 @@ func marking(p float64, marked *bool) func(*metrics.Distribution) string {
 		if !present(d) {
 			return ""
 		}
-		text := decimal(d.Percentile(p))
+		text := layout.Decimal(d.Percentile(p))
 		if d.Len() > 0 && (stats.TailSize{Percentile: p, N: d.Len()}).Few() {
-			text += few
+			text += layout.Few
 			*marked = true
 		}
 		return text
@@ -101,7 +103,7 @@ func middle(d *metrics.Distribution) string {
 	if !present(d) {
 		return ""
 	}
-	return decimal(d.Median())
+	return layout.Decimal(d.Median())
 }
 
 // jobTime is the job time in words; "" without completed sessions. If sessions were cut, a second
@@ -130,7 +132,7 @@ func longer(ms float64) string {
 	return inSeconds(ms) + " s"
 }
 
-func inSeconds(ms float64) string { return decimal(ms / 1000) }
+func inSeconds(ms float64) string { return layout.Decimal(ms / 1000) }
 
 // jobParts are the four parts of the mean job time in percent, without what took no time. What a part
 // includes is behind it.
@@ -217,15 +219,15 @@ func turnTable(b *bytes.Buffer, s *metrics.Summary, extended bool) (marked bool)
 		heads = append(heads, c.head)
 	}
 	rows := sessions.Of(s).Rows
-	g := twoLined(1, heads...)
+	g := layout.TwoLined(1, heads...)
 	for i := range rows {
 		cells := []string{sessions.TurnNumbers(i)}
 		for _, c := range columns {
 			cells = append(cells, c.of(&rows[i]))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
-	g.text(b)
+	g.Text(b)
 	return marked
 }
 
@@ -269,11 +271,11 @@ func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
 			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a session slot", of.MeanParts().SessionSlots},
 			{"Mean wait for slots", of.MeanParts().Slots},
 			{"Mean lag of a session", of.MeanParts().Lag}} {
-			add(part.label+" (s)", decimal(part.took.Seconds()))
+			add(part.label+" (s)", layout.Decimal(part.took.Seconds()))
 		}
 	}
 	if d := &of.Stretch; present(d) {
-		add("Median time over recorded time", decimal(d.Median()))
+		add("Median time over recorded time", layout.Decimal(d.Median()))
 	}
 	for _, latency := range []struct {
 		label string

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // talks is a run of 40 sessions, one each second, of three to seven turns, with gaps of persons and
@@ -151,7 +152,7 @@ func TestSessionsOfAResultFileArePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It does not say how many values there were, nor what is known of cut sessions.
-	words := strings.NewReplacer(few, "", " (2.99 s with cut sessions)", "", fewMeans, "").Replace(want.String())
+	words := strings.NewReplacer(layout.Few, "", " (2.99 s with cut sessions)", "", layout.FewMeans(), "").Replace(want.String())
 	if diff := cmp.Diff(strings.Fields(words), strings.Fields(got.String())); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/sharing"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -52,13 +54,13 @@ func matrices(b *bytes.Buffer, shown screen.Screen, all []sharing.Matrix, of str
 	for _, with := range all[0].With {
 		heads = append(heads, "with "+strings.Trim(with, "()"))
 	}
-	g := &grid{heads: 1, names: 2, rows: [][]string{heads}}
+	g := &layout.Grid{Heads: 1, Names: 2, Rows: [][]string{heads}}
 	repeats := 0
 	for _, m := range all {
 		unit := string(m.Measure.Unit)
 		name := strings.TrimSuffix(m.Measure.Head, " "+unit)
 		for _, row := range m.Rows {
-			first, below := []string{name, row.Target, orDash(decimal(row.Alone)) + " " + unit}, []string{"", "", ""}
+			first, below := []string{name, row.Target, cmp.Or(layout.Decimal(row.Alone), "-") + " " + unit}, []string{"", "", ""}
 			for _, s := range row.Slower {
 				value, interval := times(s.Value), between95(s.Low, s.High)
 				repeats = max(repeats, s.Repeats)
@@ -67,14 +69,14 @@ func matrices(b *bytes.Buffer, shown screen.Screen, all []sharing.Matrix, of str
 				}
 				first, below = append(first, value), append(below, interval)
 			}
-			if g.add(first...); shown.IsTerminal() && strings.Join(below, "") != "" {
-				g.add(below...)
+			if g.Add(first...); shown.IsTerminal() && strings.Join(below, "") != "" {
+				g.Add(below...)
 			}
 			name = ""
 		}
 	}
 	title := fmt.Sprintf("Who slows whom%s: times as slow as alone, from %s", of, metrics.Counted(repeats, "repeat"))
-	err := tableOf(b, g, shown, title, false)
+	err := g.Write(b, shown, title, false)
 	return errors.Join(err, note(b, shown, "above 1 is worse; "+intervalsOf(repeats)))
 }
 
@@ -91,7 +93,7 @@ func between95(low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return ""
 	}
-	return decimal(low) + " … " + decimal(high)
+	return layout.Decimal(low) + " … " + layout.Decimal(high)
 }
 
 // note writes a line below a table.
@@ -102,13 +104,13 @@ func note(b *bytes.Buffer, shown screen.Screen, text string) error {
 		return err
 	}
 	var line bytes.Buffer
-	wrap(&line, -1, groupWidth, text)
+	screen.Wrap(&line, -1, groupWidth, text)
 	_, err := b.WriteString(strings.TrimPrefix(line.String(), " "))
 	return err
 }
 
 func evennesses(b *bytes.Buffer, shown screen.Screen, all []sharing.Evenness, of string) error {
-	g := &grid{heads: 1, names: 1, rows: [][]string{{"1 is even", "Jain's index", "95 % interval", "repeats"}}}
+	g := &layout.Grid{Heads: 1, Names: 1, Rows: [][]string{{"1 is even", "Jain's index", "95 % interval", "repeats"}}}
 	for _, f := range all {
 		index, interval := "-", "-"
 		if !math.IsNaN(f.Jain.Value) {
@@ -117,13 +119,13 @@ func evennesses(b *bytes.Buffer, shown screen.Screen, all []sharing.Evenness, of
 		if !math.IsNaN(f.Jain.Low) {
 			interval = fmt.Sprintf("%.3f … %.3f", f.Jain.Low, f.Jain.High)
 		}
-		g.add(fairnessNames[f.Of], index, interval, fmt.Sprint(f.Jain.Repeats))
+		g.Add(fairnessNames[f.Of], index, interval, fmt.Sprint(f.Jain.Repeats))
 	}
-	return tableOf(b, g, shown, "Fairness over the repeats"+of, false)
+	return g.Write(b, shown, "Fairness over the repeats"+of, false)
 }
 
 func causes(b *bytes.Buffer, shown screen.Screen, c *sharing.Causes, of string) error {
-	g := &grid{heads: 1, names: 2, rows: [][]string{
+	g := &layout.Grid{Heads: 1, Names: 2, Rows: [][]string{
 		{"gaps of", "prompts of", "correlation", "interval", "lag ms", "effect ms", "interval"}}}
 	for _, p := range c.Pairs {
 		cells := []string{p.On, p.By, "-", "", "", "", ""}
@@ -134,10 +136,10 @@ func causes(b *bytes.Buffer, shown screen.Screen, c *sharing.Causes, of string) 
 				cells[3] = fmt.Sprintf("%.3f … %.3f", p.Correlation.Low, p.Correlation.High)
 			}
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	title := fmt.Sprintf("Whose prompts lengthen whose gaps between tokens%s: cross-correlation in bins of %s", of, c.Bin)
-	errs := []error{tableOf(b, g, shown, title, false)}
+	errs := []error{g.Write(b, shown, title, false)}
 	for _, text := range verdicts(c) {
 		errs = append(errs, note(b, shown, text))
 	}
@@ -181,8 +183,8 @@ func SharingJSON(w io.Writer, all []sharing.Load) error {
 			slowdowns.Set(m.Measure.Name, matrixObject(&m))
 		}
 		for _, f := range e.Evenness() {
-			fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain.Value)},
-				{Key: "low", Value: finite(f.Jain.Low)}, {Key: "high", Value: finite(f.Jain.High)}})
+			fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: pyjson.Finite(f.Jain.Value)},
+				{Key: "low", Value: pyjson.Finite(f.Jain.Low)}, {Key: "high", Value: pyjson.Finite(f.Jain.High)}})
 		}
 		o.Set("slowdowns", slowdowns)
 		o.Set("fairness", fairness)
@@ -203,19 +205,20 @@ func matrixObject(m *sharing.Matrix) (rows pyjson.Object) {
 		with := pyjson.Object{}
 		for i, s := range row.Slower {
 			if m.With[i] != row.Target {
-				with.Set(m.With[i], pyjson.Object{{Key: "ratio", Value: finite(s.Value)}, {Key: "low", Value: finite(s.Low)},
-					{Key: "high", Value: finite(s.High)}, {Key: "repeats", Value: s.Repeats}})
+				with.Set(m.With[i], pyjson.Object{
+					{Key: "ratio", Value: pyjson.Finite(s.Value)}, {Key: "low", Value: pyjson.Finite(s.Low)},
+					{Key: "high", Value: pyjson.Finite(s.High)}, {Key: "repeats", Value: s.Repeats}})
 			}
 		}
-		rows.Set(row.Target, pyjson.Object{{Key: "alone", Value: finite(row.Alone)}, {Key: "with", Value: with}})
+		rows.Set(row.Target, pyjson.Object{{Key: "alone", Value: pyjson.Finite(row.Alone)}, {Key: "with", Value: with}})
 	}
 	return rows
 }
 
 func causesObject(c *sharing.Causes) pyjson.Object {
 	interval := func(i sharing.Interval) pyjson.Object {
-		return pyjson.Object{{Key: "value", Value: finite(i.Value)}, {Key: "low", Value: finite(i.Low)},
-			{Key: "high", Value: finite(i.High)}}
+		return pyjson.Object{{Key: "value", Value: pyjson.Finite(i.Value)}, {Key: "low", Value: pyjson.Finite(i.Low)},
+			{Key: "high", Value: pyjson.Finite(i.High)}}
 	}
 	pairs, slowed, same := []any{}, pyjson.Object{}, []any{}
 	for _, p := range c.Pairs {

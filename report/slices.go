@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/layout"
 )
 
 // writeSlices writes the run in equal parts, one a line. If the server was sampled, it also writes
@@ -26,7 +28,7 @@ func writeSlices(w io.Writer, s *metrics.Summary) error {
 	case len(all) > 0:
 		width := math.Round(all[0].Seconds()*1000) / 1000
 		fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
-		sliceTable(numbers, all).text(&b)
+		sliceTable(numbers, all).Text(&b)
 	case s.Parts.Watched != nil:
 		all = []metrics.Slice{*s.Parts.Watched}
 	}
@@ -35,7 +37,7 @@ func writeSlices(w io.Writer, s *metrics.Summary) error {
 	})
 	if len(seen) > 0 {
 		b.WriteString("\nThe server meanwhile\n")
-		sliceTable(append(numbers[:1:1], seen...), all).text(&b)
+		sliceTable(append(numbers[:1:1], seen...), all).Text(&b)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -50,13 +52,13 @@ func sliceText(n *slicing.Number, s *metrics.Slice) string {
 		if n.Key == "from_s" {
 			return strconv.FormatFloat(v, 'f', 3, 64)
 		}
-		return decimal(v)
+		return layout.Decimal(v)
 	case *float64:
 		if v == nil {
 			return ""
 		}
 		if told := n.Value(s); told != math.Trunc(told) {
-			return decimal(told)
+			return layout.Decimal(told)
 		}
 		return strconv.FormatFloat(n.Value(s), 'f', 0, 64)
 	}
@@ -64,18 +66,18 @@ func sliceText(n *slicing.Number, s *metrics.Slice) string {
 }
 
 // sliceTable has a line for each Slice.
-func sliceTable(columns []slicing.Number, all []metrics.Slice) *grid {
+func sliceTable(columns []slicing.Number, all []metrics.Slice) *layout.Grid {
 	var heads []string
 	for _, c := range columns {
 		heads = append(heads, c.Head)
 	}
-	g := twoLined(0, heads...)
+	g := layout.TwoLined(0, heads...)
 	for i := range all {
 		var cells []string
 		for _, c := range columns {
-			cells = append(cells, orDash(sliceText(&c, &all[i])))
+			cells = append(cells, cmp.Or(sliceText(&c, &all[i]), "-"))
 		}
-		g.add(cells...)
+		g.Add(cells...)
 	}
 	return g
 }
@@ -89,7 +91,7 @@ func sliceObjects(all []metrics.Slice) []pyjson.Object {
 		for _, c := range numbers {
 			switch v := c.Of(&all[i]).(type) {
 			case float64:
-				o.Set(c.Key, finite(v))
+				o.Set(c.Key, pyjson.Finite(v))
 			case *float64:
 				if v != nil {
 					o.Set(c.Key, *v)

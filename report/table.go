@@ -12,8 +12,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -134,14 +134,6 @@ func (r *Row) shown(c metrics.Number) string {
 	return c.Text(c.Of(r.Summary))
 }
 
-// decimal is a number with two digits for people; nothing if it is unknown.
-func decimal(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return metrics.Readable(v, 2)
-}
-
 // value is the number for JSON, with the digits that are printed.
 func (r *Row) value(c metrics.Number) any {
 	text := r.number(c)
@@ -160,7 +152,7 @@ func (t Table) Cells() (cells [][]string, labels int) {
 	return t.cells(func(c metrics.Number) string { return c.Head }, func(r *Row, c metrics.Number) string {
 		number := r.shown(c)
 		if number != "" && c.Few(r.Summary) {
-			number += few
+			number += layout.Few
 		}
 		return number
 	})
@@ -188,25 +180,18 @@ func (t Table) cells(head func(metrics.Number) string, number func(*Row, metrics
 	return cells, len(names)
 }
 
-// few marks a percentile of too few samples.
-const few = "*"
-
-// fewMeans explains few.
-var fewMeans = fmt.Sprintf("fewer than %d values beyond this percentile: too few to decide anything by it",
-	stats.MinBeyond)
-
 // Markdown writes the table with columns of even width, and below it a line for each row
 // that needs a remark.
 func (t Table) Markdown(w io.Writer) error {
 	var text bytes.Buffer
 	cells, labels := t.Cells()
 	marked := slices.ContainsFunc(cells, func(row []string) bool {
-		return slices.ContainsFunc(row[labels:], func(cell string) bool { return strings.HasSuffix(cell, few) })
+		return slices.ContainsFunc(row[labels:], func(cell string) bool { return strings.HasSuffix(cell, layout.Few) })
 	})
-	g := &grid{heads: 1, names: labels, found: true, rows: cells}
-	g.markdown(&text)
+	g := &layout.Grid{Heads: 1, Names: labels, Found: true, Rows: cells}
+	g.Markdown(&text)
 	if marked {
-		text.WriteString("\n`" + few + "` " + fewMeans + "\n")
+		text.WriteString("\n`" + layout.Few + "` " + layout.FewMeans() + "\n")
 	}
 	t.remarks(&text)
 	_, err := io.WriteString(w, screen.CleanLines(text.String()))

@@ -20,12 +20,13 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/aspect/since"
 	"github.com/servebench/servebench/metrics/aspect/tokens"
+	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // The widths of the additional metrics in characters.
 const (
 	truthWidth  = 100
-	truthLabel  = 32
 	truthColumn = 11
 )
 
@@ -50,9 +51,10 @@ func parseFactLines(text string) (lines []factLine) {
 	}
 	functions := template.FuncMap{
 		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) },
-		"share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted,
-		"megabytes": func(bytes int) string { return decimal(float64(bytes) / 1e6) }, "join": strings.Join,
-		"milliseconds": func(d time.Duration) string { return decimal(metrics.Milliseconds(d)) },
+		"counted": metrics.Counted, "join": strings.Join,
+		"share":        func(n, of int64) string { return layout.Decimal(float64(n) / float64(of) * 100) },
+		"megabytes":    func(bytes int) string { return layout.Decimal(float64(bytes) / 1e6) },
+		"milliseconds": func(d time.Duration) string { return layout.Decimal(metrics.Milliseconds(d)) },
 		"known":        func(v any) bool { return v != nil }, "percent": func(share float64) float64 { return share * 100 },
 		"sessions": sessions.Of, "start": processes.Start,
 	}
@@ -78,8 +80,8 @@ func (l *factLine) write(b *bytes.Buffer, facts map[string]any, width int) error
 		return err
 	}
 	if words := strings.TrimRight(text.String(), ",; \t\n"); words != "" {
-		fmt.Fprintf(b, "%-*s", truthLabel, label.String())
-		wrap(b, truthLabel, width, words)
+		fmt.Fprintf(b, "%-*s", layout.Label, label.String())
+		screen.Wrap(b, layout.Label, width, words)
 	}
 	return nil
 }
@@ -146,7 +148,7 @@ func writeFacts(b *bytes.Buffer, s *metrics.Summary, facts map[string]any, width
 func remarks(b *bytes.Buffer, label string, texts []string, width int) {
 	for _, text := range texts {
 		b.WriteString(label)
-		wrap(b, len(label), width, text)
+		screen.Wrap(b, len(label), width, text)
 	}
 }
 
@@ -155,11 +157,11 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 	var rows bytes.Buffer
 	percentiles := fitting(s.Header.Config.Percentiles, width)
 	add := func(label string, of measure) {
-		cells := []string{decimal(of.Mean()), decimal(of.Median())}
+		cells := []string{layout.Decimal(of.Mean()), layout.Decimal(of.Median())}
 		for _, p := range percentiles {
-			cells = append(cells, decimal(of.Percentile(p)))
+			cells = append(cells, layout.Decimal(of.Percentile(p)))
 		}
-		fixed(&rows, label, truthColumn, cells...)
+		layout.Line(&rows, label, truthColumn, cells...)
 	}
 	// differs adds a row if its mean visibly differs from the block's.
 	differs := func(label string, d, block *metrics.Distribution) bool {
@@ -183,14 +185,15 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 	case t.ITL.Len() > 0 && (t.Differ() || t.Blank > 0):
 		add("ITL per token", &t.ITL)
 	case t.ITL.Len() == 0 && t.MeanITL > 0:
-		fixed(&rows, "ITL per token", truthColumn, fmt.Sprintf("%.2f", t.MeanITL))
+		layout.Line(&rows, "ITL per token", truthColumn, fmt.Sprintf("%.2f", t.MeanITL))
 	}
 	if failed := failures.Uncut(s); failed > 0 && s.Completed > 0 {
 		add("TTFT, failures as infinite", s.TTFT.Endless(failed))
 		add("E2EL, failures as infinite", s.E2EL.Endless(failed))
 	}
 	if rows.Len() > 0 {
-		fixed(b, "Milliseconds", truthColumn, slices.Concat([]string{"mean", "median"}, percentileHeads(percentiles))...)
+		heads := slices.Concat([]string{"mean", "median"}, percentileHeads(percentiles))
+		layout.Line(b, "Milliseconds", truthColumn, heads...)
 		b.Write(rows.Bytes())
 	}
 }
@@ -205,7 +208,7 @@ type measure interface {
 // fitting are the percentiles for which there is space after the mean and the median.
 func fitting(percentiles []float64, width int) []float64 {
 	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
-	return beside[:min(len(beside), max(0, (width-truthLabel)/truthColumn-2))]
+	return beside[:min(len(beside), max(0, (width-layout.Label)/truthColumn-2))]
 }
 
 // percentileHeads are the heads of columns, as P99.

@@ -56,7 +56,8 @@ func trustObject(t *verdict.Trust) pyjson.Object {
 			limit = "at_least"
 		}
 		checks = append(checks, pyjson.Object{
-			{Key: "name", Value: c.Name}, {Key: "figure", Value: finite(c.Figure)}, {Key: limit, Value: finite(c.Limit)},
+			{Key: "name", Value: c.Name},
+			{Key: "figure", Value: pyjson.Finite(c.Figure)}, {Key: limit, Value: pyjson.Finite(c.Limit)},
 			{Key: "unit", Value: c.Unit}, {Key: "ok", Value: c.OK}, {Key: "text", Value: c.Text},
 			{Key: "remedy", Value: c.Remedy},
 		})

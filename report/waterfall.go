@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/samples"
+	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -43,36 +44,36 @@ func Waterfall(w io.Writer, s *metrics.Summary) error {
 		mean, d := of.Mean(span), s.Parts.Spans[span]
 		if span == spans.FirstOutput && of.Counted > 0 {
 			undivided := of.Mean(spans.ServerQueue) + of.Mean(spans.Prefill) + of.Mean(spans.Network)
-			g.add("= "+span.Label(), decimal(undivided), middle(&d), beyond(&d), "")
+			g.Add("= "+span.Label(), layout.Decimal(undivided), middle(&d), beyond(&d), "")
 			continue
 		}
 		if span == spans.Generation && !s.Header.Config.Whole {
-			g.add("= TTFT", decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
+			g.Add("= TTFT", layout.Decimal(milliseconds(of.Spans.TTFT(), of.Requests)), middle(&s.TTFT), beyond(&s.TTFT), "")
 		}
 		if of.Spans[span] != 0 || d.Len() > 0 {
-			g.add(span.Label(), decimal(mean), middle(&d), beyond(&d), b.next(mean))
+			g.Add(span.Label(), layout.Decimal(mean), middle(&d), beyond(&d), b.next(mean))
 		}
 		total += mean
 	}
-	g.add("= from due to the end", decimal(total), "", "", "")
+	g.Add("= from due to the end", layout.Decimal(total), "", "", "")
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "\nWaterfall of %s\n", metrics.Counted(of.Requests, "completed request"))
-	g.text(&text)
+	g.Text(&text)
 	if marked {
-		fmt.Fprintln(&text, few, fewMeans)
+		fmt.Fprintln(&text, layout.Few, layout.FewMeans())
 	}
 	for _, note := range waterfallNotes(s, of) {
 		text.WriteString("Note:")
-		wrap(&text, len("Note:"), screenWidth, note)
+		screen.Wrap(&text, len("Note:"), screenWidth, note)
 	}
 	_, err := w.Write(text.Bytes())
 	return err
 }
 
 // fallingGrid has a line for each span: its numbers, and its bar.
-func fallingGrid(numbers ...string) *grid {
+func fallingGrid(numbers ...string) *layout.Grid {
 	head := append(append([]string{"ms"}, numbers...), "")
-	return &grid{heads: 1, names: 1, found: true, rows: [][]string{head}}
+	return &layout.Grid{Heads: 1, Names: 1, Found: true, Rows: [][]string{head}}
 }
 
 // milliseconds is the mean of a time that so many requests took together.
@@ -133,7 +134,7 @@ func waterfallNotes(s *metrics.Summary, of *spans.Waterfall) (notes []string) {
 	}
 	if ttft := times.TTFT; ttft.Requests > 0 && !s.Header.Config.Whole {
 		add("by its /metrics the server had the first token %s ms after the request arrived, on average",
-			decimal(ttft.Mean()))
+			layout.Decimal(ttft.Mean()))
 	}
 	return notes
 }
@@ -201,19 +202,19 @@ func requestWaterfall(b *bytes.Buffer, r *record.Record) {
 	at, bar := time.Duration(0), bars{whole: metrics.Milliseconds(parts.Total())}
 	for span, took := range parts.All() {
 		if took != 0 {
-			g.add(span.Label(), inMilliseconds(at), inMilliseconds(took), bar.next(metrics.Milliseconds(took)))
+			g.Add(span.Label(), inMilliseconds(at), inMilliseconds(took), bar.next(metrics.Milliseconds(took)))
 		}
 		at += took
 	}
 	if !completed {
-		g.add("until it was sent", inMilliseconds(0), inMilliseconds(r.Times.Sent-r.Times.Due), "")
-		g.add("until it failed", inMilliseconds(r.Times.Sent-r.Times.Due), inMilliseconds(r.Times.End-r.Times.Sent), "")
+		g.Add("until it was sent", inMilliseconds(0), inMilliseconds(r.Times.Sent-r.Times.Due), "")
+		g.Add("until it failed", inMilliseconds(r.Times.Sent-r.Times.Due), inMilliseconds(r.Times.End-r.Times.Sent), "")
 	}
-	g.add("= from due to the end", "", inMilliseconds(r.Times.End-r.Times.Due), "")
-	g.text(b)
+	g.Add("= from due to the end", "", inMilliseconds(r.Times.End-r.Times.Due), "")
+	g.Text(b)
 	for _, fact := range requestFacts(r) {
 		b.WriteString("-")
-		wrap(b, 1, screenWidth, fact)
+		screen.Wrap(b, 1, screenWidth, fact)
 	}
 }
 
@@ -221,7 +222,8 @@ func requestWaterfall(b *bytes.Buffer, r *record.Record) {
 // the waterfall.
 func requestFacts(r *record.Record) (facts []string) {
 	add := func(format string, values ...any) { facts = append(facts, fmt.Sprintf(format, values...)) }
-	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn, decimal(r.Times.Due.Seconds()))
+	add("number %d of the dataset, turn %d, due %s s after the start", r.Index, r.Turn,
+		layout.Decimal(r.Times.Due.Seconds()))
 	outcome := metrics.Counted(r.Tokens.In, "prompt token") + ", " + metrics.Counted(r.Tokens.Out, "output token")
 	if r.Result.Class != record.OK {
 		outcome = fmt.Sprintf("failed (%s): %s", r.Result.Class, screen.Clean(r.Result.Error))
@@ -261,7 +263,7 @@ func requestFacts(r *record.Record) (facts []string) {
 			{"generation", t.GenerationMS}, {"mean ITL", t.MeanITLMS},
 		} {
 			if m.ms != nil {
-				told = append(told, fmt.Sprintf("%s %s ms", m.name, decimal(*m.ms)))
+				told = append(told, fmt.Sprintf("%s %s ms", m.name, layout.Decimal(*m.ms)))
 			}
 		}
 		add("by the server: %s", strings.Join(told, ", "))
@@ -269,4 +271,4 @@ func requestFacts(r *record.Record) (facts []string) {
 	return facts
 }
 
-func inMilliseconds(d time.Duration) string { return decimal(metrics.Milliseconds(d)) }
+func inMilliseconds(d time.Duration) string { return layout.Decimal(metrics.Milliseconds(d)) }

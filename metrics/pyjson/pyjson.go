@@ -147,6 +147,14 @@ func parseNumber(n json.Number) any {
 	return f
 }
 
+// Finite is v, or null if JSON cannot represent it.
+func Finite(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
 // Append appends v as Python's json.dumps writes it: a space after each
 // comma and colon, everything beyond ASCII as \u escapes, floats as
 // metrics.FormatFloat. It takes the values that Object lists, slices of

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -55,6 +57,21 @@ func Cut(text string, columns int) string {
 		}
 	}
 	return text
+}
+
+// Wrap writes a text behind a label of so many characters, in lines of a width, and a line end.
+func Wrap(b *bytes.Buffer, label, width int, text string) {
+	column := label
+	for word := range strings.FieldsSeq(text) {
+		n := 1 + Width(word)
+		if column+n > width {
+			fmt.Fprintf(b, "\n%*s", label, "")
+			column = label
+		}
+		b.WriteString(" " + word)
+		column += n
+	}
+	b.WriteByte('\n')
 }
 
 // Clean is a text in one line, without characters that could command a terminal, such as the
