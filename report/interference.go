@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -132,32 +133,6 @@ func times(v float64) string {
 	return layout.Decimal(v) + " ×"
 }
 
-// whereObjects are the changes of mean latencies in milliseconds, with their spans.
-func whereObjects(all []compare.Where) []any {
-	objects := []any{}
-	for i := range all {
-		w := &all[i]
-		spans := []any{}
-		for _, c := range w.Spans {
-			spans = append(spans, changeObject(c))
-		}
-		o := changeObject(w.Whole)
-		o.Set("counted", w.Counted)
-		o.Set("spans", spans)
-		objects = append(objects, o)
-	}
-	return objects
-}
-
-func changeObject(c compare.Change) pyjson.Object {
-	return pyjson.Object{
-		{Key: "name", Value: c.Name},
-		{Key: "old_ms", Value: pyjson.Finite(c.Old)}, {Key: "new_ms", Value: pyjson.Finite(c.New)},
-		{Key: "change_ms", Value: pyjson.Finite(c.Value)},
-		{Key: "low_ms", Value: pyjson.Finite(c.Low)}, {Key: "high_ms", Value: pyjson.Finite(c.High)},
-	}
-}
-
 // fairnessNames describe what a targets.Fairness is about.
 var fairnessNames = map[string]string{
 	"progress":          "progress, output throughput shared/alone",
@@ -196,7 +171,7 @@ func interferenceObject(in *targets.Interference) pyjson.Object {
 		if e.Alone != nil {
 			object.Set("alone", measureObject(func(m metrics.Number) float64 { return m.Value(e.Alone) }, "_ms"))
 			object.Set("slowdown", measureObject(e.Slowdown, ""))
-			object.Set("where", whereObjects(compare.DivideShared(e)))
+			object.Set("where", comparison.Where(compare.DivideShared(e)))
 		}
 		targets.Set(e.Target, object)
 	}

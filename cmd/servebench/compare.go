@@ -23,6 +23,7 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -125,7 +126,7 @@ parameters.
 
 Exit code 0: no gated number got worse. 1: one did. 2: misuse. 3: no verdict.`
 
-func compareFormatNames() []string { return slices.Sorted(maps.Keys(report.ComparisonFormats)) }
+func compareFormatNames() []string { return slices.Sorted(maps.Keys(comparison.Formats)) }
 
 func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
@@ -228,7 +229,7 @@ func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare
 // check looks at the flags before any file is read.
 func (c *compareCommand) check() error {
 	for _, w := range c.writes {
-		if format, file, _ := strings.Cut(w, "="); report.ComparisonFormats[format] == nil || file == "" {
+		if format, file, _ := strings.Cut(w, "="); comparison.Formats[format] == nil || file == "" {
 			return fmt.Errorf("argument --write: %s: it must be FORMAT=FILE with a format of %s", pyjson.Quote(w),
 				strings.Join(compareFormatNames(), ", "))
 		}
@@ -357,7 +358,7 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 // write writes the comparison to standard output and to the files.
 func (c *compareCommand) write(result *compare.Comparison) error {
 	var text strings.Builder
-	errs := []error{report.ComparisonFormats[c.format](&text, result)}
+	errs := []error{comparison.Formats[c.format](&text, result)}
 	if shown := screen.Of(c.out); c.format == "text" {
 		errs = append(errs, shown.Say(c.out, text.String()))
 	} else {
@@ -365,7 +366,7 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(append(errs, writeFiles(c.writes,
-		func(w io.Writer, format string) error { return report.ComparisonFormats[format](w, result) }))...)
+		func(w io.Writer, format string) error { return comparison.Formats[format](w, result) }))...)
 }
 
 // nextTo writes a document's block next to runs.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/comparison"
 )
 
 // A Baseline is an earlier result of a load, and how much worse the new one may be.
@@ -32,7 +32,7 @@ func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 		t.Fatalf("nothing was compared: %v", err)
 	}
 	var text strings.Builder
-	report.Comparison(&text, c) // a builder accepts everything
+	comparison.Text(&text, c) // a builder accepts everything
 	say := t.Errorf
 	if c.Verdict == compare.Pass {
 		say = t.Logf

@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -108,7 +109,7 @@ func (r *result) write() error {
 	}
 	if r.Decision != nil {
 		var verdict strings.Builder
-		if err := report.Comparison(&verdict, r.Decision); err != nil {
+		if err := comparison.Text(&verdict, r.Decision); err != nil {
 			return err
 		}
 		if err := r.save("verdict.txt", whole(verdict.String())); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/verdict"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/comparison"
 )
 
 const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name: new, url: 'http://i'}]"
@@ -91,7 +91,7 @@ func (l *lab) sweep(ctx context.Context, t *testing.T, dir string, q Sequential)
 	s.journal.Close()
 	var text strings.Builder
 	if s.decision != nil {
-		if err := report.Comparison(&text, s.decision); err != nil {
+		if err := comparison.Text(&text, s.decision); err != nil {
 			t.Fatal(err)
 		}
 	}

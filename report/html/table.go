@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -101,7 +102,7 @@ type versus struct {
 
 func newVersus(f *overview.Front) *versus {
 	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes,
-		Legend: strings.Join(report.Legend(f.Versus), "; ")}
+		Legend: strings.Join(comparison.Legend(f.Versus), "; ")}
 	if f.Versus.Gate != "{}" {
 		v.Gate = f.Versus.Gate
 	}

@@ -1,9 +1,10 @@
-package report
+package comparison
 
 import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/servebench/servebench/metrics/compare"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // comparisonRuns are runs a minute apart, whose TTFT and throughput are multiplied.
 func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []*compare.Run {
@@ -111,12 +114,12 @@ func TestComparisonsAreGolden(t *testing.T) {
 		suffixes := map[string]string{
 			"text": "txt", "markdown": "md", "junit": "xml", "github": "github", "json": "json", "bench-old": "old.bench", "bench-new": "new.bench",
 		}
-		for format, write := range ComparisonFormats {
+		for format, write := range Formats {
 			var got bytes.Buffer
 			if err := write(&got, c); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "compare", name+"."+suffixes[format])
+			file := filepath.Join("testdata", name+"."+suffixes[format])
 			if *update {
 				if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
 					t.Fatal(err)
@@ -137,7 +140,7 @@ func TestComparisonsAreGolden(t *testing.T) {
 func TestOnlyAPassIsASuccessInJUnit(t *testing.T) {
 	for name, c := range comparisons() {
 		var text bytes.Buffer
-		if err := ComparisonFormats["junit"](&text, c); err != nil {
+		if err := Formats["junit"](&text, c); err != nil {
 			t.Fatal(err)
 		}
 		var suite junitSuite
@@ -159,7 +162,7 @@ func TestAnnotationsAreFewerThanGitHubShows(t *testing.T) {
 		c.Notes = append(c.Notes, fmt.Sprintf("note %d", i))
 	}
 	var text bytes.Buffer
-	if err := ComparisonFormats["github"](&text, c); err != nil {
+	if err := Formats["github"](&text, c); err != nil {
 		t.Fatal(err)
 	}
 	got := text.String()
@@ -172,7 +175,7 @@ func TestAnnotationsAreFewerThanGitHubShows(t *testing.T) {
 func TestAnnotationsAreOneLineEach(t *testing.T) {
 	c := &compare.Comparison{Verdict: compare.Regressed, Reasons: []string{"100 % of\r\nit"}}
 	var text bytes.Buffer
-	if err := ComparisonFormats["github"](&text, c); err != nil {
+	if err := Formats["github"](&text, c); err != nil {
 		t.Fatal(err)
 	}
 	if want := "::error title=servebench REGRESSED::100 %25 of%0D%0Ait\n"; text.String() != want {
@@ -182,12 +185,12 @@ func TestAnnotationsAreOneLineEach(t *testing.T) {
 
 // Every member of the JSON is in the page that describes it.
 func TestComparisonJSONIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/files.md")
+	page, err := os.ReadFile("../../docs/files.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := ComparisonFormats["json"](&text, comparisons()["regressed"]); err != nil {
+	if err := Formats["json"](&text, comparisons()["regressed"]); err != nil {
 		t.Fatal(err)
 	}
 	var whole map[string]any
@@ -217,7 +220,7 @@ func TestComparisonJSONIsDocumented(t *testing.T) {
 
 func TestBenchmarkLinesAreReadByBenchfmt(t *testing.T) {
 	var text bytes.Buffer
-	if err := ComparisonFormats["bench-new"](&text, comparisons()["grid"]); err != nil {
+	if err := Formats["bench-new"](&text, comparisons()["grid"]); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string][]float64{}
@@ -250,7 +253,7 @@ func TestBenchstatComparesOldAndNew(t *testing.T) {
 	dir := t.TempDir()
 	for name, format := range map[string]string{"old.txt": "bench-old", "new.txt": "bench-new"} {
 		var text bytes.Buffer
-		if err := ComparisonFormats[format](&text, comparisons()["regressed"]); err != nil {
+		if err := Formats[format](&text, comparisons()["regressed"]); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o666); err != nil {

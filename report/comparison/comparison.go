@@ -1,4 +1,8 @@
-package report
+// Package comparison writes what metrics/compare decided between runs.
+//
+// A format is an entry of Formats. Those for people are made by templates, see comparison.tmpl; the others are
+// for programs: JSON, JUnit, the Go benchmark format.
+package comparison
 
 import (
 	"bytes"
@@ -16,22 +20,22 @@ import (
 	"github.com/servebench/servebench/report/layout"
 )
 
-// ComparisonFormats are the formats of a comparison: text; markdown with the verdict first; two
+// Formats are the formats of a comparison: text; markdown with the verdict first; two
 // annotations for a GitHub workflow, which shows ten of a step at most (an error for a regression,
 // a warning for no verdict or a notice for a pass, with all reasons, and a notice with all notes);
 // JUnit XML; JSON; and the runs of one side in the Go benchmark format.
-var ComparisonFormats = map[string]func(io.Writer, *compare.Comparison) error{
-	"text": Comparison, "markdown": templated("markdown"), "github": templated("github"),
-	"junit": comparisonJUnit, "json": comparisonJSON, "bench-old": benchOld, "bench-new": benchNew,
+var Formats = map[string]func(io.Writer, *compare.Comparison) error{
+	"text": Text, "markdown": templated("markdown"), "github": templated("github"),
+	"junit": inJUnit, "json": inJSON, "bench-old": benchOld, "bench-new": benchNew,
 }
 
-// Comparison writes a comparison as text.
-func Comparison(w io.Writer, c *compare.Comparison) error { return templated("text")(w, c) }
+// Text writes a comparison as text.
+func Text(w io.Writer, c *compare.Comparison) error { return templated("text")(w, c) }
 
 //go:embed comparison.tmpl
-var comparisonText string
+var texts string
 
-var comparisonTemplates = sync.OnceValue(func() *template.Template {
+var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"side": side, "remarked": remarked, "legend": Legend, "legendOfMarks": legendOfMarks, "ruling": ruling,
 		"outcome": outcome, "columns": columns, "table": marked, "hidden": hidden,
@@ -39,13 +43,13 @@ var comparisonTemplates = sync.OnceValue(func() *template.Template {
 		"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 		// The encoding of messages in GitHub's workflow commands.
 		"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
-	}).Parse(comparisonText))
+	}).Parse(texts))
 })
 
 func templated(name string) func(io.Writer, *compare.Comparison) error {
 	return func(w io.Writer, c *compare.Comparison) error {
 		var text bytes.Buffer
-		if err := comparisonTemplates().ExecuteTemplate(&text, name, c); err != nil {
+		if err := templates().ExecuteTemplate(&text, name, c); err != nil {
 			return err
 		}
 		_, err := w.Write(text.Bytes())

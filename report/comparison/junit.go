@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"encoding/xml"
@@ -34,9 +34,9 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// comparisonJUnit writes a comparison as JUnit XML. NO VERDICT is an error, since CI systems count
+// inJUnit writes a comparison as JUnit XML. NO VERDICT is an error, since CI systems count
 // a skipped case as success.
-func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
+func inJUnit(w io.Writer, c *compare.Comparison) error {
 	suite := junitSuite{Name: "servebench compare"}
 	for i := range c.Points {
 		p := &c.Points[i]

@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// comparisonVersion is the version of a comparison's JSON, which docs/files.md describes. New
+// version is the version of a comparison's JSON, which docs/files.md describes. New
 // members do not change it.
-const comparisonVersion = 1
+const version = 1
 
 // ordered is a JSON object whose members keep their order.
 type ordered []member
@@ -42,8 +42,8 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// comparisonJSON writes a comparison as JSON. Unknown numbers are null.
-func comparisonJSON(w io.Writer, c *compare.Comparison) error {
+// inJSON writes a comparison as JSON. Unknown numbers are null.
+func inJSON(w io.Writer, c *compare.Comparison) error {
 	points := []ordered{}
 	for _, p := range c.Points {
 		rows := []ordered{}
@@ -52,11 +52,11 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 		}
 		points = append(points, ordered{
 			{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"design", p.Design}, {"units", unitsObject(&p)},
-			{"metrics", rows}, {"where", json.RawMessage(pyjson.Append(nil, whereObjects(p.Where)))},
+			{"metrics", rows}, {"where", json.RawMessage(pyjson.Append(nil, Where(p.Where)))},
 		})
 	}
 	text, err := json.MarshalIndent(ordered{
-		{"v", comparisonVersion}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},
+		{"v", version}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},
 		{"alpha", c.Alpha}, {"unit", c.Unit}, {"runs_needed", c.Needed}, {"excludes", pyjson.Finite(c.Excludes)},
 		{"points", points},
 	}, "", "  ")
@@ -101,6 +101,32 @@ func unitsObject(p *compare.Point) ordered {
 
 func medianObject(s benchmath.Summary) ordered {
 	return ordered{{"median", s.Center}, {"low", pyjson.Finite(s.Lo)}, {"high", pyjson.Finite(s.Hi)}}
+}
+
+// Where are the JSON objects of the changes of mean latencies in milliseconds, with their spans.
+func Where(all []compare.Where) []any {
+	objects := []any{}
+	for i := range all {
+		w := &all[i]
+		spans := []any{}
+		for _, c := range w.Spans {
+			spans = append(spans, changeObject(c))
+		}
+		o := changeObject(w.Whole)
+		o.Set("counted", w.Counted)
+		o.Set("spans", spans)
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+func changeObject(c compare.Change) pyjson.Object {
+	return pyjson.Object{
+		{Key: "name", Value: c.Name},
+		{Key: "old_ms", Value: pyjson.Finite(c.Old)}, {Key: "new_ms", Value: pyjson.Finite(c.New)},
+		{Key: "change_ms", Value: pyjson.Finite(c.Value)},
+		{Key: "low_ms", Value: pyjson.Finite(c.Low)}, {Key: "high_ms", Value: pyjson.Finite(c.High)},
+	}
 }
 
 // some is list, or an empty list for nil.
