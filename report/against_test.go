@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics/published"
+	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -33,7 +34,7 @@ func TestBlocksOfDocumentsStandNextToRuns(t *testing.T) {
 		if err := Against(&b, besides(), shown); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.Bytes())
+		reporttest.Golden(t, *update, name, b.Bytes())
 	}
 }
 

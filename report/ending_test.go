@@ -11,12 +11,13 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // An ending as it is on a terminal of 80 columns, and in a file.
 func TestEndingsAreAsInTheGoldenFiles(t *testing.T) {
-	for name, s := range runs() {
+	for name, s := range reporttest.Runs() {
 		var b bytes.Buffer
 		for _, on := range []screen.Screen{{Width: 80}, {}} {
 			ending := Ending{Screen: on, More: "run servebench report --extended run.jsonl"}
@@ -25,17 +26,17 @@ func TestEndingsAreAsInTheGoldenFiles(t *testing.T) {
 			}
 			b.WriteByte('\n')
 		}
-		golden(t, name+"-ending.txt", b.Bytes())
+		reporttest.Golden(t, *update, name+"-ending.txt", b.Bytes())
 	}
 }
 
 func TestAnEndingFitsItsScreen(t *testing.T) {
-	all := runs()
+	all := reporttest.Runs()
 	faults := make([]string, 300)
 	for i := range faults {
 		faults[i] = fmt.Sprintf("the files lack shard %d of 300", i)
 	}
-	all["hundreds of faults"] = sharded(&metrics.Shards{Of: 300, Faults: faults})
+	all["hundreds of faults"] = reporttest.Sharded(&metrics.Shards{Of: 300, Faults: faults})
 	trust.Judge(all["hundreds of faults"])
 	for name, s := range all {
 		for width := 1; width <= 200; width++ {
@@ -60,7 +61,7 @@ func TestAnEndingFitsItsScreen(t *testing.T) {
 
 // What has one remedy is one reason, and three of them are enough.
 func TestReasonsWithOneRemedyAreOne(t *testing.T) {
-	s := fair()
+	s := reporttest.Fair()
 	trust.Judge(s)
 	s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Notes: []string{"a note"}}
 	for i, remedy := range []string{"leave", "leave", "", "read", "leave", "", "look"} {
@@ -86,7 +87,7 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 
 // Reasons about the measurement come first, and the backlog on a separate line.
 func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
-	s := fair()
+	s := reporttest.Fair()
 	trust.Judge(s)
 	s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Text: "reason 1", Remedy: "leave"}, {Text: "reason 2"}, {Text: "reason 3"}, {Text: "reason 4"},
@@ -125,7 +126,7 @@ func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
 		"one request":    {1, []float64{99}, "P99 of 1 sample: fewer than 1 beyond it (TTFT, TPOT, E2EL); P99 of 9 samples: fewer than 1 beyond it (ITL)"},
 		"enough samples": {1000, []float64{50, 99, 100}, ""},
 	} {
-		s := measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *record.Record) {})
+		s := reporttest.Measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *record.Record) {})
 		if got := fewSamples(s); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
-	all := runs()
+	all := reporttest.Runs()
 	all["paced"] = loaded(metrics.Header{Delay: time.Second, Config: metrics.Config{RequestRate: 20}}, 120, 50*ms, 40*ms)
 	for name, s := range all {
 		var b bytes.Buffer
@@ -24,7 +25,7 @@ func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 		}
-		golden(t, name+"-extended.txt", b.Bytes())
+		reporttest.Golden(t, *update, name+"-extended.txt", b.Bytes())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/record"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 func TestIntervalsSayHowFarAPercentileMayBeOff(t *testing.T) {
@@ -34,7 +35,7 @@ func TestIntervalsSayHowFarAPercentileMayBeOff(t *testing.T) {
 }
 
 func TestIntervalsOfGapsInAHistogramAreNotKnown(t *testing.T) {
-	s := fair()
+	s := reporttest.Fair()
 	c := aspect.Collector(s.Header)
 	c.Cap = 100
 	for i := range 30 {

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 func TestAResultFileKeepsTheStartOfTheServer(t *testing.T) {
@@ -38,7 +39,7 @@ func TestTheStartOfTheServerIsAFact(t *testing.T) {
 		"Server start 2023-11-14 22:13:20.50 UTC (by process_start_time_seconds), process 7, version 0.33.0": {ID: "1", By: "process_start_time_seconds", Began: time.Unix(1700000000, 500e6), PID: 7, Version: "0.33.0"},
 		"Server start 2023-11-14 22:13:20.00 UTC (by sweep)":                                                 {ID: "x", By: "sweep", Began: time.Unix(1700000000, 0)},
 	} {
-		s := measured(metrics.Config{}, 3, func(int, *record.Record) {})
+		s := reporttest.Measured(metrics.Config{}, 3, func(int, *record.Record) {})
 		s.Header.Server = start
 		var text bytes.Buffer
 		if err := Truth(&text, s); err != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 // gridTable is a sweep over two arms and two rates, twice each. The last run is SUSPECT.
 func gridTable() (t Table) {
 	for i := range 8 {
-		s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *record.Record) {})
+		s := reporttest.Measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *record.Record) {})
 		s.Header.Run, s.Trust = fmt.Sprint("r", i), &verdict.Trust{Verdict: verdict.Valid}
 		if i >= 6 { // of two reasons the weightier one is enough
 			s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
@@ -41,7 +42,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 				t.Errorf("%d characters in %d columns: %s", n, width, line)
 			}
 		}
-		golden(t, fmt.Sprintf("table-%d.txt", width), []byte(b.String()))
+		reporttest.Golden(t, *update, fmt.Sprintf("table-%d.txt", width), []byte(b.String()))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 // loaded is a run of so many requests, one each gap, whose chunks come every
@@ -84,12 +85,12 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		narrow(t, b.String())
-		golden(t, name+".txt", b.Bytes())
+		reporttest.Golden(t, *update, name+".txt", b.Bytes())
 		b.Reset()
 		if err := GroupJSON(&b, g, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name+".json", indented(t, b.Bytes()))
+		reporttest.Golden(t, *update, name+".json", indented(t, b.Bytes()))
 	}
 }
 
@@ -159,7 +160,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	narrow(t, b.String())
-	golden(t, "parts.txt", b.Bytes())
+	reporttest.Golden(t, *update, "parts.txt", b.Bytes())
 
 	var with, without bytes.Buffer
 	if err := JSON(&with, s, vllm.Version{}); err != nil {
@@ -173,7 +174,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	if !found {
 		t.Fatalf("the rest of the file is another:\n%s\n%s", with.Bytes(), without.Bytes())
 	}
-	golden(t, "parts.json", indented(t, append([]byte("{"), bytes.TrimPrefix(parts, []byte(", "))...)))
+	reporttest.Golden(t, *update, "parts.json", indented(t, append([]byte("{"), bytes.TrimPrefix(parts, []byte(", "))...)))
 	again, err := stream.Read(&with, metrics.Ask{})
 	if err != nil || len(again) != 1 {
 		t.Errorf("read back: %v, %v", again, err)

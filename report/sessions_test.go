@@ -3,69 +3,24 @@ package report
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
-	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/reporttest"
 )
-
-// talks is a run of 40 sessions, one each second, of three to seven turns, with gaps of persons and
-// of tools. Sessions wait for places, a server finds most of each history in its cache, one turn
-// fails, and the run ends before the last two sessions.
-func talks() *metrics.Summary {
-	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"},
-		Goodput: []metrics.SLO{{Metric: "ttft", Limit: 100}}}
-	c := aspect.Collector(&metrics.Header{Config: config})
-	c.Keep.Trace = true
-	var end time.Duration
-	for i := range 40 {
-		due := time.Duration(i) * time.Second
-		place, turns := due+time.Duration(i%4)*100*ms, 3+i%5
-		ready := due
-		for turn := range turns {
-			gap := time.Duration(turn%3) * 500 * ms
-			r := &record.Record{Index: i, Turn: turn,
-				Session: &record.Turn{ID: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, SessionSlot: place,
-					At: new(due + time.Duration(turn)*400*ms), Took: 100 * ms, History: 100 * turn, Reusable: 96 * turn}, Times: record.Times{Due: ready + gap}, Tokens: record.Tokens{In: 100 * (turn + 1), InAsked: 100 * (turn + 1), Out: 10, OutAsked: 10}}
-			r.Times.Slot = max(r.Times.Due, place) + 5*ms
-			r.Times.Sent = r.Times.Slot + time.Duration(i%7)*50*time.Microsecond
-			r.Tokens.Cached, r.Tokens.Uncached = 80*turn, turn == 0
-			if turn > 0 {
-				r.Session.Waits = []int{turn - 1}
-			}
-			for j := range 10 {
-				r.Answer.Chunks.Append(r.Times.Sent + time.Duration(40+10*turn+i%11+12*j)*ms)
-			}
-			r.Times.FirstContent, r.Times.Last, r.Times.End = r.Answer.Chunks.First(), r.Answer.Chunks.Last(), r.Answer.Chunks.Last()
-			ready = r.Times.End
-			broke := i == 7 && turn == 1
-			if broke {
-				r.Result.Class, r.Result.Status, r.Result.Error, r.Answer.Chunks, r.Times.Last, r.Tokens.Cached = record.Status, 500, "no room", record.Stamps{}, 0, 0
-			}
-			c.Add(r)
-			if end = max(end, r.Times.End); broke || i >= 38 && turn == 1 {
-				break
-			}
-		}
-	}
-	return c.Summary(end.Seconds())
-}
 
 func TestSessionsAreAsInTheGoldenFiles(t *testing.T) {
 	for _, extended := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := Sessions(&b, talks(), extended); err != nil {
+		if err := Sessions(&b, reporttest.Talks(), extended); err != nil {
 			t.Fatal(err)
 		}
 		name, width := "talks-sessions.txt", 80
@@ -80,7 +35,7 @@ func TestSessionsAreAsInTheGoldenFiles(t *testing.T) {
 		if lines := bytes.Count(b.Bytes(), []byte("\n")); !extended && lines > 16 {
 			t.Errorf("%d lines", lines)
 		}
-		golden(t, name, b.Bytes())
+		reporttest.Golden(t, *update, name, b.Bytes())
 	}
 }
 
@@ -97,21 +52,21 @@ func TestReuseAboveAllIsNamed(t *testing.T) {
 // A run without sessions of several turns prints what it printed before.
 func TestWithoutSessionsNothingIsWritten(t *testing.T) {
 	var b bytes.Buffer
-	if err := (&Parts{}).Show(&b, fair(), vllm.Version{}); err != nil || b.Len() != 0 {
+	if err := (&Parts{}).Show(&b, reporttest.Fair(), vllm.Version{}); err != nil || b.Len() != 0 {
 		t.Errorf("%q, %v", &b, err)
 	}
-	if rows := sessionRows(fair()); rows != nil {
+	if rows := sessionRows(reporttest.Fair()); rows != nil {
 		t.Errorf("%v", rows)
 	}
 	var with bytes.Buffer
-	if err := JSON(&with, fair(), vllm.Version{}); err != nil || strings.Contains(with.String(), "sessions") {
+	if err := JSON(&with, reporttest.Fair(), vllm.Version{}); err != nil || strings.Contains(with.String(), "sessions") {
 		t.Errorf("%s, %v", &with, err)
 	}
 }
 
 // What is unknown is not printed as a number.
 func TestUnknownNumbersOfSessionsAreLeftOut(t *testing.T) {
-	s := talks()
+	s := reporttest.Talks()
 	sessions.Of(s).Cache = sessions.CacheUse{Planned: 200, Reusable: 50, Silent: sessions.CacheTokens{Prompt: 1000}}
 	for i := range sessions.Of(s).Rows {
 		r := &sessions.Of(s).Rows[i]
@@ -140,7 +95,7 @@ func TestUnknownNumbersOfSessionsAreLeftOut(t *testing.T) {
 // What a result file has of sessions is printed again.
 func TestSessionsOfAResultFileArePrinted(t *testing.T) {
 	var file, want, got bytes.Buffer
-	s := talks()
+	s := reporttest.Talks()
 	if err := errors.Join(JSON(&file, s, vllm.Version{}), Sessions(&want, s, true)); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +115,7 @@ func TestSessionsOfAResultFileArePrinted(t *testing.T) {
 
 // A run that was stopped did not begin all sessions.
 func TestSessionsThatNeverBeganAreCounted(t *testing.T) {
-	s := talks()
+	s := reporttest.Talks()
 	s.Header.Config.NumPrompts = 45
 	if got := outcomes(s); strings.Contains(got, "not begun") {
 		t.Errorf("a dataset with fewer sessions: %s", got)

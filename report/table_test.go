@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/reasoning"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/reporttest"
 )
 
 // sampleTable has a run, one that failed, and one of which little is known.
@@ -157,7 +158,7 @@ func TestTableHasThePercentilesAskedFor(t *testing.T) {
 
 // A table with a run of sessions has columns about them, empty for other runs.
 func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
-	table := Table{Rows: []Row{{Labels: []metrics.KV{{Key: "arm", Value: "a"}}, Summary: talks()}, {Labels: []metrics.KV{{Key: "arm", Value: "b"}}, Summary: fair()}}}
+	table := Table{Rows: []Row{{Labels: []metrics.KV{{Key: "arm", Value: "a"}}, Summary: reporttest.Talks()}, {Labels: []metrics.KV{{Key: "arm", Value: "b"}}, Summary: reporttest.Fair()}}}
 	for width, want := range map[int][]string{
 		80:  {"job s  cached  TTFT ms\n", "sessions/s  median       %     mean\n", "0.92    2.99   54.34"},
 		120: {"sessions/s  median"},

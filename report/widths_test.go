@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -36,7 +37,7 @@ func TestAnyWidthShowsEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: in go test without -short")
 	}
-	for name, s := range runs() {
+	for name, s := range reporttest.Runs() {
 		trust.Judge(s)
 		for what, write := range onTerminals(s) {
 			for _, width := range append(widthsUpTo(100), 133, 200, 1<<20, -1, -80) {
