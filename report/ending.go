@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/cost"
 	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/reasons"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -39,7 +40,6 @@ type Ending struct {
 // How much an Ending shows unless it is Extended.
 const (
 	mostReasons = 3
-	mostTexts   = 2 // of checks with one remedy
 	mostLines   = 8
 	briefLines  = 2
 )
@@ -136,27 +136,27 @@ func (p *endingText) verdict(s *metrics.Summary) (left int) {
 	if p.Name != "" {
 		name = []screen.Span{{Text: p.Name + ":", Tone: screen.Strong}}
 	}
-	reasons := reasonsOf(s.Trust)
+	why := reasons.Of(s.Trust)
 	if !p.Extended {
-		for i := range reasons {
-			reasons[i].shorten()
+		for i := range why {
+			why[i].Shorten()
 		}
 	}
-	if len(reasons) == 0 {
-		figures := reassurance(s.Trust)
+	if len(why) == 0 {
+		figures := reasons.Figures(s.Trust)
 		if p.Brief {
 			figures = figures[:min(1, len(figures))]
 		}
 		p.add(label, append(name, screen.Span{Text: strings.Join(figures, "; ")})...)
 	}
-	for i, r := range reasons {
-		text := append(name, screen.Span{Text: strings.Join(r.texts, "; ")})
-		if r.remedy != "" {
-			text = append(text, screen.Span{Text: "→ " + r.remedy, Tone: screen.Strong})
+	for i, r := range why {
+		text := append(name, screen.Span{Text: strings.Join(r.Texts, "; ")})
+		if r.Remedy != "" {
+			text = append(text, screen.Span{Text: "→ " + r.Remedy, Tone: screen.Strong})
 		}
 		shown := left == 0 && i < p.reasons()
-		if r.verdict != "" {
-			label, shown = screen.Span{Text: string(r.verdict) + ":", Tone: screen.Doubt}, !p.Brief
+		if r.Verdict != "" {
+			label, shown = screen.Span{Text: string(r.Verdict) + ":", Tone: screen.Doubt}, !p.Brief
 		}
 		if !shown || !p.add(label, text...) {
 			left++
@@ -223,57 +223,10 @@ func (p *endingText) more(reasons, notes int) []screen.Line {
 		screen.Span{Text: text, Tone: screen.Faint})
 }
 
-// A reason is why a run is not VALID: what checks say that have one remedy.
-type reason struct {
-	texts  []string
-	remedy string
-
-	// verdict is OVERLOADED in a SUSPECT run, whose other reasons are about the measurement. It is
-	// empty for a reason for the run's own verdict.
-	verdict verdict.Verdict
-}
-
-// shorten leaves so much of a reason that its remedy is in view.
-func (r *reason) shorten() {
-	if more := len(r.texts) - mostTexts; more > 0 {
-		r.texts = append(r.texts[:mostTexts:mostTexts], metrics.Counted(more, "more sign"))
-	}
-}
-
-func (r *reason) String() string {
-	text := strings.Join(r.texts, "; ")
-	if r.verdict != "" {
-		text = string(r.verdict) + ": " + text
-	}
-	if r.remedy != "" {
-		text += " → " + r.remedy
-	}
-	return text
-}
-
-// reasonsOf are the reasons in order of weight. A backlog of a SUSPECT run is the last one.
-func reasonsOf(t *verdict.Trust) (reasons []reason) {
-	for _, c := range t.Failed() {
-		own := reason{remedy: c.Remedy}
-		if t.Verdict == verdict.Suspect && c.Name == verdict.BacklogCheck {
-			own.verdict = verdict.Overloaded
-		}
-		at := slices.IndexFunc(reasons, func(r reason) bool {
-			return r.remedy != "" && r.remedy == own.remedy && r.verdict == own.verdict
-		})
-		if at < 0 {
-			at = len(reasons)
-			reasons = append(reasons, own)
-		}
-		reasons[at].texts = append(reasons[at].texts, c.Text)
-	}
-	return reasons
-}
-
 // overloadedToo says that a SUSPECT run has a backlog that grew.
 func overloadedToo(t *verdict.Trust) bool {
-	reasons := reasonsOf(t)
-	return len(reasons) > 0 && reasons[len(reasons)-1].verdict != ""
+	why := reasons.Of(t)
+	return len(why) > 0 && why[len(why)-1].Verdict != ""
 }
 
 // noted are all notes on s, which has Trust.

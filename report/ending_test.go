@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/metrics/verdict"
+	"github.com/servebench/servebench/report/reasons"
 	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -109,7 +110,7 @@ func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
 			t.Errorf("got %q\nwant %q", texts, want)
 		}
 	}
-	if got := Reasons(s.Trust); got[len(got)-1] != "OVERLOADED: the backlog grew → leave" {
+	if got := reasons.Texts(s.Trust); got[len(got)-1] != "OVERLOADED: the backlog grew → leave" {
 		t.Errorf("reasons %q", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/reasons"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -73,10 +74,10 @@ func (r *Row) remark() string {
 func (r *Row) brief() string {
 	var why []string
 	if r.doubted() {
-		if reasons := reasonsOf(r.Summary.Trust); len(reasons) > 0 {
-			reasons[0].shorten()
-			why = reasons[0].texts
-			if more := len(reasons) - 1; more > 0 {
+		if all := reasons.Of(r.Summary.Trust); len(all) > 0 {
+			all[0].Shorten()
+			why = all[0].Texts
+			if more := len(all) - 1; more > 0 {
 				why = append(why, metrics.Counted(more, "more reason"))
 			}
 		}

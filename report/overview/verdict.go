@@ -7,8 +7,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/verdict"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/reasons"
 )
 
 // A Verdict is a word with the reasons for it, the weightiest first.
@@ -99,5 +99,5 @@ func Judged(s *metrics.Summary) *Verdict {
 	if s.Trust == nil {
 		return nil
 	}
-	return &Verdict{string(s.Trust.Verdict), report.Reasons(s.Trust)}
+	return &Verdict{string(s.Trust.Verdict), reasons.Texts(s.Trust)}
 }
