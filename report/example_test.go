@@ -86,18 +86,3 @@ func ExampleTruth() {
 	// Note: P90 of 20 samples: only 2 beyond it (TTFT, TPOT)
 	// VALID: 20 of 20 requests completed; sent 20.00 of the 20.00 req/s scheduled; lag p99 0.0 ms; own CPU 0.62 % of 8 cores
 }
-
-// Runs side by side, as a sweep shows them.
-func ExampleTable() {
-	table := report.Table{Rows: []report.Row{
-		{Labels: []metrics.KV{{Key: "arm", Value: "old"}}, Summary: recorded()},
-		{Labels: []metrics.KV{{Key: "arm", Value: "new"}}, Failed: "the server did not start"},
-	}}
-	if err := table.CSV(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// arm,completed,failed,duration_s,requests_per_s,output_tokens_per_s,total_tokens_per_s,mean_ttft_ms,p90_ttft_ms,mean_tpot_ms,p90_tpot_ms,mean_itl_ms,p90_itl_ms,mean_e2el_ms,p90_e2el_ms,verdict,remark
-	// old,20,0,1.20,16.67,183.33,1850.00,49.50,57.10,10.00,10.00,10.00,10.00,149.50,157.10,VALID,
-	// new,,,,,,,,,,,,,,,FAILED,the server did not start
-}

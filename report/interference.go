@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -200,8 +201,8 @@ func measureObject(of func(metrics.Number) float64, unit string) (o pyjson.Objec
 // Slowdowns writes a table with a row for each target of each load: how many times slower it was
 // with the others than alone, as the geometric mean over the repeats. It writes nothing if no
 // target was loaded alone and with others. In a file it is Markdown.
-func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
-	names, loads := t.loads("repeat", "target")
+func Slowdowns(w io.Writer, t runs.Table, shown screen.Screen) error {
+	names, loads := t.Loads("repeat", "target")
 	g := layout.OfLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads()...)...)
 	note := tableNote{compared: true}
 	var notes bytes.Buffer
@@ -213,7 +214,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 			}
 		}
 		for _, p := range pairs(sums) {
-			cells := append(load.named(names), p.Target, fmt.Sprint(len(p.Effects)))
+			cells := append(load.Named(names), p.Target, fmt.Sprint(len(p.Effects)))
 			for _, m := range targets.Measures() {
 				mean, _, _ := p.Slowdown(m)
 				text := times(mean)
@@ -226,7 +227,7 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 				note.bound = append(note.bound, p.Target)
 			}
 			g.Add(cells...)
-			wheres(&notes, strings.Join(append(load.named(names), p.Target), " "), compare.DividePaired(&p))
+			wheres(&notes, strings.Join(append(load.Named(names), p.Target), " "), compare.DividePaired(&p))
 		}
 	}
 	if len(g.Rows) == g.Heads {

@@ -2,13 +2,11 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/processes"
@@ -17,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -25,7 +24,7 @@ import (
 // terminal the table fits its width; elsewhere it is Markdown, with all numbers.
 func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary,
 	experiments []sharing.Load) error {
-	var table Table
+	var table runs.Table
 	repeats := map[string]int{}
 	for _, s := range sums {
 		var labels []metrics.KV
@@ -35,7 +34,7 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 		}
 		repeats[name]++
 		labels = append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])})
-		table.Rows = append(table.Rows, Row{Labels: labels, Summary: s})
+		table.Rows = append(table.Rows, runs.Row{Labels: labels, Summary: s})
 	}
 	var b bytes.Buffer
 	errs := []error{PairedBySeries(&b, sums), Sharing(&b, shown, experiments)}
@@ -45,7 +44,7 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 	} else {
 		errs = append(errs, table.Markdown(&b))
 	}
-	names, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.TargetName() })
+	names, of := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.TargetName() })
 	if several && !p.Extended {
 		names = nil
 	}
@@ -55,7 +54,7 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 			title = name + ", over all repeats"
 		}
 		b.WriteByte('\n')
-		errs = append(errs, spread(&b, title, runs[name]))
+		errs = append(errs, spread(&b, title, of[name]))
 	}
 	_, err := w.Write(b.Bytes())
 	return errors.Join(append(errs, err)...)
@@ -188,108 +187,4 @@ func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// headline are the numbers of which Medians has the medians, by their keys.
-var headline = []string{"output_tokens_per_s", "mean_ttft_ms", "p99_ttft_ms", "mean_tpot_ms"}
-
-// Medians writes a table with a row for each load: for some numbers the median over its repeats,
-// and in a file the least and the most. It writes nothing if no load was repeated. In a file it is
-// Markdown.
-func (t Table) Medians(w io.Writer, shown screen.Screen) error {
-	if !t.Repeated() {
-		return nil
-	}
-	if used := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return r.Unused }); len(used) > 0 {
-		t.Rows = used
-	}
-	columns := t.Numbers
-	if columns == nil {
-		columns = slices.DeleteFunc(t.columns(), func(c metrics.Number) bool { return !slices.Contains(headline, c.Key) })
-	}
-	heads := []string{"|repeats"}
-	for _, c := range columns {
-		above, below := layout.TwoHeads(&c)
-		heads = append(heads, above+"|"+below)
-	}
-	names, loads := t.loads("repeat")
-	g := layout.OfLoads(names, shown, append(heads, "|verdict")...)
-	g.Found = true
-	marked := false
-	for _, load := range loads {
-		cells := append(load.named(names), fmt.Sprint(len(load.Rows)))
-		for _, c := range columns {
-			text, rare := load.median(c, !shown.IsTerminal())
-			marked = marked || rare
-			cells = append(cells, text)
-		}
-		g.Add(append(cells, load.verdicts())...)
-	}
-	title := "Median over the repeats"
-	if !shown.IsTerminal() {
-		title += " (least … most)"
-	}
-	return g.Write(w, shown, title, marked)
-}
-
-// Repeated reports whether there are several runs of a load. The probes of a search are none.
-func (t Table) Repeated() bool {
-	names, loads := t.loads("repeat")
-	return !slices.Contains(names, "probe") &&
-		slices.ContainsFunc(loads, func(load Table) bool { return len(load.Rows) > 1 })
-}
-
-// loads are the rows that differ only in these labels, and the names of the other labels.
-func (t Table) loads(but ...string) (names []string, loads []Table) {
-	names = slices.DeleteFunc(t.labels(), func(name string) bool { return slices.Contains(but, name) })
-	keys, rows := metrics.By(t.Rows, func(r Row) string { return fmt.Sprintf("%q", Table{Rows: []Row{r}}.named(names)) })
-	for _, key := range keys {
-		loads = append(loads, Table{Rows: rows[key], Numbers: t.Numbers})
-	}
-	return names, loads
-}
-
-// named are the first row's values of labels.
-func (t Table) named(names []string) (values []string) {
-	for _, name := range names {
-		values = append(values, metrics.Value(t.Rows[0].Labels, name))
-	}
-	return values
-}
-
-// median is the median of a number over the rows, on request with the least and the most. It is
-// marked, and rare is true, if it rests on too few samples in a row.
-func (t Table) median(c metrics.Number, ends bool) (text string, rare bool) {
-	var values []float64
-	for i := range t.Rows {
-		if t.Rows[i].number(c) == "" {
-			continue
-		}
-		values = append(values, c.Of(t.Rows[i].Summary))
-		rare = rare || c.Few(t.Rows[i].Summary)
-	}
-	if values == nil {
-		return "", false
-	}
-	slices.Sort(values)
-	text = layout.Decimal(numpy.Median(values))
-	if rare {
-		text += layout.Few
-	}
-	if ends && len(values) > 1 {
-		text += fmt.Sprintf(" (%s … %s)", layout.Decimal(values[0]), layout.Decimal(values[len(values)-1]))
-	}
-	return text, rare
-}
-
-// verdicts are the verdicts on the rows with their counts, or the one on all.
-func (t Table) verdicts() string {
-	words, rows := metrics.By(t.Rows, func(r Row) string { return r.verdict() })
-	if len(words) == 1 {
-		return words[0]
-	}
-	for i, word := range words {
-		words[i] = fmt.Sprintf("%d %s", len(rows[word]), cmp.Or(word, "-"))
-	}
-	return strings.Join(words, ", ")
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/report/reporttest"
+	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // onTerminals are all that this package writes in the width of a terminal.
 func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) error {
 	table := repeated()
-	table.Rows = append(table.Rows, Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
+	table.Rows = append(table.Rows, runs.Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
 	return map[string]func(io.Writer, screen.Screen) error{
 		"ending": func(w io.Writer, on screen.Screen) error {
 			return (&Ending{Screen: on, Name: "名前.jsonl", Extended: true}).Write(w, s)
@@ -22,9 +23,7 @@ func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) e
 		"additional metrics": func(w io.Writer, on screen.Screen) error { return additional(w, s, on.Width) },
 		"causes":             func(w io.Writer, on screen.Screen) error { return Causes(w, s, on.Width) },
 		"against":            func(w io.Writer, on screen.Screen) error { return Against(w, besides(), on) },
-		"table":              func(w io.Writer, on screen.Screen) error { return table.Text(w, on.Width, "the rest") },
-		"medians":            func(w io.Writer, on screen.Screen) error { return table.Medians(w, on) },
-		"slowdowns":          func(w io.Writer, on screen.Screen) error { return table.Slowdowns(w, on) },
+		"slowdowns":          func(w io.Writer, on screen.Screen) error { return Slowdowns(w, table, on) },
 		"repeats": func(w io.Writer, on screen.Screen) error {
 			return new(Parts).Repeats(w, on, true, []*metrics.Summary{s, s}, nil)
 		},
@@ -40,7 +39,7 @@ func TestAnyWidthShowsEverything(t *testing.T) {
 	for name, s := range reporttest.Runs() {
 		trust.Judge(s)
 		for what, write := range onTerminals(s) {
-			for _, width := range append(widthsUpTo(100), 133, 200, 1<<20, -1, -80) {
+			for _, width := range reporttest.Widths() {
 				var text strings.Builder
 				if err := write(&text, screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
 					t.Errorf("%s of %s in %d columns: %v", what, name, width, err)
@@ -48,12 +47,4 @@ func TestAnyWidthShowsEverything(t *testing.T) {
 			}
 		}
 	}
-}
-
-// widthsUpTo are 0 and the numbers up to n.
-func widthsUpTo(n int) (all []int) {
-	for i := range n + 1 {
-		all = append(all, i)
-	}
-	return all
 }

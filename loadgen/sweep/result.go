@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/comparison"
+	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -141,7 +142,7 @@ const mostRows = 24
 
 // tables writes the rows of the runs, their medians over the repeats, the results of searches, the
 // slowdowns of targets, and the blocks of documents. A terminal with medians has the rows of few runs only.
-func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Screen) error {
+func (r *result) tables(w *strings.Builder, rows runs.Table, shown screen.Screen) error {
 	var err error
 	switch {
 	case !shown.IsTerminal():
@@ -155,7 +156,7 @@ func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Scre
 	if r.answers != nil {
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
-	return errors.Join(err, rows.Slowdowns(w, shown), report.Sharing(w, shown, r.experiments()),
+	return errors.Join(err, report.Slowdowns(w, rows, shown), report.Sharing(w, shown, r.experiments()),
 		report.Against(w, r.against(), shown))
 }
 
@@ -172,11 +173,11 @@ func (r *result) experiments() []sharing.Load {
 }
 
 // table has a row for each target of each run, in the order of the file.
-func (r *result) table() (table report.Table) {
+func (r *result) table() (table runs.Table) {
 	table.Numbers = r.Numbers
 	unused := r.journal.history.disturbed()
 	for c, e := range r.all() {
-		row := report.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
+		row := runs.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
 		if e.Broke != "" {
 			row.Notes = append(row.Notes, e.Broke)
 		}

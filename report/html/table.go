@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/compare"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/runs"
 )
 
 // A table has rows. Its first column stays in view when a reader scrolls.
@@ -63,11 +63,11 @@ func shown(t *overview.Table, full bool) *table {
 // tabulate makes a table of the runs, with a link to the section of each. The verdict comes
 // second, where a reader sees it without scrolling.
 func tabulate(plain []plot.Run) *table {
-	runs := report.Table{}
+	side := runs.Table{}
 	for _, r := range plain {
-		runs.Rows = append(runs.Rows, report.Row{Labels: r.Labels, Summary: r.Summary})
+		side.Rows = append(side.Rows, runs.Row{Labels: r.Labels, Summary: r.Summary})
 	}
-	texts, labels := runs.Cells()
+	texts, labels := side.Cells()
 	all := &table{}
 	for i, texts := range texts {
 		last := len(texts) - 1

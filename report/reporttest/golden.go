@@ -26,3 +26,12 @@ func Golden(t *testing.T, update bool, name string, got []byte) {
 		t.Errorf("%s:\n%s", name, diff)
 	}
 }
+
+// Widths are widths of terminals in columns, also absurd ones.
+func Widths() []int {
+	all := []int{133, 200, 1 << 20, -1, -80}
+	for i := range 101 {
+		all = append(all, i)
+	}
+	return all
+}

@@ -12,8 +12,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -72,11 +72,11 @@ func (n *Flag) Instead(pictures bool, format string) error {
 }
 
 // Table writes the chosen numbers of runs: for a terminal in its width, elsewhere in Markdown.
-func (n *Flag) Table(w io.Writer, runs []plot.Run) error {
-	plot.Label(runs)
-	table := report.Table{Numbers: n.Chosen}
-	for _, run := range runs {
-		table.Rows = append(table.Rows, report.Row{Labels: run.Labels, Summary: run.Summary})
+func (n *Flag) Table(w io.Writer, all []plot.Run) error {
+	plot.Label(all)
+	table := runs.Table{Numbers: n.Chosen}
+	for _, run := range all {
+		table.Rows = append(table.Rows, runs.Row{Labels: run.Labels, Summary: run.Summary})
 	}
 	if shown := screen.Of(w); shown.IsTerminal() {
 		return table.Text(w, shown.Width, "a file: servebench report --numbers … >FILE")

@@ -1,6 +1,7 @@
-package report
+package runs
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/reporttest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // gridTable is a sweep over two arms and two rates, twice each. The last run is SUSPECT.
 func gridTable() (t Table) {

@@ -1,4 +1,8 @@
-package report
+// Package runs shows several runs next to each other: a row for each run, or one for each load.
+//
+// A Table has what distinguishes its rows, their numbers, and whether to believe them. In a terminal it has the
+// numbers that fit, weightiest first, and that differ; in Markdown, CSV and JSON it has all.
+package runs
 
 import (
 	"bytes"
