@@ -14,7 +14,7 @@ import (
 
 func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
 	all := reporttest.Runs()
-	all["paced"] = loaded(metrics.Header{Delay: time.Second, Config: metrics.Config{RequestRate: 20}}, 120, 50*ms, 40*ms)
+	all["paced"] = reporttest.Loaded(metrics.Header{Delay: time.Second, Config: metrics.Config{RequestRate: 20}}, 120, 50*ms, 40*ms)
 	for name, s := range all {
 		var b bytes.Buffer
 		if err := writeExtended(&b, s); err != nil {

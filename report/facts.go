@@ -1,9 +1,10 @@
 // Package report writes the results of runs.
 //
 // Each kind of report is a function from a Summary to an io.Writer: the additional metrics and the
-// verdict, result files, repeats and targets. A fact is computed once, under its key in the result
-// file, and templates turn facts into text: see truth.tmpl. A report leaves out what a Summary does
-// not know (see package metrics), so a report of a file has no line that was not in the file.
+// verdict, result files, parts of the run. A fact is computed once, under its key in the result file,
+// and templates turn facts into text: see truth.tmpl. A report leaves out what a Summary does not know
+// (see package metrics), so a report of a file has no line that was not in the file. Reports of several
+// runs are packages above or next to this one.
 package report
 
 import (

@@ -20,12 +20,12 @@ import (
 // end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "server", "interrupted", "stopped_by",
 // "incomplete", "trust", "window", "slices", "memory", "wake" and "waterfall".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
-	_, err := w.Write(pyjson.Append(nil, result(s, v)))
+	_, err := w.Write(pyjson.Append(nil, Object(s, v)))
 	return err
 }
 
-// result is the object in a result file.
-func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
+// Object is the object in a result file, which JSON writes.
+func Object(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	o := vllm.Result(s, v)
 	if s.Truth != nil {
 		o.Set("truth", truth(s))
@@ -55,7 +55,7 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 		o.Set("trust", trustObject(s.Trust))
 	}
 	if s.Parts.Window != nil {
-		o.Set("window", windowObject(s.Parts.Window))
+		o.Set("window", PartObject(s.Parts.Window))
 	}
 	if s.Parts.Slices != nil {
 		o.Set("slices", sliceObjects(s.Parts.Slices))

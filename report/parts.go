@@ -1,12 +1,10 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -15,7 +13,6 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/slicing"
 	"github.com/servebench/servebench/metrics/steady"
-	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -103,36 +100,6 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	return errors.Join(errs...)
 }
 
-// Targets writes the results of the targets of one repeat: their interference, if known, then the
-// requested parts of each run. The blocks follow if Extended, or if nothing else is known.
-func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) error {
-	var errs []error
-	var b bytes.Buffer
-	groups := slices.DeleteFunc(targets.Groups(sums), func(g targets.Group) bool {
-		return len(g.Shared) < 2 ||
-			slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Kept.Trace == nil })
-	})
-	for _, g := range groups {
-		errs = append(errs, Group(&b, &g))
-	}
-	for _, s := range sums {
-		var parts bytes.Buffer
-		if p.Extended || len(groups) == 0 {
-			errs = append(errs, vllm.Block(&parts, s, v))
-		}
-		if errs = append(errs, p.Show(&parts, s, v)); parts.Len() > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s", s.Header.TargetName(), &parts)
-		}
-	}
-	if p.Extended {
-		for _, g := range groups {
-			errs = append(errs, GroupBlocks(&b, &g, v))
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return errors.Join(append(errs, err)...)
-}
-
 // of is the window in s, limited to its measured part.
 func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 	if a.Steady {
@@ -165,15 +132,15 @@ func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if p.Steady {
 		name = "Steady state,"
 	}
-	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(s.Parts.Window)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, Between(p.Window), Inside(s.Parts.Window)); err != nil {
 		return err
 	}
 	return errors.Join(vllm.Block(w, s.Parts.Window, v), Adapters(w, s.Parts.Window))
 }
 
-// windowObject is the object "window" in a result file: the numbers of a part of the run under the
+// PartObject is an object in a result file, as "window" is one: the numbers of a part of the run under the
 // keys of the whole run's numbers.
-func windowObject(s *metrics.Summary) pyjson.Object {
+func PartObject(s *metrics.Summary) pyjson.Object {
 	p := s.Parts.Of
 	o := pyjson.Object{
 		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
@@ -187,13 +154,13 @@ func windowObject(s *metrics.Summary) pyjson.Object {
 	return o
 }
 
-// between says from when to when a window is.
-func between(w metrics.Window) string {
+// Between says from when to when a window is.
+func Between(w metrics.Window) string {
 	return fmt.Sprintf("%.2f to %.2f s", w.From.Seconds(), w.To.Seconds())
 }
 
-// inside says how many requests count in the latencies of s, a part of a run.
-func inside(s *metrics.Summary) string {
+// Inside says how many requests count in the latencies of s, a part of a run.
+func Inside(s *metrics.Summary) string {
 	p, in := s.Parts.Of, "in TTFT at most"
 	if s.Header.Config.Whole {
 		in = "in no latency"

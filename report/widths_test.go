@@ -8,14 +8,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/report/reporttest"
-	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
 // onTerminals are all that this package writes in the width of a terminal.
 func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) error {
-	table := repeated()
-	table.Rows = append(table.Rows, runs.Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
 	return map[string]func(io.Writer, screen.Screen) error{
 		"ending": func(w io.Writer, on screen.Screen) error {
 			return (&Ending{Screen: on, Name: "名前.jsonl", Extended: true}).Write(w, s)
@@ -23,11 +20,7 @@ func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) e
 		"additional metrics": func(w io.Writer, on screen.Screen) error { return additional(w, s, on.Width) },
 		"causes":             func(w io.Writer, on screen.Screen) error { return Causes(w, s, on.Width) },
 		"against":            func(w io.Writer, on screen.Screen) error { return Against(w, besides(), on) },
-		"slowdowns":          func(w io.Writer, on screen.Screen) error { return Slowdowns(w, table, on) },
-		"repeats": func(w io.Writer, on screen.Screen) error {
-			return new(Parts).Repeats(w, on, true, []*metrics.Summary{s, s}, nil)
-		},
-		"said": func(w io.Writer, on screen.Screen) error { return on.Say(w, "- 名前 and words\n\n  a  row\n") },
+		"said":               func(w io.Writer, on screen.Screen) error { return on.Say(w, "- 名前 and words\n\n  a  row\n") },
 	}
 }
 

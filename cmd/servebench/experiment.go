@@ -25,6 +25,8 @@ import (
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/neighbours"
+	"github.com/servebench/servebench/report/repeats"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -73,14 +75,15 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	err = e.load(ctx, plan)
 	shared := sharing.Loads(summaries(e.done), e.views)
 	if e.asked.Plan.Repeat == 1 {
-		err = errors.Join(err, report.Sharing(e.out, screen.Screen{Width: reportWidth}, shared))
+		err = errors.Join(err, neighbours.Sharing(e.out, screen.Screen{Width: reportWidth}, shared))
 	}
 	if e.asked.Plan.Repeat > 1 && len(e.done) > 0 {
-		if unprinted := e.asked.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done),
-			shared); unprinted != nil {
+		all := repeats.Report{Runs: summaries(e.done), Several: e.several, Extended: e.asked.Results.Parts.Extended,
+			Loads: shared}
+		if unprinted := all.Write(e.out, screen.Of(e.out)); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
-		if shared := report.SharedStart(summaries(e.done)); shared != "" {
+		if shared := repeats.SharedStart(summaries(e.done)); shared != "" {
 			e.note([]string{shared})
 		}
 	}
@@ -181,7 +184,8 @@ func (e *experiment) Event(s loadgen.Event) {
 	}
 	sharing.Keep(e.views, summaries(e.done[len(e.done)-s.Count:]))
 	if e.several && s.Count > 0 && (e.asked.Plan.Repeat == 1 || e.asked.Results.Parts.Any()) {
-		if err := e.asked.Results.Parts.Targets(e.out, summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
+		sums := summaries(e.done[len(e.done)-s.Count:])
+		if err := neighbours.Targets(e.out, &e.asked.Results.Parts, sums, e.version); err != nil {
 			e.unwritten = errors.Join(e.unwritten, exitError{err, exitNo})
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/files"
+	"github.com/servebench/servebench/report/neighbours"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
@@ -303,10 +304,10 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 	}
 	shared := sharing.Loads(sums, nil)
 	if r.format == "json" {
-		return report.SharingJSON(r.out, shared)
+		return neighbours.SharingJSON(r.out, shared)
 	}
-	return errors.Join(report.PairedBySeries(r.out, sums),
-		report.Sharing(r.out, screen.Screen{Width: reportWidth}, shared))
+	return errors.Join(neighbours.PairedBySeries(r.out, sums),
+		neighbours.Sharing(r.out, screen.Screen{Width: reportWidth}, shared))
 }
 
 // reportWidth is the width of texts about several runs.
@@ -368,11 +369,11 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 	case err != nil:
 		return err
 	case r.format != "json":
-		return r.parts.Targets(r.out, of, version)
+		return neighbours.Targets(r.out, &r.parts, of, version)
 	case unknown || len(g.Shared) < 2:
 		return nil
 	}
-	return errors.Join(report.GroupJSON(r.out, &g, version), r.endLine())
+	return errors.Join(neighbours.GroupJSON(r.out, &g, version), r.endLine())
 }
 
 // endLine ends a line of JSON.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/targets"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/neighbours"
 )
 
 // document writes the blocks in the order of the file. Points that differ only in the last key of
@@ -109,7 +109,7 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 		errs = append(errs, load.block(w, s))
 	}
 	for _, g := range targets.Groups(sums) {
-		errs = append(errs, report.Group(w, &g), report.GroupBlocks(w, &g, load.Version))
+		errs = append(errs, neighbours.Group(w, &g), neighbours.GroupBlocks(w, &g, load.Version))
 	}
 	return errors.Join(errs...)
 }
@@ -126,5 +126,5 @@ func (r *result) paired(w io.Writer, c cell) error {
 			sums = append(sums, r.sums[e.Run]...)
 		}
 	}
-	return report.Paired(w, targets.Pair(targets.Groups(sums)))
+	return neighbours.Paired(w, targets.Pair(targets.Groups(sums)))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/comparison"
+	"github.com/servebench/servebench/report/neighbours"
 	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
@@ -124,7 +125,7 @@ func (r *result) write() error {
 		}
 	}
 	var shared strings.Builder
-	if err := report.SharingJSON(&shared, r.experiments()); err != nil {
+	if err := neighbours.SharingJSON(&shared, r.experiments()); err != nil {
 		return err
 	}
 	if shared.Len() > 0 {
@@ -156,7 +157,7 @@ func (r *result) tables(w *strings.Builder, rows runs.Table, shown screen.Screen
 	if r.answers != nil {
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
-	return errors.Join(err, report.Slowdowns(w, rows, shown), report.Sharing(w, shown, r.experiments()),
+	return errors.Join(err, neighbours.Slowdowns(w, rows, shown), neighbours.Sharing(w, shown, r.experiments()),
 		report.Against(w, r.against(), shown))
 }
 

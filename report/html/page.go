@@ -18,7 +18,7 @@ import (
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/vllm"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/neighbours"
 	"github.com/servebench/servebench/report/overview"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/screen"
@@ -172,7 +172,7 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	sums := summaries(plain)
 	for i, g := range targets.Groups(sums) {
 		var text strings.Builder
-		if err := report.Group(&text, &g); err != nil {
+		if err := neighbours.Group(&text, &g); err != nil {
 			return err
 		}
 		if text.Len() > 0 {
@@ -181,14 +181,14 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 		}
 	}
 	var pairs strings.Builder
-	if err := report.PairedBySeries(&pairs, sums); err != nil {
+	if err := neighbours.PairedBySeries(&pairs, sums); err != nil {
 		return err
 	}
 	if pairs.Len() > 0 {
 		p.Groups = append(p.Groups, fact{"Slowdowns of all repeats", strings.TrimSpace(pairs.String())})
 	}
 	var shared strings.Builder
-	if err := report.Sharing(&shared, screen.Screen{Width: pageWidth}, sharing.Loads(sums, nil)); err != nil {
+	if err := neighbours.Sharing(&shared, screen.Screen{Width: pageWidth}, sharing.Loads(sums, nil)); err != nil {
 		return err
 	}
 	p.Sharing = strings.TrimSpace(shared.String())

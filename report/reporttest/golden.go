@@ -2,9 +2,13 @@
 package reporttest
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -34,4 +38,24 @@ func Widths() []int {
 		all = append(all, i)
 	}
 	return all
+}
+
+// GoldenJSON is Golden for JSON, with indentation.
+func GoldenJSON(t *testing.T, update bool, name string, got []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, got, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	Golden(t, update, name, append(b.Bytes(), '\n'))
+}
+
+// Narrow checks that text fits a terminal of 120 columns.
+func Narrow(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 }

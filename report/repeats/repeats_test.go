@@ -1,11 +1,12 @@
-package report
+package repeats
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/targets"
+	"github.com/servebench/servebench/report/reporttest"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // The variation of 10, 20, 60 is that of numpy: std([10, 20, 60], ddof=1) / 30.
@@ -37,24 +38,6 @@ func TestSpreadOfRepeats(t *testing.T) {
 	}
 }
 
-// Slowdowns from percentiles of too few samples are marked, and lines below say how to read them.
-func TestSlowdownsOfRepeatsAreExplained(t *testing.T) {
-	var out strings.Builder
-	if err := Paired(&out, targets.Pair([]targets.Group{*two(true), *two(true)})); err != nil {
-		t.Fatal(err)
-	}
-	narrow(t, out.String())
-	for _, want := range []string{
-		"a               mean   1.97 ×  1.97 ×  1.94 ×*   2.00 ×  2.00 ×*  1.04 ×    1.04 ×\n",
-		"\n× of a latency: shared / alone; of throughput: alone / shared; above 1 is worse\n* fewer than 10 values beyond this percentile",
-		"\nNote: the request rate limits the throughput of a, which therefore says little\n",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%s\nlacks %q", out.String(), want)
-		}
-	}
-}
-
 func TestRepeatsSayWhatOneStartCannotShow(t *testing.T) {
 	run := func(target, start string) *metrics.Summary {
 		h := &metrics.Header{Target: target}
@@ -77,6 +60,22 @@ func TestRepeatsSayWhatOneStartCannotShow(t *testing.T) {
 	} {
 		if got := SharedStart(c.sums); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%d runs: %q, want %q", len(c.sums), got, c.want)
+		}
+	}
+}
+
+// A terminal of any width loses no repeat.
+func TestAnyWidthShowsEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
+	for name, s := range reporttest.Runs() {
+		for _, width := range reporttest.Widths() {
+			var text strings.Builder
+			all := Report{Runs: []*metrics.Summary{s, s}, Several: true}
+			if err := all.Write(&text, screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
+				t.Errorf("%s in %d columns: %v", name, width, err)
+			}
 		}
 	}
 }

@@ -1,4 +1,8 @@
-package report
+// Package repeats writes what several runs of one command have in common, and how they differ.
+//
+// A Report is for whoever looks at the repeats. SharedStart says what they cannot show: how much starts of the
+// server differ.
+package repeats
 
 import (
 	"bytes"
@@ -13,23 +17,38 @@ import (
 	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/sharing"
-	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/report/layout"
+	"github.com/servebench/servebench/report/neighbours"
 	"github.com/servebench/servebench/report/runs"
 	"github.com/servebench/servebench/report/screen"
 )
 
-// Repeats writes by how much targets slow each other down, if there are several, then a table of
-// the repeated runs. For a single target, and if Extended, it adds how much they differ. On a
-// terminal the table fits its width; elsewhere it is Markdown, with all numbers.
-func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary,
-	experiments []sharing.Load) error {
+// A Report is of runs that were repeated.
+type Report struct {
+	// Runs are the repeats of all targets, in order.
+	Runs []*metrics.Summary
+
+	// Several says that they are of several targets.
+	Several bool
+
+	// Extended shows how much the repeats of each of several targets differ. A report of a single target always
+	// shows that.
+	Extended bool
+
+	// Loads are the loads on several targets; nil shows nothing about what they did to each other.
+	Loads []sharing.Load
+}
+
+// Write writes by how much targets slow each other down, if there are several, then a table of
+// the repeated runs, then how much they differ. On a terminal the table fits its width; elsewhere it is
+// Markdown, with all numbers.
+func (r *Report) Write(w io.Writer, shown screen.Screen) error {
 	var table runs.Table
 	repeats := map[string]int{}
-	for _, s := range sums {
+	for _, s := range r.Runs {
 		var labels []metrics.KV
 		name := s.Header.TargetName()
-		if several {
+		if r.Several {
 			labels = append(labels, metrics.KV{Key: "target", Value: name})
 		}
 		repeats[name]++
@@ -37,20 +56,20 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 		table.Rows = append(table.Rows, runs.Row{Labels: labels, Summary: s})
 	}
 	var b bytes.Buffer
-	errs := []error{PairedBySeries(&b, sums), Sharing(&b, shown, experiments)}
+	errs := []error{neighbours.PairedBySeries(&b, r.Runs), neighbours.Sharing(&b, shown, r.Loads)}
 	b.WriteByte('\n')
 	if shown.IsTerminal() {
 		errs = append(errs, table.Text(&b, shown.Width, "a page (servebench report --html) and in --format json"))
 	} else {
 		errs = append(errs, table.Markdown(&b))
 	}
-	names, of := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.TargetName() })
-	if several && !p.Extended {
+	names, of := metrics.By(r.Runs, func(s *metrics.Summary) string { return s.Header.TargetName() })
+	if r.Several && !r.Extended {
 		names = nil
 	}
 	for _, name := range names {
 		title := "Over all repeats"
-		if several {
+		if r.Several {
 			title = name + ", over all repeats"
 		}
 		b.WriteByte('\n')
@@ -109,43 +128,6 @@ func variation(values []float64) (mean, cv float64) {
 	return mean, numpy.SampleStd(values) / mean * 100
 }
 
-// Paired writes how much each target slows down in several repeats: the mean, least and
-// most over the repeats. It writes nothing without targets.
-func Paired(w io.Writer, pairs []targets.Paired) error {
-	if len(pairs) == 0 {
-		return nil
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n",
-		len(pairs[0].Effects))
-	g := layout.TwoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads())...)
-	marked, bound := false, []string(nil)
-	for i := range pairs {
-		p := &pairs[i]
-		if p.Bound {
-			bound = append(bound, p.Target)
-		}
-		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
-		for _, m := range targets.Measures() {
-			mark := ""
-			if p.Few(m) {
-				mark, marked = layout.Few, true
-			}
-			mean, least, most := p.Slowdown(m)
-			for j, v := range []float64{mean, least, most} {
-				rows[j] = append(rows[j], times(v)+mark)
-			}
-		}
-		for _, row := range rows {
-			g.Add(row...)
-		}
-	}
-	g.Text(&b)
-	tableNotes(&b, tableNote{marked: marked, compared: true, bound: bound})
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
 // SharedStart says what the repeats of one command cannot show: how much starts of the server
 // differ. It is empty if the server restarted between them, and for a single run.
 func SharedStart(sums []*metrics.Summary) string {
@@ -175,16 +157,4 @@ func SharedStart(sums []*metrics.Summary) string {
 	}
 	return fmt.Sprintf("%d runs on one server start: they show how runs on it differ, and not how starts do. "+
 		"servebench sweep starts the server for each repeat", most)
-}
-
-// PairedBySeries writes Paired for each series of repeats among the runs.
-func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
-	series, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.Series })
-	var errs []error
-	for _, id := range series {
-		if id != "" {
-			errs = append(errs, Paired(w, targets.Pair(targets.Groups(runs[id]))))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -1,9 +1,10 @@
-package report
+package neighbours
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report/layout"
 	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/runs"
@@ -38,5 +39,22 @@ func TestPlainRunsHaveNoSlowdowns(t *testing.T) {
 	var text strings.Builder
 	if err := Slowdowns(&text, runs.Table{Rows: repeated().Rows[:1]}, screen.Screen{}); err != nil || text.Len() > 0 {
 		t.Errorf("%q, %v", text.String(), err)
+	}
+}
+
+// A terminal of any width loses no slowdown.
+func TestAnyWidthShowsSlowdowns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: in go test without -short")
+	}
+	for name, s := range reporttest.Runs() {
+		table := repeated()
+		table.Rows = append(table.Rows, runs.Row{Summary: s, Labels: []metrics.KV{{Key: "arm", Value: "ein breiter Name, 名前 🚀"}}})
+		for _, width := range reporttest.Widths() {
+			var text strings.Builder
+			if err := Slowdowns(&text, table, screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
+				t.Errorf("%s in %d columns: %v", name, width, err)
+			}
+		}
 	}
 }
