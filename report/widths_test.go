@@ -19,7 +19,6 @@ func onTerminals(s *metrics.Summary) map[string]func(io.Writer, screen.Screen) e
 		},
 		"additional metrics": func(w io.Writer, on screen.Screen) error { return additional(w, s, on.Width) },
 		"causes":             func(w io.Writer, on screen.Screen) error { return Causes(w, s, on.Width) },
-		"against":            func(w io.Writer, on screen.Screen) error { return Against(w, besides(), on) },
 		"said":               func(w io.Writer, on screen.Screen) error { return on.Say(w, "- 名前 and words\n\n  a  row\n") },
 	}
 }

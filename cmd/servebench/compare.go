@@ -22,7 +22,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/stream"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/against"
 	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
@@ -372,13 +372,13 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 // nextTo writes a document's block next to runs.
 func nextTo(out io.Writer, b *published.Block, c *compareCommand) error {
 	write := func(w io.Writer, format string) error {
-		return report.AgainstFormats[format](w, []*published.Block{b})
+		return against.Formats[format](w, []*published.Block{b})
 	}
 	if err := writeFiles(c.writes, write); err != nil {
 		return err
 	}
 	if shown := screen.Of(out); shown.IsTerminal() && c.format == "text" {
-		return report.Against(out, []*published.Block{b}, shown)
+		return against.Write(out, []*published.Block{b}, shown)
 	}
 	return write(out, c.format)
 }
@@ -387,7 +387,7 @@ func nextTo(out io.Writer, b *published.Block, c *compareCommand) error {
 func judges(c *compareCommand) bool {
 	lacks := func(format string) bool {
 		name, _, _ := strings.Cut(format, "=")
-		return report.AgainstFormats[name] == nil
+		return against.Formats[name] == nil
 	}
 	return c.limits.given() || c.baseline != "" || lacks(c.format) || slices.ContainsFunc(c.writes, lacks)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/sharing"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/verdict"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/against"
 	"github.com/servebench/servebench/report/comparison"
 	"github.com/servebench/servebench/report/neighbours"
 	"github.com/servebench/servebench/report/runs"
@@ -158,7 +158,7 @@ func (r *result) tables(w *strings.Builder, rows runs.Table, shown screen.Screen
 		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
 	}
 	return errors.Join(err, neighbours.Slowdowns(w, rows, shown), neighbours.Sharing(w, shown, r.experiments()),
-		report.Against(w, r.against(), shown))
+		against.Write(w, r.against(), shown))
 }
 
 // experiments are the loads on several targets. The probes of a search are none.

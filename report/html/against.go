@@ -2,7 +2,7 @@ package html
 
 import (
 	"github.com/servebench/servebench/metrics/published"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/against"
 )
 
 // A document is the table of a document's blocks, next to runs.
@@ -14,7 +14,7 @@ type document struct {
 
 // documentsOf are the tables of documents.
 func documentsOf(blocks []*published.Block) (all []document) {
-	for _, d := range report.Documents(blocks) {
+	for _, d := range against.Documents(blocks) {
 		one := document{Title: d.Title, Means: "Ratio: " + d.Means + ".", Table: &table{Head: d.Head}, Notes: d.Notes}
 		for _, texts := range d.Rows {
 			var r row

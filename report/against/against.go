@@ -1,4 +1,8 @@
-package report
+// Package against writes the blocks of documents next to runs: what a document states, what the runs measured, and
+// the ratio.
+//
+// A Document is a table. Blocks that name different GPUs or models are in different tables.
+package against
 
 import (
 	"bytes"
@@ -14,17 +18,17 @@ import (
 	"github.com/servebench/servebench/report/screen"
 )
 
-// AgainstFormats are the formats of blocks of documents next to runs: text, Markdown and JSON.
-var AgainstFormats = map[string]func(io.Writer, []*published.Block) error{
-	"text": againstAlone(screen.Screen{Width: textWidth}), "markdown": againstAlone(screen.Screen{}),
+// Formats are the formats of blocks of documents next to runs: text, Markdown and JSON.
+var Formats = map[string]func(io.Writer, []*published.Block) error{
+	"text": alone(screen.Screen{Width: textWidth}), "markdown": alone(screen.Screen{}),
 	"json": published.Write,
 }
 
-// againstAlone writes the tables with nothing before them.
-func againstAlone(shown screen.Screen) func(io.Writer, []*published.Block) error {
+// alone writes the tables with nothing before them.
+func alone(shown screen.Screen) func(io.Writer, []*published.Block) error {
 	return func(w io.Writer, blocks []*published.Block) error {
 		var b bytes.Buffer
-		if err := Against(&b, blocks, shown); err != nil {
+		if err := Write(&b, blocks, shown); err != nil {
 			return err
 		}
 		_, err := w.Write(bytes.TrimPrefix(b.Bytes(), []byte("\n")))
@@ -83,10 +87,10 @@ func (d *Document) add(b *published.Block) {
 	}
 }
 
-// Against writes a table for each document, with a line for each number of each of its blocks: the
+// Write writes a table for each document, with a line for each number of each of its blocks: the
 // document, the runs, and the ratio. On a screen that is a terminal it is text, elsewhere Markdown. It
 // writes nothing without blocks.
-func Against(w io.Writer, blocks []*published.Block, shown screen.Screen) error {
+func Write(w io.Writer, blocks []*published.Block, shown screen.Screen) error {
 	for _, d := range Documents(blocks) {
 		if err := d.grid(shown).Write(w, shown, screen.Clean(d.Title), d.Marked != ""); err != nil {
 			return err

@@ -1,13 +1,16 @@
-package report
+package against
 
 import (
 	"bytes"
+	"flag"
 	"testing"
 
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/report/reporttest"
 	"github.com/servebench/servebench/report/screen"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // besides are two blocks of a document next to runs: of one run, and of several.
 func besides() []*published.Block {
@@ -31,7 +34,7 @@ func TestBlocksOfDocumentsStandNextToRuns(t *testing.T) {
 		"against.md": {}, "against-120.txt": {Width: 120}, "against-72.txt": {Width: 72},
 	} {
 		var b bytes.Buffer
-		if err := Against(&b, besides(), shown); err != nil {
+		if err := Write(&b, besides(), shown); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, *update, name, b.Bytes())
@@ -40,7 +43,17 @@ func TestBlocksOfDocumentsStandNextToRuns(t *testing.T) {
 
 func TestNothingIsWrittenWithoutADocument(t *testing.T) {
 	var b bytes.Buffer
-	if err := Against(&b, nil, screen.Screen{}); err != nil || b.Len() > 0 {
+	if err := Write(&b, nil, screen.Screen{}); err != nil || b.Len() > 0 {
 		t.Errorf("%v: %q", err, &b)
+	}
+}
+
+// A terminal of any width loses no block.
+func TestAnyWidthShowsEverything(t *testing.T) {
+	for _, width := range reporttest.Widths() {
+		var b bytes.Buffer
+		if err := Write(&b, besides(), screen.Screen{Width: width, Color: width%2 == 0}); err != nil {
+			t.Errorf("%d columns: %v", width, err)
+		}
 	}
 }
