@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/compare"
+	compared "github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/slicing"
 )
 
@@ -139,7 +140,7 @@ func TestTargetsOnTheirOwnGPUsShareNothing(t *testing.T) {
 
 // The energy of the same work on a board that takes a tenth more is a regression, and nothing else is.
 func TestCompareFindsATenthMoreEnergy(t *testing.T) {
-	limit, found := compare.Find("joules_per_output_token")
+	limit, found := compared.Find("joules_per_output_token")
 	if !found {
 		t.Fatal("no such metric")
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // The table of numbers in the docs is the catalogue's.
@@ -32,7 +32,7 @@ func TestTheDocsHaveTheCatalogue(t *testing.T) {
 			continue // another statistic of it
 		}
 		compared := ""
-		if slices.ContainsFunc(compare.Numbers(), func(c metrics.Number) bool { return c.Name == n.Name }) {
+		if slices.ContainsFunc(numbers.All(), func(c metrics.Number) bool { return c.Name == n.Name }) {
 			compared = "`" + n.Name + "`"
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", n.Key, n.Unit, n.About, compared)

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/save"
 )
@@ -30,11 +31,11 @@ func (l *gateFlags) define(f *argv.Flags) {
 			return s.Set(new(compare.Gate), value)
 		})
 	}
-	var numbers, ofNumbers []string
-	for _, m := range compare.Numbers() {
-		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")
+	var names, ofNumbers []string
+	for _, m := range numbers.All() {
+		names, ofNumbers = append(names, m.Name), append(ofNumbers, m.Name+"=")
 	}
-	f.Offer("advisory", numbers...)
+	f.Offer("advisory", names...)
 	for _, flag := range []string{"margin", "ceiling", "floor"} {
 		f.Offer(flag, ofNumbers...)
 	}

@@ -64,7 +64,7 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 }
 
 // Repeat runs the load n times, one after the other, and returns what a comparison needs of each
-// run: the numbers of compare.Numbers and the extra ones. The first run has the Load's Seed and
+// run: the numbers of numbers.All and the extra ones. The first run has the Load's Seed and
 // each later one the next seed, so no prompt is already in the server's prefix cache, unless a
 // Source repeats it.
 func (l *Load) Repeat(ctx context.Context, n int, extra ...metrics.Number) ([]*compare.Run, error) {

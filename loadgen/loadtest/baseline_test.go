@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // stepping is a server each of whose steps takes so long.
@@ -57,7 +58,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 	for i := range wide.Limits {
 		wide.Limits[i].Relative = 0.3
 	}
-	mean, _ := compare.Find("mean_ttft")
+	mean, _ := numbers.Find("mean_ttft")
 	bound := compare.Gate{Bounds: []compare.Bound{{Number: mean, Most: 9}}}
 	for name, row := range map[string]struct {
 		step   time.Duration

@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/comparison"
 )
@@ -22,7 +23,7 @@ const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name
 // ttftGate gates the median TTFT alone, of servers that nobody restarts.
 func ttftGate() (gate compare.Gate) {
 	gate.Unit = compare.PerRun
-	m, _ := compare.Find("median_ttft")
+	m, _ := numbers.Find("median_ttft")
 	gate.Limits = []compare.Margin{{Number: m, Relative: 0.05}}
 	return gate
 }

@@ -6,19 +6,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
-	"github.com/servebench/servebench/metrics/catalogue"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
-
-// adapterNumbers are all numbers of an adapter.
-func adapterNumbers(adapter string) []metrics.Number {
-	var all []metrics.Number
-	for _, n := range Numbers() {
-		if of, ok := catalogue.Find(adapter + "/" + n.Name); ok {
-			all = append(all, of)
-		}
-	}
-	return all
-}
 
 // adapterLatencies are the names of the latencies of a run's adapters.
 func adapterLatencies(s *metrics.Summary) (names []string) {
@@ -50,7 +39,7 @@ func (s *Sides) adapterRows(gate *Gate) (shown []metrics.Number) {
 	slices.Sort(names)
 	for _, adapter := range names[:min(len(names), mostAdapters)] {
 		for _, name := range shownOfAdapters {
-			m, ok := Find(adapter + "/" + name)
+			m, ok := numbers.Find(adapter + "/" + name)
 			if ok && !slices.ContainsFunc(extra, func(other metrics.Number) bool { return other.Name == m.Name }) {
 				shown = append(shown, m)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -61,7 +62,7 @@ func TestAdaptersAreCompared(t *testing.T) {
 func TestAnAdapterIsGated(t *testing.T) {
 	old, new := sides()
 	for name, want := range map[string]Verdict{"org/sql/p60_ttft": Regressed, "chat/p60_ttft": Pass} {
-		m, ok := Find(name)
+		m, ok := numbers.Find(name)
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
@@ -90,24 +91,17 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
-	m, _ := Find("org/sql/median_ttft")
+	m, _ := numbers.Find("org/sql/median_ttft")
 	c := Compare(read, turned(Runs(new)), Gate{Limits: []Margin{{Number: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}
 }
 
-func TestOnlyNumbersOfAdaptersHaveTheirNames(t *testing.T) {
-	for name, want := range map[string]bool{
-		"sql/median_ttft": true, "org/sql/p99.9_e2el": true, "sql/goodput": true, "sql/mean_itl": false, "sql/p99_ttfo": false, "sql/session_throughput": false,
-		"sql/median_job": false, "sql/total_throughput": false, "sql/": false, "/median_ttft": false, "sql/fast": false,
-	} {
-		if m, ok := Find(name); ok != want || ok && m.Name != name {
-			t.Errorf("%s: %q, %v", name, m.Name, ok)
-		}
-	}
+// A run knows how many samples its adapters have.
+func TestARunHasTheSamplesOfItsAdapters(t *testing.T) {
 	few := Runs([]*metrics.Summary{adapted("a", "", 0)})[0]
-	m, _ := Find("chat/p99_ttft")
+	m, _ := numbers.Find("chat/p99_ttft")
 	if n := few.samples("chat/ttft"); n != 30 || few.beyond(&m) >= 1 {
 		t.Errorf("%d samples, %v beyond", n, few.beyond(&m))
 	}

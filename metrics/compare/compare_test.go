@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 func TestImprovementsAreFound(t *testing.T) {
@@ -44,9 +46,9 @@ func TestManyGatedNumbersTakeMoreRuns(t *testing.T) {
 	if c := Compare(old, new, gate); c.Verdict != Regressed {
 		t.Errorf("three gated: %s %q", c.Verdict, c.Reasons)
 	}
-	gate.Limits = append(gate.Limits, Margin{Number: Numbers()[0]})
+	gate.Limits = append(gate.Limits, Margin{Number: numbers.All()[0]})
 	for _, r := range slices.Concat(old, new) {
-		r.Numbers[Numbers()[0].Name] = 1
+		r.Numbers[numbers.All()[0].Name] = 1
 	}
 	if c := Compare(old, new, gate); c.Verdict != NoVerdict || c.Needed != 5 {
 		t.Errorf("four gated: %s %q", c.Verdict, c.Reasons)
@@ -182,7 +184,7 @@ func TestPoolingIsGatedByItsOwnNumbers(t *testing.T) {
 // What the user gates is never replaced: without its number there is no verdict.
 func TestAGateThatWasAskedForStaysOnPooling(t *testing.T) {
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
-		m, _ := Find(name)
+		m, _ := numbers.Find(name)
 		gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
 		if c, want := Compare(pooled(6), pooled(6), gate), "some runs do not have "+name; c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // content are the known numbers of TTFT and TPOT from the first content on, nil for
@@ -72,7 +73,7 @@ func (s *Sides) outputValues(m *metrics.Number, runs []*Run) (values []float64) 
 // that waited for a slot if all runs have as many slots.
 func (s *Sides) doubts(r *Run) []string {
 	found := slices.Clone(r.Doubts)
-	median, _ := Find("median_ttft")
+	median, _ := numbers.Find("median_ttft")
 	if r.Early != "" && !s.fromContent(&median) {
 		found = append(found, "SUSPECT: "+r.Early)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/trust"
@@ -85,7 +86,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 
 func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 	runs := series(t, "a", 100*time.Millisecond, true)
-	ttft, _ := Find("median_ttft")
+	ttft, _ := numbers.Find("median_ttft")
 	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), Gate{Bounds: []Bound{{Number: ttft, Most: 50}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s for %q", c.Verdict, c.Reasons)
@@ -131,7 +132,7 @@ func TestTTFOIsComparedOnceASideReasons(t *testing.T) {
 	if row := Compare(answers, side("c", 60*time.Millisecond, false), DefaultGate()).Points[0].find("median_ttfo"); row != nil {
 		t.Errorf("without reasoning: %+v", row)
 	}
-	if _, known := Find("p95_ttfo"); !known {
+	if _, known := numbers.Find("p95_ttfo"); !known {
 		t.Error("p95_ttfo is no metric")
 	}
 }

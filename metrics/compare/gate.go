@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -53,7 +54,7 @@ const usualMargin = 0.05
 func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
-		m, _ := Find(name)
+		m, _ := numbers.Find(name)
 		g.Limits = append(g.Limits, Margin{Number: m, Relative: usualMargin, usual: true})
 	}
 	return g
@@ -77,7 +78,7 @@ func (g *Gate) fitted(runs []*Run) Gate {
 	for _, l := range g.Limits {
 		other, replaceable := instead[l.Number.Name]
 		if l.usual && replaceable && !has(l.Number.Name) && has("median_e2el") {
-			m, found := Find(other)
+			m, found := numbers.Find(other)
 			if !found || !has(other) || g.limit(other) != nil {
 				continue
 			}
@@ -156,15 +157,15 @@ func (g *Gate) limit(name string) *Margin {
 	return &g.Limits[i]
 }
 
-// metrics are all compared metrics: Numbers, and the gate's extra ones.
-func (g *Gate) metrics() []metrics.Number { return slices.Concat(Numbers(), g.Extra()) }
+// metrics are all compared metrics: numbers.All, and the gate's extra ones.
+func (g *Gate) metrics() []metrics.Number { return slices.Concat(numbers.All(), g.Extra()) }
 
-// Extra are the metrics of the gate that Numbers lacks.
+// Extra are the metrics of the gate that numbers.All lacks.
 func (g *Gate) Extra() []metrics.Number {
 	var extra []metrics.Number
 	add := func(m metrics.Number) {
 		same := func(other metrics.Number) bool { return other.Name == m.Name }
-		if !slices.ContainsFunc(Numbers(), same) && !slices.ContainsFunc(extra, same) {
+		if !slices.ContainsFunc(numbers.All(), same) && !slices.ContainsFunc(extra, same) {
 			extra = append(extra, m)
 		}
 	}

@@ -4,37 +4,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/catalogue"
 	"github.com/servebench/servebench/metrics/stats"
-	"github.com/servebench/servebench/metrics/targets"
 )
-
-// Numbers are the compared numbers in the order of the output.
-var Numbers = sync.OnceValue(func() []metrics.Number {
-	return slices.Concat(catalogue.Choose("request_throughput", "output_throughput", "total_throughput",
-		"input_sequence_throughput", "goodput"), latencies("ttft"), latencies("ttfo"), latencies("tpot"), latencies("itl"),
-		latencies("e2el"), catalogue.Choose("session_throughput", "session_goodput"), latencies("job"),
-		catalogue.Choose("joules_per_output_token", "joules_per_token", "usd_per_million_input_tokens",
-			"usd_per_million_output_tokens", "usd_per_million_tokens", "wake_ready", "wake_first_token"), targets.Slowdowns())
-})
-
-// latencies are the compared numbers of a latency.
-func latencies(name string) []metrics.Number {
-	return catalogue.Choose("mean_"+name, "median_"+name, "p90_"+name, "p99_"+name)
-}
-
-// Find is the number of that name by which runs are compared: one of Numbers, or of the catalogue's others a
-// statistic of a latency or a number of an adapter, as p95_ttft and sql/p95_ttft.
-func Find(name string) (n metrics.Number, known bool) {
-	if i := slices.IndexFunc(Numbers(), func(n metrics.Number) bool { return n.Name == name }); i >= 0 {
-		return Numbers()[i], true
-	}
-	n, known = catalogue.Find(name)
-	return n, known && n.Name == name && (n.Latency != "" || strings.Contains(name, "/"))
-}
 
 // values are the values of a number in all runs, nil if one has none.
 func values(n *metrics.Number, runs []*Run) []float64 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // noisy makes runs whose numbers spread by that share around their true values,
@@ -31,7 +32,7 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 
 func fourMetrics() Gate {
 	g := DefaultGate()
-	m, _ := Find("median_e2el")
+	m, _ := numbers.Find("median_e2el")
 	g.Limits = append(g.Limits, Margin{Number: m, Relative: usualMargin})
 	return g
 }

@@ -98,7 +98,7 @@ func ParseGate(text string) (Gate, error) {
 	return gate, err
 }
 
-// ruled are the metrics that the rule of a run gates and Numbers lacks.
+// ruled are the metrics that the rule of a run gates and numbers.All lacks.
 func ruled(s *metrics.Summary) []metrics.Number {
 	if s.Header.Rule == nil {
 		return nil

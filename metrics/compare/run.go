@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -40,7 +41,7 @@ type Run struct {
 
 	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
 	Asked map[string]string `json:"asked,omitempty"`
-	// Numbers are the numbers of the run by the names of Numbers, and Content has the numbers of
+	// Numbers are the numbers of the run by the names of numbers.All, and Content has the numbers of
 	// TTFT and TPOT from the first content on. Unknown numbers are missing.
 	Numbers map[string]float64 `json:"numbers"`
 	Content map[string]float64 `json:"content,omitempty"`
@@ -96,7 +97,7 @@ func measuredOf(s *metrics.Summary) measured {
 	return m
 }
 
-// Runs are the summarised runs, in the same order. Their numbers are Numbers and the extra ones.
+// Runs are the summarised runs, in the same order. Their numbers are numbers.All and the extra ones.
 func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 	var runs []*Run
 	for _, s := range sums {
@@ -123,9 +124,9 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	}
 	r.Repeat, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "repeat"))
 	r.MaxPairs, _ = strconv.Atoi(metrics.Value(s.Header.Config.Metadata, "max-pairs"))
-	all := slices.Concat(Numbers(), extra, ruled(s))
+	all := slices.Concat(numbers.All(), extra, ruled(s))
 	for _, a := range adapters.Of(s) {
-		all = append(all, adapterNumbers(a.Name)...)
+		all = append(all, numbers.OfAdapter(a.Name)...)
 	}
 	_, prompts := counts.PrefixCache(s)
 	r.CacheTold = prompts > 0
@@ -247,7 +248,7 @@ func (r *Run) lacks() []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {
 		// Tokens may come together, but no answer takes no time.
-		switch m, _ := Find(name); {
+		switch m, _ := numbers.Find(name); {
 		case r.Numbers[name] < 0:
 			found = append(found, name+" is below 0")
 		case r.Numbers[name] == 0 && (m.Latency == "ttft" || m.Latency == "e2el"):

@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/aspect/processes"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -27,7 +28,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	}
 	s.TTFT.Add(0.5)
 	s.Evidence = &evidence.Evidence{CPU: evidence.CPU{Cores: 4}}
-	p95, ok := Find("p95_ttft")
+	p95, ok := numbers.Find("p95_ttft")
 	if !ok {
 		t.Fatal("no p95_ttft")
 	}
@@ -159,7 +160,7 @@ func TestSlowdownIsANumberOfARun(t *testing.T) {
 			t.Errorf("run %d: %v, want %v", i, v, want)
 		}
 	}
-	if _, ok := Find("mean_tpot_slowdown"); !ok {
+	if _, ok := numbers.Find("mean_tpot_slowdown"); !ok {
 		t.Error("no gate can name mean_tpot_slowdown")
 	}
 }

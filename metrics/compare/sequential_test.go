@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // inPairs are runs in pairs whose TTFTs differ by these logarithms, of a sequential sweep of so many
@@ -24,7 +26,7 @@ func inPairs(most int, differences ...float64) (old, new []*Run) {
 
 // ttftGate gates the median TTFT alone.
 func ttftGate() (gate Gate) {
-	m, _ := Find("median_ttft")
+	m, _ := numbers.Find("median_ttft")
 	gate.Limits = []Margin{{Number: m, Relative: 0.05}}
 	return gate
 }
@@ -122,7 +124,7 @@ func TestPlanOfRuns(t *testing.T) {
 	}
 	// A number that is 0 in a run cannot be planned for, and that is said.
 	gate = ttftGate()
-	tpot, _ := Find("median_tpot")
+	tpot, _ := numbers.Find("median_tpot")
 	gate.Limits = append(gate.Limits, Margin{Number: tpot, Relative: 0.05})
 	for i, r := range slices.Concat(old, new) {
 		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // Runs of sessions are compared and gated by their job times and their rate; others have no such
@@ -20,7 +21,7 @@ func TestSessionsAreCompared(t *testing.T) {
 		}
 		return Runs([]*metrics.Summary{s})[0]
 	}
-	m, ok := Find("p95_job")
+	m, ok := numbers.Find("p95_job")
 	if !ok {
 		t.Fatal("no p95_job")
 	}

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // A Setting is one setting of a Gate: a key of a gate file, and a flag of the same name.
@@ -206,10 +207,10 @@ func ofMetric(text, example string) (m metrics.Number, value string, err error) 
 }
 
 func findMetric(name string) (metrics.Number, error) {
-	m, ok := Find(name)
+	m, ok := numbers.Find(name)
 	if !ok {
 		var names []string
-		for _, m := range Numbers() {
+		for _, m := range numbers.All() {
 			names = append(names, m.Name)
 		}
 		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name,

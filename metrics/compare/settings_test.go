@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 func TestGateFileSetsWhatItSays(t *testing.T) {
@@ -102,7 +104,7 @@ func TestTheGateIsDocumented(t *testing.T) {
 			t.Errorf("no key %s", s.Name)
 		}
 	}
-	for _, m := range Numbers() {
+	for _, m := range numbers.All() {
 		_, latency, _ := strings.Cut(m.Name, "_")
 		if !strings.Contains(page, "`"+m.Name+"`") && !strings.Contains(page, "`"+latency+"`") {
 			t.Errorf("no number %s", m.Name)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*max(math.Abs(a), math.Abs(b)) }
@@ -71,14 +72,14 @@ func named(from int) func(int, *Run) {
 
 func TestVerdicts(t *testing.T) {
 	ceiling := DefaultGate()
-	p99, _ := Find("p99_ttft")
+	p99, _ := numbers.Find("p99_ttft")
 	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
 	gatedTail := Gate{Limits: []Margin{{Number: p99, Relative: 0.05}}}
 	trusting := gatedTail
 	trusting.Despite = []string{"suspect"}
-	median, _ := Find("median_ttft")
-	p10, _ := Find("p10_ttft")
-	highest, _ := Find("p100_ttft")
+	median, _ := numbers.Find("median_ttft")
+	p10, _ := numbers.Find("p10_ttft")
+	highest, _ := numbers.Find("p100_ttft")
 	gated := func(m metrics.Number) Gate { return Gate{Limits: []Margin{{Number: m, Relative: 0.05}}} }
 	// A result file of another program does not say how many samples it has.
 	unsaid := func(completed int) func(int, *Run) {
@@ -87,8 +88,8 @@ func TestVerdicts(t *testing.T) {
 			r.Numbers["p10_ttft"], r.Numbers["p100_ttft"], r.Numbers["p99_itl"] = 30, 90, 12
 		}
 	}
-	tailITL, _ := Find("p99_itl")
-	itl, _ := Find("median_itl")
+	tailITL, _ := numbers.Find("p99_itl")
+	itl, _ := numbers.Find("median_itl")
 	amount := Gate{Limits: []Margin{{Number: itl, Relative: 0.1, Absolute: 2}}}
 	gaps := func(of func(i int) float64) func(int, *Run) {
 		return func(i int, r *Run) { r.Numbers["median_itl"] = of(i) }
@@ -96,7 +97,7 @@ func TestVerdicts(t *testing.T) {
 	all := func(ms float64) func(int, *Run) { return gaps(func(int) float64 { return ms }) }
 	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
 	floor := DefaultGate()
-	floor.Bounds = []Bound{{Numbers()[1], 1000, math.Inf(1)}}
+	floor.Bounds = []Bound{{numbers.All()[1], 1000, math.Inf(1)}}
 	tolerant := DefaultGate()
 	tolerant.Allowed = 0.02
 	despite := DefaultGate()

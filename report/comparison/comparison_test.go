@@ -19,6 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -46,7 +47,7 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 // comparisons are what golden files are of.
 func comparisons() map[string]*compare.Comparison {
 	gate := compare.DefaultGate()
-	p99, _ := compare.Find("p99_ttft")
+	p99, _ := numbers.Find("p99_ttft")
 	gate.Bounds = []compare.Bound{{Number: p99, Least: math.Inf(-1), Most: 85}}
 	grid := func(ttft float64) []*compare.Run {
 		return slices.Concat(comparisonRuns(6, ttft, 1, map[string]string{"request-rate": "4", "dataset-path": "a, b=c"}),

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/numpy"
 )
 
@@ -43,7 +43,7 @@ func benchmarks(w io.Writer, runs []*runRow, wanted func(*metrics.Number) bool) 
 				repeats = append(repeats, r)
 			}
 		}
-		for _, m := range compare.Numbers() {
+		for _, m := range numbers.All() {
 			if values := valuesOf(repeats, m.Name); values != nil && wanted(&m) {
 				all = append(all, newBenchmark(name, &m, values))
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/report/save"
 )
 
@@ -59,7 +60,7 @@ func latencies(s *metrics.Summary) []metrics.Number {
 	}
 	for _, latency := range of {
 		for _, name := range names {
-			if m, known := compare.Find(name + "_" + latency); known {
+			if m, known := numbers.Find(name + "_" + latency); known {
 				all = append(all, m)
 			}
 		}
