@@ -6,7 +6,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
-	"github.com/servebench/servebench/metrics/compare"
+	parameters "github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/report/plot"
 
 	"github.com/spf13/pflag"
@@ -25,8 +25,8 @@ func TestResultFlagsMakeNoOtherLoad(t *testing.T) {
 			h := &metrics.Header{Version: "1", Flags: []metrics.KV{{Key: flag.Name, Value: value}}}
 			runs = append(runs, plot.Run{Summary: aspect.Collector(h).Summary(1)})
 		}
-		asked := compare.Runs([]*metrics.Summary{runs[0].Summary, runs[1].Summary})
-		if found := compare.Differences(asked[:1], asked[1:], nil); found != nil {
+		one, other := parameters.Of(runs[0].Summary), parameters.Of(runs[1].Summary)
+		if found := parameters.Differences([]parameters.Parameters{one}, []parameters.Parameters{other}, nil); found != nil {
 			t.Errorf("--%s: %q", flag.Name, found)
 		}
 		if plot.Label(runs); runs[0].Name() != "run 1" {

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // armNames are the names of a run's arm: a sweep's, its label, its target.
 func armNames(s *metrics.Summary) []string {
-	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, arm)}
+	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, asked.Arm)}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
@@ -30,7 +31,7 @@ func Arm(runs []*Run, name string) ([]*Run, error) {
 func ArmNames(runs []*Run) []string {
 	var names, arms []string
 	for _, r := range runs {
-		names, arms = append(names, r.measured.arms...), append(arms, r.Asked[arm])
+		names, arms = append(names, r.measured.arms...), append(arms, r.Asked[asked.Arm])
 	}
 	arms = slices.DeleteFunc(metrics.Distinct(arms), func(name string) bool { return name == "" })
 	if len(arms) > 1 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 func TestArmsAreKnownByLabelTargetAndMetadata(t *testing.T) {
@@ -45,7 +46,7 @@ func TestArmNamesAreTheArms(t *testing.T) {
 }
 
 func TestRunsWithoutAnArmHaveNoName(t *testing.T) {
-	runs := []*Run{{Asked: map[string]string{arm: "server"}, measured: measured{arms: []string{"server"}}}, {}}
+	runs := []*Run{{Asked: map[string]string{asked.Arm: "server"}, measured: measured{arms: []string{"server"}}}, {}}
 	if got := ArmNames(runs); !slices.Equal(got, []string{"server"}) {
 		t.Errorf("%q", got)
 	}

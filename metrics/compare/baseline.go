@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -57,7 +58,7 @@ func (b *Baseline) Add(runs []*Run, gate Gate) error {
 		return errors.New(what)
 	}
 	if before != nil {
-		if found := Differences(before, runs, gate.Despite); found != nil {
+		if found := asked.Differences(parametersOf(before), parametersOf(runs), gate.Despite); found != nil {
 			return fmt.Errorf("%s: begin a new baseline", found[0])
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
-// A Condition chooses runs by a property in Run.Asked, such as request-rate, arm or target.
+// A Condition chooses runs by one of their parameters, such as request-rate, arm or target.
 type Condition struct{ Name, Value string }
 
 // ParseCondition reads NAME=VALUE. Underscores in the name mean dashes.
@@ -20,7 +21,7 @@ func ParseCondition(text string) (Condition, error) {
 		return Condition{}, fmt.Errorf("%q: it must be NAME=VALUE, such as request-rate=10, arm=with or target=a", text)
 	}
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "--"), "_", "-")
-	return Condition{name, canonical(name, value)}, nil
+	return Condition{name, asked.Canonical(name, value)}, nil
 }
 
 // Choose returns the runs of both sides that meet all conditions. A run that does not say
@@ -29,7 +30,7 @@ func ParseCondition(text string) (Condition, error) {
 // condition leaves no run of a side, or if no run has the value. Either side may be nil.
 func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Run, err error) {
 	for _, c := range conditions {
-		if all := slices.Concat(old, new); !slices.ContainsFunc(propertyOf(all, c.Name), c.is) {
+		if all := slices.Concat(old, new); !slices.ContainsFunc(valuesOf(all, c.Name), c.is) {
 			return nil, nil, c.missing("run", all)
 		}
 		for _, side := range []struct {
@@ -48,10 +49,10 @@ func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Ru
 
 // missing is the error for a condition that none of the runs meets.
 func (c Condition) missing(noun string, runs []*Run) error {
-	if values := propertyOf(runs, c.Name); values != nil && !slices.Equal(values, []string{notGiven}) {
+	if values := valuesOf(runs, c.Name); values != nil && !slices.Equal(values, []string{asked.NotGiven}) {
 		return fmt.Errorf("no %s has %s %s: there are %s", noun, c.Name, c.Value, strings.Join(values, ", "))
 	}
-	differ := slices.DeleteFunc(distinctions(runs), func(name string) bool { return len(propertyOf(runs, name)) < 2 })
+	differ := slices.DeleteFunc(distinctions(runs), func(name string) bool { return len(valuesOf(runs, name)) < 2 })
 	if len(differ) == 0 {
 		return fmt.Errorf("no %s says %s, and the runs do not differ in their loads", noun, c.Name)
 	}
@@ -61,7 +62,7 @@ func (c Condition) missing(noun string, runs []*Run) error {
 // of are the runs of a side that meet the condition.
 func (c Condition) of(runs []*Run) []*Run {
 	says := func(r *Run) bool { return r.Asked[c.Name] != "" }
-	if (c.Name == arm || c.Name == target) && !slices.ContainsFunc(runs, says) {
+	if (c.Name == asked.Arm || c.Name == asked.Target) && !slices.ContainsFunc(runs, says) {
 		return runs
 	}
 	return slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !c.met(r) })
@@ -69,14 +70,14 @@ func (c Condition) of(runs []*Run) []*Run {
 
 // met says whether a run meets the condition.
 func (c Condition) met(r *Run) bool {
-	v := r.property(c.Name)
+	v := r.Asked.Value(c.Name)
 	return v == "" || c.is(v)
 }
 
 // is reports whether a value equals the one of the condition. Numbers may be written in several
 // ways. Names are texts: arms 1 and 1.0 are two.
 func (c Condition) is(value string) bool {
-	if slices.Contains([]string{arm, target}, c.Name) {
+	if slices.Contains([]string{asked.Arm, asked.Target}, c.Name) {
 		return value == c.Value
 	}
 	x, err := strconv.ParseFloat(value, 64)
@@ -84,13 +85,18 @@ func (c Condition) is(value string) bool {
 	return value == c.Value || err == nil && err2 == nil && x == y
 }
 
-// distinctions are the properties that distinguish runs: arm and target, then everything
+// valuesOf lists the values of a parameter among runs, each once, in order.
+func valuesOf(runs []*Run, name string) []string { return asked.Values(parametersOf(runs), name) }
+
+// distinctions are the parameters that distinguish runs: arm and target, then everything
 // that makes a different load. Properties in which runs of one load may differ are left out.
 func distinctions(runs []*Run) []string {
-	names := slices.DeleteFunc(properties(runs), func(name string) bool {
-		return slices.Contains([]string{arm, target, seed, client, cores, host, shards, definitions}, name)
+	others := []string{asked.Arm, asked.Target, asked.Seed, asked.Client, asked.Cores, asked.Host, asked.Shards,
+		asked.Definitions}
+	names := slices.DeleteFunc(asked.Names(parametersOf(runs)), func(name string) bool {
+		return slices.Contains(others, name)
 	})
-	return append([]string{arm, target}, names...)
+	return append([]string{asked.Arm, asked.Target}, names...)
 }
 
 // A mixedError says that the runs of one side are of several arms, targets or loads. One
@@ -131,7 +137,7 @@ func (e *mixedError) Error() string {
 // flag is the condition as on the command line of servebench compare.
 func (c Condition) flag() string {
 	text := "--where " + c.Name + "=" + c.Value
-	if c.Name == target {
+	if c.Name == asked.Target {
 		text = "--target " + c.Value
 	}
 	if strings.Contains(c.Value, " ") {
@@ -141,8 +147,8 @@ func (c Condition) flag() string {
 }
 
 // Unmixed is nil if Compare can compare the two sides load by load. Otherwise the error lists the
-// properties in which the runs of a side differ, and says how to choose. The sides may
-// differ in the properties that despite names.
+// parameters in which the runs of a side differ, and says how to choose. The sides may
+// differ in the parameters that despite names.
 func Unmixed(old, new []*Run, despite []string) error {
 	e := &mixedError{}
 	for {
@@ -157,7 +163,7 @@ func Unmixed(old, new []*Run, despite []string) error {
 		v := sides[0].by[0]
 		c := Condition{v.property, v.values[0]}
 		for _, value := range v.values {
-			if slices.Contains(propertyOf(old, v.property), value) && slices.Contains(propertyOf(new, v.property), value) {
+			if slices.Contains(valuesOf(old, v.property), value) && slices.Contains(valuesOf(new, v.property), value) {
 				c.Value = value
 				break
 			}
@@ -188,12 +194,12 @@ func mixed(old, new []*Run, despite []string) (sides []mixedPart) {
 		for _, name := range distinctions(slices.Concat(old, new)) {
 			var values []string
 			for i := range points {
-				if of := propertyOf(side.runs(&points[i]), name); len(of) > 1 {
+				if of := valuesOf(side.runs(&points[i]), name); len(of) > 1 {
 					values = append(values, of...)
 				}
 			}
 			if values != nil && !slices.Contains(despite, name) {
-				slices.SortFunc(values, byNumber)
+				slices.SortFunc(values, asked.ByNumber)
 				part.by = append(part.by, spread{name, slices.Compact(values)})
 			}
 		}
@@ -210,15 +216,15 @@ func mixed(old, new []*Run, despite []string) (sides []mixedPart) {
 // difference.
 func split(old, new []*Run) []Point {
 	var by []string
-	for _, name := range properties(old, new) {
-		values := propertyOf(old, name)
-		if name != seed && len(values) > 1 && slices.Equal(values, propertyOf(new, name)) {
+	for _, name := range asked.Names(parametersOf(old), parametersOf(new)) {
+		values := valuesOf(old, name)
+		if name != asked.Seed && len(values) > 1 && slices.Equal(values, valuesOf(new, name)) {
 			by = append(by, name)
 		}
 	}
 	load := func(r *Run) (load []metrics.KV) {
 		for _, name := range by {
-			load = append(load, metrics.KV{Key: name, Value: r.property(name)})
+			load = append(load, metrics.KV{Key: name, Value: r.Asked.Value(name)})
 		}
 		return load
 	}
@@ -231,7 +237,7 @@ func split(old, new []*Run) []Point {
 		points = append(points, Point{Load: load(all[k][0]), Sides: Sides{olds[k], news[k]}})
 	}
 	slices.SortFunc(points, func(a, b Point) int {
-		return slices.CompareFunc(a.Load, b.Load, func(a, b metrics.KV) int { return byNumber(a.Value, b.Value) })
+		return slices.CompareFunc(a.Load, b.Load, func(a, b metrics.KV) int { return asked.ByNumber(a.Value, b.Value) })
 	})
 	return points
 }

@@ -3,6 +3,8 @@ package compare
 import (
 	"slices"
 	"testing"
+
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // A sweep of two arms, each of which has two loads.
@@ -10,7 +12,7 @@ func grid() []*Run {
 	var runs []*Run
 	for _, a := range []string{"with", "without"} {
 		for _, rate := range []string{"10", "inf"} {
-			runs = append(runs, alike(5, asks(arm, a), asks("request-rate", rate))...)
+			runs = append(runs, alike(5, asks(asked.Arm, a), asks("request-rate", rate))...)
 		}
 	}
 	return runs
@@ -31,7 +33,7 @@ func chooseAll(t *testing.T, texts ...string) (conditions []Condition) {
 }
 
 func TestConditionsChooseRuns(t *testing.T) {
-	targets := slices.Concat(alike(2, asks(target, "a")), alike(3, asks(target, "a alone")), alike(1))
+	targets := slices.Concat(alike(2, asks(asked.Target, "a")), alike(3, asks(asked.Target, "a alone")), alike(1))
 	for _, test := range []struct {
 		where    []string
 		old, new []*Run
@@ -75,9 +77,9 @@ func TestConditionsChooseRuns(t *testing.T) {
 // then enough.
 func TestMixedSidesAreNotCompared(t *testing.T) {
 	two := func(change ...func(int, *Run)) []*Run {
-		return slices.Concat(alike(2, append(change, asks(target, "a"))...), alike(2, append(change, asks(target, "b"))...))
+		return slices.Concat(alike(2, append(change, asks(asked.Target, "a"))...), alike(2, append(change, asks(asked.Target, "b"))...))
 	}
-	alone := slices.Concat(two(), alike(2, asks(target, "a alone")))
+	alone := slices.Concat(two(), alike(2, asks(asked.Target, "a alone")))
 	for name, test := range map[string]struct {
 		old, new []*Run
 		despite  []string
@@ -89,17 +91,17 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 		"one load more": {alike(2, asks("request-rate", "inf")), slices.Concat(alike(2, asks("request-rate", "10")), alike(2, asks("request-rate", "inf"))), nil,
 			"the new runs are not alike, so no number can stand for all of them:\n  request-rate: 10, inf\nchoose, for example: --where request-rate=inf"},
 		"one load more, meant": {alike(2), slices.Concat(alike(2, asks("request-rate", "10")), alike(2)), []string{"request-rate"}, ""},
-		"an arm and runs without one": {slices.Concat(alike(2, asks(arm, "fast")), alike(2)), alike(2), nil,
+		"an arm and runs without one": {slices.Concat(alike(2, asks(asked.Arm, "fast")), alike(2)), alike(2), nil,
 			"the old runs are not alike, so no number can stand for all of them:\n  arm: fast, not given\nchoose, for example: --where arm=\"not given\""},
-		"arms that are equal as numbers": {slices.Concat(alike(2, asks(arm, "1")), alike(2, asks(arm, "1.0"))), alike(2), nil,
+		"arms that are equal as numbers": {slices.Concat(alike(2, asks(asked.Arm, "1")), alike(2, asks(asked.Arm, "1.0"))), alike(2), nil,
 			"the old runs are not alike, so no number can stand for all of them:\n  arm: 1, 1.0\nchoose, for example: --where arm=1"},
-		"targets that are equal as numbers": {slices.Concat(alike(2, asks(target, "01")), alike(2, asks(target, "1"))), alike(2), nil,
+		"targets that are equal as numbers": {slices.Concat(alike(2, asks(asked.Target, "01")), alike(2, asks(asked.Target, "1"))), alike(2), nil,
 			"the old runs are not alike, so no number can stand for all of them:\n  target: 01, 1\nchoose, for example: --target 01"},
 		"targets alone on one side": {alone, two(), nil, "the old runs are not alike, so no number can stand for all of them:\n  target: a, a alone, b\n" +
 			"the new runs are not alike, so no number can stand for all of them:\n  target: a, b\nchoose, for example: --target a"},
-		"one target against another": {alike(2, asks(target, "a")), alike(2, asks(target, "b")), nil, ""},
-		"a target alone":             {alike(2, asks(target, "a alone")), alike(4, func(i int, r *Run) { r.Asked[target] = []string{"a alone", "c alone"}[i%2] }), nil, "the new runs are not alike, so no number can stand for all of them:\n  target: a alone, c alone\nchoose, for example: --target \"a alone\""},
-		"seeds and clients":          {alike(4, seeded(0)), alike(4, seeded(9), func(i int, r *Run) { r.Asked[cores] = r.Asked[seed] }), nil, ""},
+		"one target against another": {alike(2, asks(asked.Target, "a")), alike(2, asks(asked.Target, "b")), nil, ""},
+		"a target alone":             {alike(2, asks(asked.Target, "a alone")), alike(4, func(i int, r *Run) { r.Asked[asked.Target] = []string{"a alone", "c alone"}[i%2] }), nil, "the new runs are not alike, so no number can stand for all of them:\n  target: a alone, c alone\nchoose, for example: --target \"a alone\""},
+		"seeds and clients":          {alike(4, seeded(0)), alike(4, seeded(9), func(i int, r *Run) { r.Asked[asked.Cores] = r.Asked[asked.Seed] }), nil, ""},
 	} {
 		err := Unmixed(test.old, test.new, test.despite)
 		said := ""
@@ -134,13 +136,8 @@ func TestArmsOfBothSidesAreComparedEachByItself(t *testing.T) {
 	}
 }
 
-// Completions have no definitions, since all releases count them alike.
-func TestDefinitionsOfCompletionsAreNotMissing(t *testing.T) {
-	r := &Run{Asked: map[string]string{client: "v1"}}
-	if got := r.property(definitions); got != "" {
-		t.Errorf("its definitions are %s", got)
-	}
-	if got := r.property("temperature"); got != notGiven {
-		t.Errorf("its temperature is %q", got)
+func TestConditionTakesBothNamesOfABackend(t *testing.T) {
+	if c, err := ParseCondition("backend=vllm"); err != nil || !c.is("openai") {
+		t.Error(c, err)
 	}
 }

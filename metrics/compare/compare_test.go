@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -109,7 +110,7 @@ func TestPBearsAllThatIsGated(t *testing.T) {
 }
 
 func TestTargetsAreComparedEachByItself(t *testing.T) {
-	a, b := alike(6, asks(target, "a"), times("median_ttft", 3)), alike(6, asks(target, "b"))
+	a, b := alike(6, asks(asked.Target, "a"), times("median_ttft", 3)), alike(6, asks(asked.Target, "b"))
 	if c := Compare(slices.Concat(a, b), slices.Concat(b, a), DefaultGate()); c.Verdict != Pass || len(c.Points) != 2 {
 		t.Errorf("%s %q of %d points", c.Verdict, c.Reasons, len(c.Points))
 	}

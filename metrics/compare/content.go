@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -85,5 +86,5 @@ func (s *Sides) doubts(r *Run) []string {
 
 // sameSlots says whether all runs of the point have the same --max-concurrency.
 func (s *Sides) sameSlots() bool {
-	return len(propertyOf(slices.Concat(s.Old, s.New), "max-concurrency")) == 1
+	return len(asked.Values(parametersOf(slices.Concat(s.Old, s.New)), "max-concurrency")) == 1
 }

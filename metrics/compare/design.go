@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // A Unit is what counts as one piece of evidence.
@@ -203,7 +204,7 @@ func (s *Sides) matched() (pairs []pair) {
 func byRepeat(runs []*Run) map[string]*Run {
 	by := map[string]*Run{}
 	for _, r := range runs {
-		by[fmt.Sprint(r.Repeat, " ", r.property(seed))] = r
+		by[fmt.Sprint(r.Repeat, " ", r.Asked.Value(asked.Seed))] = r
 	}
 	if len(by) < len(runs) {
 		return nil

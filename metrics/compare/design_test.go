@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // arranged are runs whose letters say the side, A is old, and whose order is the order of time. Each
@@ -18,7 +20,7 @@ func arranged(order string, starts ...string) (old, new []*Run) {
 	for i, letter := range order {
 		repeat[letter]++
 		r := &Run{
-			Asked: map[string]string{"model": "m", client: "1", seed: strconv.Itoa(repeat[letter])}, Repeat: repeat[letter], Start: fmt.Sprint(i),
+			Asked: map[string]string{"model": "m", asked.Client: "1", asked.Seed: strconv.Itoa(repeat[letter])}, Repeat: repeat[letter], Start: fmt.Sprint(i),
 			Began: time.Unix(60*int64(i), 0), Ended: time.Unix(60*int64(i)+50, 0), Numbers: map[string]float64{"median_ttft": 40 + float64(i)},
 		}
 		if starts != nil {
@@ -62,10 +64,10 @@ func TestDesignsAreFound(t *testing.T) {
 		for _, r := range slices.Concat(old, new) {
 			switch test.change {
 			case unlabelled:
-				r.Repeat, r.Asked[seed] = 0, "0"
+				r.Repeat, r.Asked[asked.Seed] = 0, "0"
 			case overlapping:
 				r.Ended = r.Ended.Add(time.Hour)
-				r.Asked[seed] = "0"
+				r.Asked[asked.Seed] = "0"
 				r.Repeat = min(r.Repeat, 2)
 			case timeless:
 				r.Began, r.Ended = time.Time{}, time.Time{}

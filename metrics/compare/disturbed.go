@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -43,7 +44,7 @@ func (g *Gate) Disturbed(runs []*Run) map[int]string {
 	}
 	for _, r := range runs {
 		if r.MaxPairs > 0 && r.Repeat > 0 && r.measured.disturbed != "" && found[r.Repeat] == "" {
-			found[r.Repeat] = strings.TrimPrefix(r.Asked[arm]+": "+r.measured.disturbed, ": ")
+			found[r.Repeat] = strings.TrimPrefix(r.Asked[asked.Arm]+": "+r.measured.disturbed, ": ")
 		}
 	}
 	return found

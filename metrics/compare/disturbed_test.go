@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -44,7 +45,7 @@ func TestServerDisturbsNoRun(t *testing.T) {
 // Disturbed pairs are left out of a sequential sweep only, and not if SUSPECT runs count or no pair is left.
 func TestDisturbedPairsAreLeftOut(t *testing.T) {
 	run := func(name string, repeat, most int, why string) *Run {
-		return &Run{Repeat: repeat, MaxPairs: most, Asked: map[string]string{arm: name}, measured: measured{disturbed: why}}
+		return &Run{Repeat: repeat, MaxPairs: most, Asked: map[string]string{asked.Arm: name}, measured: measured{disturbed: why}}
 	}
 	for name, row := range map[string]struct {
 		most    int

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // onStarts are alike runs of which each start has so many.
@@ -24,7 +26,7 @@ func after(minutes int) func(int, *Run) {
 
 // repeated are runs of a sweep's repeats, which take turns with the other side's.
 func repeated(i int, r *Run) {
-	r.Repeat, r.Asked[seed] = i+1, strconv.Itoa(i)
+	r.Repeat, r.Asked[asked.Seed] = i+1, strconv.Itoa(i)
 }
 
 // However many runs it has, one start a side is no evidence, and unknown starts may be one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -23,13 +24,14 @@ type Gate struct {
 
 	// Allowed is the share of requests that may fail in a good run, 0 to 1.
 	Allowed float64
-	// Despite are the properties in which the sides may differ, as in Run.Asked.
+	// Despite are the parameters in which the sides may differ.
 	// "suspect" allows runs that are SUSPECT.
 	Despite []string
 }
 
 // Known are the names in Gate.Despite that are no flags of a run.
-var Known = []string{"suspect", client, host, cores, shards, definitions, arm, target}
+var Known = []string{"suspect", asked.Client, asked.Host, asked.Cores, asked.Shards, asked.Definitions, asked.Arm,
+	asked.Target}
 
 // A Margin gates the change of one metric.
 type Margin struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -135,7 +136,7 @@ func (j *gating) doubts(p *Point) {
 		}
 		j.few(p, &l.Number, p.Old, p.New)
 	}
-	if found := Differences(p.Old, p.New, j.gate.Despite); found != nil {
+	if found := asked.Differences(parametersOf(p.Old), parametersOf(p.New), j.gate.Despite); found != nil {
 		for _, d := range found {
 			j.doubt(p, "not comparable: %s", d)
 		}

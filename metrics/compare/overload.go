@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // overloaded lists the numbers, from 1, of the runs whose server did not keep up, and says
@@ -36,7 +38,7 @@ func (j *gating) overloads(p *Point) {
 	new, is := overloaded(p.New)
 	oldSide, newSide := 2*len(old) > len(p.Old), 2*len(new) > len(p.New)
 	load := "the load"
-	if rate := shown(p.New, "request-rate"); shown(p.Old, "request-rate") == rate {
+	if rate := asked.Text(parametersOf(p.New), "request-rate"); asked.Text(parametersOf(p.Old), "request-rate") == rate {
 		load = rate + " req/s"
 	}
 	switch {
@@ -71,7 +73,7 @@ func of(numbers []string, runs []*Run) string {
 func (j *gating) sound(p *Point) bool {
 	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.despite("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
-		len(Differences(p.Old, p.New, j.gate.Despite)) == 0
+		len(asked.Differences(parametersOf(p.Old), parametersOf(p.New), j.gate.Despite)) == 0
 }
 
 // gatesLatency says whether a latency is gated.

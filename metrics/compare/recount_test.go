@@ -3,6 +3,7 @@ package compare
 import (
 	"testing"
 
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/record"
 )
 
@@ -10,7 +11,7 @@ import (
 func countedBy(d record.Definitions, recounts bool) *Run {
 	r := &Run{Asked: map[string]string{}, measured: measured{recounts: recounts}}
 	if d != "" {
-		r.Asked[definitions] = string(d)
+		r.Asked[asked.Definitions] = string(d)
 	}
 	return r
 }
@@ -49,7 +50,7 @@ func TestRunsAreCountedAlike(t *testing.T) {
 		}
 	}
 	before, after := countedBy(d30, false), countedBy(d33, false)
-	if found := Differences([]*Run{before}, []*Run{after}, nil); len(found) != 1 {
+	if found := asked.Differences([]asked.Parameters{before.Asked}, []asked.Parameters{after.Asked}, nil); len(found) != 1 {
 		t.Errorf("two files of other definitions compare: %q", found)
 	}
 }

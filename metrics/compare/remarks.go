@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -102,7 +103,7 @@ func (p *Point) alwaysFirst() string {
 func (m *remarks) cached() {
 	r := m.p.find("median_ttft")
 	same := seeds(m.p.Old)
-	if r == nil || same == "" || same == notGiven || same != seeds(m.p.New) {
+	if r == nil || same == "" || same == asked.NotGiven || same != seeds(m.p.New) {
 		return
 	}
 	later, change := m.p.New, r.Effect.Share
@@ -131,10 +132,11 @@ func (m *remarks) held(side string, runs []*Run) {
 			numbers = append(numbers, strconv.Itoa(i+1))
 		}
 	}
-	if numbers != nil && m.p.sameSlots() {
+	if all := parametersOf(runs); numbers != nil && m.p.sameSlots() {
 		m.note("%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
 			"%s. TTFT leaves out the wait for a slot",
-			which(side, numbers, len(runs)), verdict.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
+			which(side, numbers, len(runs)), verdict.HeldBack, asked.Text(all, "request-rate"),
+			asked.Text(all, "max-concurrency"))
 	}
 }
 
@@ -146,7 +148,7 @@ func (m *remarks) definitions() {
 		if !strings.Contains(r.Asked["backend"], "chat") {
 			continue
 		}
-		if d := r.Asked[definitions]; d != "" {
+		if d := r.Asked[asked.Definitions]; d != "" {
 			known = d
 		} else {
 			unknown = true
@@ -191,7 +193,9 @@ func perRequest(runs []*Run, of func(*Run) int) float64 {
 	return tokens / requests
 }
 
-func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", ") }
+func seeds(runs []*Run) string {
+	return strings.Join(asked.Values(parametersOf(runs), asked.Seed), ", ")
+}
 
 // inOrder says whether all runs of one side began before all runs of the other.
 func inOrder(old, new []*Run) bool {

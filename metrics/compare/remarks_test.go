@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // prompted is a run that began so many minutes after the first.
@@ -88,7 +89,7 @@ func TestPairsInOneOrderSaySo(t *testing.T) {
 		old, new := arranged(test.order)
 		if test.plain {
 			for _, r := range slices.Concat(old, new) {
-				r.Repeat, r.Asked[seed] = 0, "0"
+				r.Repeat, r.Asked[asked.Seed] = 0, "0"
 			}
 		}
 		notes := strings.Join(Compare(old, new, Gate{}).Notes, "\n")

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -188,7 +189,7 @@ func (p *Point) steadier() string {
 	switch {
 	case p.Design == InPairs:
 		return "or longer runs, or a quieter machine"
-	case len(propertyOf(slices.Concat(p.Old, p.New), seed)) > 1:
+	case len(asked.Values(parametersOf(slices.Concat(p.Old, p.New)), asked.Seed)) > 1:
 		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter " +
 			"machine"
 	default:

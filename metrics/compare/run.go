@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/aspect/counts"
 	"github.com/servebench/servebench/metrics/aspect/processes"
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/targets"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -39,8 +40,8 @@ type Run struct {
 	// MaxPairs is the most pairs of the sequential sweep that made the run; 0 for other runs.
 	MaxPairs int `json:"max_pairs,omitempty"`
 
-	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
-	Asked map[string]string `json:"asked,omitempty"`
+	// Asked is the run's parameters, as far as known.
+	Asked asked.Parameters `json:"asked,omitempty"`
 	// Numbers are the numbers of the run by the names of numbers.All, and Content has the numbers of
 	// TTFT and TPOT from the first content on. Unknown numbers are missing.
 	Numbers map[string]float64 `json:"numbers"`
@@ -111,7 +112,7 @@ func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 
 func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	r := &Run{
-		ID: s.Header.Run, Fingerprint: s.Source.Fingerprint, Began: s.Header.Epoch, Ended: s.When.Date, Asked: Asked(s),
+		ID: s.Header.Run, Fingerprint: s.Source.Fingerprint, Began: s.Header.Epoch, Ended: s.When.Date, Asked: asked.Of(s),
 		Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.Totals.Input, Output: s.Totals.Output, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), measured: measuredOf(s),
@@ -158,6 +159,15 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 		}
 	}
 	return r
+}
+
+// parametersOf are what runs were asked for, in the same order.
+func parametersOf(runs []*Run) []asked.Parameters {
+	var all []asked.Parameters
+	for _, r := range runs {
+		all = append(all, r.Asked)
+	}
+	return all
 }
 
 // Summary is what the run was made of; nil for a run of a baseline.

@@ -65,13 +65,6 @@ func TestRunsKnowTheirStart(t *testing.T) {
 	}
 }
 
-func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
-	s := &metrics.Summary{Header: &metrics.Header{Target: "a", Solo: true, Config: metrics.Config{RequestRate: math.NaN(), Burstiness: math.NaN()}}}
-	if got := Asked(s); !maps.Equal(got, map[string]string{"target": "a alone"}) {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	s := &metrics.Summary{Ending: metrics.Ending{Interrupted: true, Incomplete: []string{"run r was cut"}}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "samples", Text: "too few"}, {Name: "incomplete", Text: "run r was cut"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
@@ -89,20 +82,6 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	s.Trust.Checks[3].OK = false
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// Two names of one backend, and limits that only count good requests, make no other load.
-func TestHarmlessDifferencesAreComparable(t *testing.T) {
-	sums := func(backend string, flags ...metrics.KV) []*Run {
-		h := &metrics.Header{Version: "1", Flags: flags, Config: metrics.Config{Backend: backend}}
-		return Runs([]*metrics.Summary{{Header: h}})
-	}
-	if got := Differences(sums("vllm"), sums("openai", metrics.KV{Key: "goodput", Value: "ttft:200"}), nil); got != nil {
-		t.Error(got)
-	}
-	if c, err := ParseCondition("backend=vllm"); err != nil || !c.is("openai") {
-		t.Error(c, err)
 	}
 }
 

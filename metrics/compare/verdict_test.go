@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -22,7 +23,7 @@ func alike(n int, change ...func(i int, r *Run)) []*Run {
 	for i := range n {
 		around := 1 + 0.01*float64(i%3)
 		r := &Run{
-			Asked:   map[string]string{"model": "m", client: "1", "request-rate": "inf", seed: "0"},
+			Asked:   map[string]string{"model": "m", asked.Client: "1", "request-rate": "inf", asked.Seed: "0"},
 			Numbers: map[string]float64{"output_throughput": 2000 * around, "median_ttft": 40 * around, "median_tpot": 10 * around},
 			Began:   time.Unix(60*int64(i), 0), Ended: time.Unix(60*int64(i)+50, 0), Start: strconv.Itoa(i),
 			Values: map[string]int{"ttft": 5000}, Completed: 100, Input: 1000, Output: 1000,
@@ -62,7 +63,7 @@ func turned(runs []*Run) []*Run {
 
 // seeded gives each run a seed of its own.
 func seeded(from int) func(int, *Run) {
-	return func(i int, r *Run) { r.Asked[seed] = strconv.Itoa(from + i) }
+	return func(i int, r *Run) { r.Asked[asked.Seed] = strconv.Itoa(from + i) }
 }
 
 // named gives each run an id.
@@ -161,13 +162,13 @@ func TestVerdicts(t *testing.T) {
 		{"another model", DefaultGate(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m in the old runs and n in the new ones"},
 		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
 		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited in the old runs and 8 in the new ones"},
-		{"cores known once", DefaultGate(), alike(6), alike(6, asks(cores, "2")), Pass, ""},
-		{"code for HTTP known once", DefaultGate(), alike(6), alike(6, asks(transport, "auto")), Pass, ""},
-		{"other code for HTTP", DefaultGate(), alike(6, asks(transport, "net")), alike(6, asks(transport, "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
+		{"cores known once", DefaultGate(), alike(6), alike(6, asks(asked.Cores, "2")), Pass, ""},
+		{"code for HTTP known once", DefaultGate(), alike(6), alike(6, asks("transport", "auto")), Pass, ""},
+		{"other code for HTTP", DefaultGate(), alike(6, asks("transport", "net")), alike(6, asks("transport", "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
 		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given in the old runs and 0 in the new ones"},
 		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 in the old runs and different in each run in the new ones"},
 		{"seeds, and one run", gated(median), alike(6, seeded(0)), alike(1), NoVerdict, "too few server starts: 6 old and 1 new"},
-		{"a seed for each side", DefaultGate(), alike(6), alike(6, asks(seed, "7")), Pass, ""},
+		{"a seed for each side", DefaultGate(), alike(6), alike(6, asks(asked.Seed, "7")), Pass, ""},
 		{"a ramp", DefaultGate(), alike(6, asks("request-rate", "20")), alike(6, asks("request-rate", "inf"), asks("ramp-up-strategy", "linear from 1 to 20")), NoVerdict,
 			"not comparable: ramp-up-strategy is not given in the old runs and linear from 1 to 20 in the new ones"},
 		{"cut short", DefaultGate(), alike(6), alike(6, cut, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/stats"
 	"github.com/servebench/servebench/metrics/targets"
 )
@@ -60,7 +60,7 @@ func Loads(sums []*metrics.Summary, views map[string]*View) []Load {
 func loadOf(g *targets.Group) map[string]string {
 	load := map[string]string{}
 	for _, s := range g.Shared {
-		for name, value := range compare.Asked(s) {
+		for name, value := range asked.Of(s) {
 			switch name {
 			case "seed", "target":
 			case "arm":

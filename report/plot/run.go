@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/asked"
 )
 
 // A Run is a Summary with labels that distinguish it from the other runs of a page.
@@ -36,7 +36,7 @@ const (
 
 // mute are flags that do not change a run, or that other labels cover.
 var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "pairs",
-	"header", "request-id-prefix"}, compare.OutputFlags...)
+	"header", "request-id-prefix"}, asked.OutputFlags...)
 
 // Label finds labels that distinguish the runs: arm, target, model, the flags in which they differ,
 // and if that is not enough the repeat, file, seed, URL and id. It leaves out a label that

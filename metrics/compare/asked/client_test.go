@@ -1,4 +1,4 @@
-package compare
+package asked
 
 import (
 	"slices"
@@ -34,12 +34,12 @@ func TestClientsAreComparedByCommit(t *testing.T) {
 		if sameClient(c.a, c.b) != c.same || sameClient(c.b, c.a) != c.same {
 			t.Errorf("%s and %s: same is %v", c.a, c.b, !c.same)
 		}
-		old, new := []*Run{{Asked: map[string]string{client: c.a}}}, []*Run{{Asked: map[string]string{client: c.b}}}
+		old, new := []Parameters{{Client: c.a}}, []Parameters{{Client: c.b}}
 		if found := Differences(old, new, nil); (found == nil) != c.same {
 			t.Errorf("%s and %s: %q", c.a, c.b, found)
 		}
 		both := slices.Concat(old, new)
-		if found := Differences(both, []*Run{both[1], both[0]}, nil); found != nil {
+		if found := Differences(both, []Parameters{both[1], both[0]}, nil); found != nil {
 			t.Errorf("%s and %s on both sides: %q", c.a, c.b, found)
 		}
 	}
@@ -47,16 +47,16 @@ func TestClientsAreComparedByCommit(t *testing.T) {
 
 // In which order the runs come does not matter, also where one of them does not say its commit.
 func TestTheOrderOfClientsDoesNotMatter(t *testing.T) {
-	runs := func(names ...string) (all []*Run) {
+	runs := func(names ...string) (all []Parameters) {
 		for _, name := range names {
-			all = append(all, &Run{Asked: map[string]string{client: name}})
+			all = append(all, Parameters{Client: name})
 		}
 		return all
 	}
 	const a, b, c = "0.1.0 (aaaaaaa1111)", "0.1.0", "0.1.0 (bbbbbbb2222)"
-	for _, sides := range [][2][]*Run{{runs(a, b), runs(c)}, {runs(b, a), runs(c)}, {runs(b, a), runs(b, c)}, {runs(a, b), runs(c, b)}} {
+	for _, sides := range [][2][]Parameters{{runs(a, b), runs(c)}, {runs(b, a), runs(c)}, {runs(b, a), runs(b, c)}, {runs(a, b), runs(c, b)}} {
 		if Differences(sides[0], sides[1], nil) == nil || Differences(sides[1], sides[0], nil) == nil {
-			t.Errorf("%q and %q are taken for one client", propertyOf(sides[0], client), propertyOf(sides[1], client))
+			t.Errorf("%q and %q are taken for one client", Values(sides[0], Client), Values(sides[1], Client))
 		}
 	}
 	if found := Differences(runs(a, b), runs(b, a), nil); found != nil {
