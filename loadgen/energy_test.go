@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	compared "github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/slicing"
 )
@@ -144,7 +145,7 @@ func TestCompareFindsATenthMoreEnergy(t *testing.T) {
 	if !found {
 		t.Fatal("no such metric")
 	}
-	gate := compare.Gate{Unit: compare.PerRun, Limits: []compare.Margin{{Number: limit, Relative: 0.05}}}
+	gate := gating.Gate{Unit: gating.PerRun, Limits: []gating.Margin{{Number: limit, Relative: 0.05}}}
 	side := func(watts float64) (runs []*metrics.Summary) {
 		for seed := range 6 {
 			synctest.Test(t, func(t *testing.T) {

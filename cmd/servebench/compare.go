@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/record"
@@ -42,7 +43,7 @@ type compareCommand struct {
 	dryRun       bool
 	comparisonForms
 
-	gate    compare.Gate
+	gate    gating.Gate
 	missing bool               // the baseline's file does not exist
 	counted record.Definitions // by which recorded streams are counted; empty for each run's own
 }
@@ -137,7 +138,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 		return err
 	}
 	if c.dryRun {
-		return c.gate.Describe(c.out)
+		return compare.DescribeGate(c.out, &c.gate)
 	}
 	if c.saveBaseline != "" {
 		return c.save(args, dash)

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/save"
@@ -20,15 +21,15 @@ import (
 // gateFlags are the flags of a gate.
 type gateFlags struct {
 	file     string
-	settings []func(*compare.Gate) error
+	settings []func(*gating.Gate) error
 }
 
 func (l *gateFlags) define(f *argv.Flags) {
 	f.StringVar(&l.file, "gate", "", "`FILE` YAML file of the flags below: margin, ceiling, …")
-	for _, s := range compare.Settings {
+	for _, s := range gating.Settings {
 		f.Func(s.Name, s.Help, func(value string) error {
-			l.settings = append(l.settings, func(g *compare.Gate) error { return s.Set(g, value) })
-			return s.Set(new(compare.Gate), value)
+			l.settings = append(l.settings, func(g *gating.Gate) error { return s.Set(g, value) })
+			return s.Set(new(gating.Gate), value)
 		})
 	}
 	var names, ofNumbers []string
@@ -39,7 +40,7 @@ func (l *gateFlags) define(f *argv.Flags) {
 	for _, flag := range []string{"margin", "ceiling", "floor"} {
 		f.Offer(flag, ofNumbers...)
 	}
-	f.Offer("despite", append([]string{"model", "seed"}, compare.Known...)...)
+	f.Offer("despite", append([]string{"model", "seed"}, gating.Known...)...)
 	f.OfferFiles("gate", "yaml", "yml")
 }
 
@@ -47,10 +48,10 @@ func (l *gateFlags) define(f *argv.Flags) {
 func (l *gateFlags) given() bool { return l.file != "" || l.settings != nil }
 
 // read is the default gate, changed by the file and then by the flags.
-func (l *gateFlags) read() (compare.Gate, error) { return l.change(compare.DefaultGate()) }
+func (l *gateFlags) read() (gating.Gate, error) { return l.change(gating.Default()) }
 
 // change changes a gate by the file and then by the flags.
-func (l *gateFlags) change(gate compare.Gate) (compare.Gate, error) {
+func (l *gateFlags) change(gate gating.Gate) (gating.Gate, error) {
 	if l.file != "" {
 		f, err := argv.OpenYAML(l.file)
 		if err != nil {
@@ -75,9 +76,9 @@ func (l *gateFlags) change(gate compare.Gate) (compare.Gate, error) {
 	}
 	flags := emptyForm().flags
 	for _, name := range gate.Despite {
-		if !slices.Contains(compare.Known, name) && flags.Lookup(name) == nil {
+		if !slices.Contains(gating.Known, name) && flags.Lookup(name) == nil {
 			return gate, fmt.Errorf("argument --despite: %s: it takes %s, and flags of servebench run, such as model or seed",
-				pyjson.Quote(name), strings.Join(compare.Known, ", "))
+				pyjson.Quote(name), strings.Join(gating.Known, ", "))
 		}
 	}
 	return gate, nil
@@ -89,10 +90,10 @@ func (l *gateFlags) rule(s *metrics.Summary) error {
 	if !l.given() {
 		return nil
 	}
-	gate, rule := compare.DefaultGate(), metrics.Rule{}
+	gate, rule := gating.Default(), metrics.Rule{}
 	if s.Header.Rule != nil {
 		var err error
-		if gate, err = compare.ParseGate(s.Header.Rule.Gate); err != nil {
+		if gate, err = gating.Parse(s.Header.Rule.Gate); err != nil {
 			return err
 		}
 		rule = *s.Header.Rule

@@ -9,15 +9,16 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/report/comparison"
 )
 
 // A Baseline is an earlier result of a load, and how much worse the new one may be.
 type Baseline struct {
 	File string // as compare.Baseline.Write and servebench compare --save-baseline write it
-	// Gate is nil for compare.DefaultGate. An empty Unit means compare.PerRun: a test most often has
+	// Gate is nil for gating.Default. An empty Unit means gating.PerRun: a test most often has
 	// one start of a server, and decides on that one only.
-	Gate *compare.Gate
+	Gate *gating.Gate
 	Runs int // of the load; 0 means as many as in the file
 }
 
@@ -47,11 +48,11 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 	if err != nil {
 		return nil, err
 	}
-	gate := compare.DefaultGate()
+	gate := gating.Default()
 	if b.Gate != nil {
 		gate = *b.Gate
 	}
-	gate.Unit = cmp.Or(gate.Unit, compare.PerRun)
+	gate.Unit = cmp.Or(gate.Unit, gating.PerRun)
 	kept, n := old.Runs(), b.Runs
 	if n == 0 {
 		n = len(kept)

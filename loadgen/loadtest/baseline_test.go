@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sim/speed"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -36,7 +37,7 @@ func keep(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var b compare.Baseline
-	if err := b.Add(runs, compare.Gate{}); err != nil {
+	if err := b.Add(runs, gating.Gate{}); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "baseline.json")
@@ -54,12 +55,12 @@ func keep(t *testing.T) string {
 }
 
 func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
-	wide := compare.DefaultGate()
+	wide := gating.Default()
 	for i := range wide.Limits {
 		wide.Limits[i].Relative = 0.3
 	}
 	mean, _ := numbers.Find("mean_ttft")
-	bound := compare.Gate{Bounds: []compare.Bound{{Number: mean, Most: 9}}}
+	bound := gating.Gate{Bounds: []gating.Bound{{Number: mean, Most: 9}}}
 	for name, row := range map[string]struct {
 		step   time.Duration
 		change func(*Load)

@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/loadtest"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A load of 20 requests, four at a time, on a simulated server. In a test,
@@ -44,7 +45,7 @@ func ExampleBaseline() {
 		return
 	}
 	var kept compare.Baseline
-	if err := kept.Add(runs, compare.Gate{}); err != nil {
+	if err := kept.Add(runs, gating.Gate{}); err != nil {
 		fmt.Println(err)
 		return
 	}

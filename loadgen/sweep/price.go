@@ -10,13 +10,14 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // TooFew says that compare can give no verdict on two arms with so few repeats, how many it needs
 // and how long they take. It is empty if there are enough.
 func (p *Plan) TooFew() string {
-	gate := compare.DefaultGate()
-	needed := gate.Needs(compare.InPairs, 1)
+	gate := gating.Default()
+	needed := compare.InPairs.Needs(&gate, 1)
 	if len(p.Arms) < 2 || p.Search != nil || p.Sequential != nil || p.Repeats >= needed {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -20,7 +21,7 @@ import (
 type Sequential struct {
 	Pairs int           // the most of them
 	Limit time.Duration // of all runs together, with the starts of servers; 0 for none
-	Gate  compare.Gate
+	Gate  gating.Gate
 }
 
 // MarshalJSON writes what the rule is made of: pairs at which one rule has looked must not go on
@@ -49,7 +50,7 @@ func (s *Sequential) check(p *Plan) error {
 		return fmt.Errorf("--max-pairs %d: it must be at least %d", s.Pairs, compare.LeastPairs)
 	case len(s.Gate.Limits) == 0:
 		return errors.New("the gate limits no change")
-	case kept != nil && s.Gate.Unit != compare.PerRun:
+	case kept != nil && s.Gate.Unit != gating.PerRun:
 		return fmt.Errorf("arm %s has no command, so all its runs are on one start of a server: --unit run decides on "+
 			"these processes only", kept.Name)
 	}
@@ -105,7 +106,7 @@ func (s *Sweep) look(repeats int) (over bool, err error) {
 	if err := s.evidence.read(s.journal, q.Gate.Extra()); err != nil {
 		return true, err
 	}
-	disturbed := q.Gate.Disturbed(s.evidence.upTo(repeats))
+	disturbed := compare.Disturbed(s.evidence.upTo(repeats), &q.Gate)
 	so := pairsOf(repeats, disturbed)
 	if why := disturbed[repeats]; why != "" {
 		return s.makeAgain(so, why)

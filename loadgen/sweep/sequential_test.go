@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/verdict"
 	"github.com/servebench/servebench/report/comparison"
@@ -21,10 +22,10 @@ import (
 const twoArms = "seed: 2\nrepeats: 3\narms: [{name: old, url: 'http://h'}, {name: new, url: 'http://i'}]"
 
 // ttftGate gates the median TTFT alone, of servers that nobody restarts.
-func ttftGate() (gate compare.Gate) {
-	gate.Unit = compare.PerRun
+func ttftGate() (gate gating.Gate) {
+	gate.Unit = gating.PerRun
 	m, _ := numbers.Find("median_ttft")
-	gate.Limits = []compare.Margin{{Number: m, Relative: 0.05}}
+	gate.Limits = []gating.Margin{{Number: m, Relative: 0.05}}
 	return gate
 }
 
@@ -321,7 +322,7 @@ func TestSequentialNeedsPairs(t *testing.T) {
 	for want, q := range map[string]Sequential{
 		"--max-pairs 2: it must be at least 3": {Pairs: 2, Gate: ttftGate()},
 		"the gate limits no change":            {Pairs: 20},
-		"arm old has no command, so all its runs are on one start of a server: --unit run decides on these processes only": {Pairs: 20, Gate: compare.DefaultGate()},
+		"arm old has no command, so all its runs are on one start of a server: --unit run decides on these processes only": {Pairs: 20, Gate: gating.Default()},
 	} {
 		if _, err := Parse("plan.yaml", strings.NewReader(twoArms), &Flags{Words: anyFlag, Load: anyLoad, Sequential: &q}); err == nil || err.Error() != "argument --sequential: "+want {
 			t.Errorf("%v, want %s", err, want)

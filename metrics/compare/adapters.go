@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/adapters"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -26,7 +27,7 @@ const mostAdapters = 10
 var shownOfAdapters = []string{"output_throughput", "goodput", "median_ttft", "p99_ttft", "median_tpot", "p99_e2el"}
 
 // adapterRows are the metrics of the adapters that all runs of the point have, without the gate's.
-func (s *Sides) adapterRows(gate *Gate) (shown []metrics.Number) {
+func (s *Sides) adapterRows(gate *gating.Gate) (shown []metrics.Number) {
 	const mark = "/request_throughput"
 	runs, extra := slices.Concat(s.Old, s.New), gate.Extra()
 	var names []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -40,7 +41,7 @@ func sides() (old, new []*metrics.Summary) {
 
 func TestAdaptersAreCompared(t *testing.T) {
 	old, new := sides()
-	c := Compare(Runs(old), Runs(new), Gate{})
+	c := Compare(Runs(old), Runs(new), gating.Gate{})
 	changes := map[string]float64{}
 	var order []string
 	for _, r := range c.Points[0].Rows {
@@ -66,7 +67,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
-		gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
+		gate := gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}}
 		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
@@ -92,7 +93,7 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _ := numbers.Find("org/sql/median_ttft")
-	c := Compare(read, turned(Runs(new)), Gate{Limits: []Margin{{Number: m, Relative: 0.05}}})
+	c := Compare(read, turned(Runs(new)), gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -37,7 +38,7 @@ var errNoBaseline = errors.New("it is not a baseline: make one with servebench c
 // Add makes the runs the newest session. They must be good: a run with more failures than the gate
 // allows makes no baseline, nor does a SUSPECT one without "suspect" in the gate's Despite. They must
 // also be comparable with the other sessions, and new.
-func (b *Baseline) Add(runs []*Run, gate Gate) error {
+func (b *Baseline) Add(runs []*Run, gate gating.Gate) error {
 	if len(runs) == 0 {
 		return errors.New("a baseline needs a run")
 	}
@@ -104,7 +105,7 @@ func (b *Baseline) points() []Point {
 }
 
 // Describe writes how many sessions and runs there are, and how much the gated numbers differ.
-func (b *Baseline) Describe(w io.Writer, gate Gate) error {
+func (b *Baseline) Describe(w io.Writer, gate gating.Gate) error {
 	runs := b.Runs()
 	_, err := fmt.Fprintf(w, "%s, %s\n", metrics.Counted(len(b.sessions), "session"), metrics.Counted(len(runs), "run"))
 	for _, p := range b.points() {
@@ -119,7 +120,7 @@ func (b *Baseline) Describe(w io.Writer, gate Gate) error {
 
 // Warnings are the reasons why later runs get no verdict from the baseline by that gate: there are
 // too few sessions, or they differ by more than the gate's margins allow, or have changed.
-func (b *Baseline) Warnings(gate Gate) (found []string) {
+func (b *Baseline) Warnings(gate gating.Gate) (found []string) {
 	points := b.points()
 	warn := func(p *Point, format string, args ...any) {
 		found = append(found, p.named(fmt.Sprintf(format, args...)))
@@ -130,7 +131,7 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 		chain := p.Design == Chain
 		if why := p.tooFewSessions(&gate); why != "" {
 			warn(p, "%s", why)
-		} else if n, needed := len(p.old), gate.Needs(p.Design, len(points)); !chain && n < needed {
+		} else if n, needed := len(p.old), p.Design.Needs(&gate, len(points)); !chain && n < needed {
 			warn(p, "the baseline has %d %s, and the gate needs %d", n, p.noun(n), needed)
 		}
 		if text := oneDay(p.old); chain && text != "" {
@@ -145,8 +146,8 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			if chain {
 				unseen, differing, more = s.unseen(), "sessions", "more sessions"
 			}
-			margin := l.margin(stats.Median(p.values(&l.Number, p.Old)).Center)
-			if unseen > s.scale.Distance(visible(margin)) && !math.IsInf(unseen, 1) {
+			margin := l.Share(stats.Median(p.values(&l.Number, p.Old)).Center)
+			if unseen > s.scale.Distance(gating.Promise(margin)) && !math.IsInf(unseen, 1) {
 				warn(p, "%s: the %s differ so much that a change of %s may be chance; the margin is %.3g %%: keep %s, or widen "+
 					"the margin",
 					l.Number.Name, differing, Percent(s.scale.Share(unseen)), margin*100, more)
@@ -154,7 +155,7 @@ func (b *Baseline) Warnings(gate Gate) (found []string) {
 			if !chain {
 				continue
 			}
-			for _, c := range s.steps(gate.alpha() / float64(len(gate.Limits)*len(points))) {
+			for _, c := range s.steps(gate.Level() / float64(len(gate.Limits)*len(points))) {
 				warn(p, "%s %s: if it is to stay, begin a new baseline", l.Number.Name, c)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 func ttfts(values ...float64) []*Run {
@@ -19,7 +21,7 @@ func on(day int) func(int, *Run) {
 }
 
 // baseline is a baseline of these sessions.
-func baseline(t testing.TB, gate Gate, sessions ...[]*Run) *Baseline {
+func baseline(t testing.TB, gate gating.Gate, sessions ...[]*Run) *Baseline {
 	t.Helper()
 	var b Baseline
 	for _, runs := range sessions {
@@ -48,7 +50,7 @@ func reread(t *testing.T, b *Baseline) *Baseline {
 }
 
 func TestBaselineIsReadAsWritten(t *testing.T) {
-	b := baseline(t, Gate{}, alike(4, func(i int, r *Run) { r.Began = time.Time{} }), alike(2, on(4)), alike(3, on(3)))
+	b := baseline(t, gating.Gate{}, alike(4, func(i int, r *Run) { r.Began = time.Time{} }), alike(2, on(4)), alike(3, on(3)))
 	runs := reread(t, b).Runs()
 	var sessions []string
 	for _, r := range runs {
@@ -80,9 +82,9 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 	} {
 		var b Baseline
 		if test.before != nil {
-			b = *baseline(t, Gate{}, test.before)
+			b = *baseline(t, gating.Gate{}, test.before)
 		}
-		if err := b.Add(test.runs, Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+		if err := b.Add(test.runs, gating.Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if got := len(b.Runs()); got != len(test.before) {
@@ -109,41 +111,41 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
 	doubtful := alike(4, func(_ int, r *Run) { r.Doubts, r.Failed = []string{"SUSPECT: lag"}, 1 })
 	var b Baseline
-	if err := b.Add(doubtful, Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
+	if err := b.Add(doubtful, gating.Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
 		t.Errorf("%v", err)
 	}
-	if err := b.Add(doubtful, Gate{Despite: []string{"suspect"}}); err == nil || !strings.Contains(err.Error(), "1 of 101 requests failed") {
+	if err := b.Add(doubtful, gating.Gate{Despite: []string{"suspect"}}); err == nil || !strings.Contains(err.Error(), "1 of 101 requests failed") {
 		t.Errorf("%v", err)
 	}
-	if err := b.Add(doubtful, Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs()) != 4 {
+	if err := b.Add(doubtful, gating.Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs()) != 4 {
 		t.Errorf("%v", err)
 	}
 }
 
 // A baseline may be kept although no later run gets a verdict from it: then it says why.
 func TestBaselineWarnsOfNoVerdict(t *testing.T) {
-	perRun := DefaultGate()
-	perRun.Unit = PerRun
+	perRun := gating.Default()
+	perRun.Unit = gating.PerRun
 	day := func(day int, ttft float64) []*Run {
 		return alike(4, on(day), times("median_ttft", ttft))
 	}
 	spread := alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{0.5, 1, 2}[i%3] })
 	for _, test := range []struct {
 		name     string
-		gate     Gate
+		gate     gating.Gate
 		sessions [][]*Run
 		want     string // of the warnings; "" for none
 	}{
-		{"one", DefaultGate(), [][]*Run{alike(6)}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only"},
-		{"three", DefaultGate(), [][]*Run{day(1, 1), day(2, 1), day(3, 1)}, "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only"},
-		{"good", DefaultGate(), [][]*Run{day(1, 1), day(2, 1.01), day(3, 1), day(4, 0.99)}, ""},
-		{"noisy", DefaultGate(), [][]*Run{day(1, 1), day(2, 1.1), day(3, 0.9), day(4, 1)}, "median_ttft: the sessions differ so much that a change of +24.1 % may be chance; the margin is 5 %: keep more sessions, or widen the margin"},
-		{"changed", DefaultGate(), [][]*Run{day(1, 1), day(2, 1), day(3, 1.01), day(4, 1), day(5, 1), day(6, 1.03), day(7, 1.04), day(8, 1.03), day(9, 1.03), day(10, 1.04)}, "median_ttft changed by +3.2 % with the baseline session of 2026-01-06 00:00:00 (p="},
-		{"of one day", DefaultGate(), [][]*Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
+		{"one", gating.Default(), [][]*Run{alike(6)}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only"},
+		{"three", gating.Default(), [][]*Run{day(1, 1), day(2, 1), day(3, 1)}, "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only"},
+		{"good", gating.Default(), [][]*Run{day(1, 1), day(2, 1.01), day(3, 1), day(4, 0.99)}, ""},
+		{"noisy", gating.Default(), [][]*Run{day(1, 1), day(2, 1.1), day(3, 0.9), day(4, 1)}, "median_ttft: the sessions differ so much that a change of +24.1 % may be chance; the margin is 5 %: keep more sessions, or widen the margin"},
+		{"changed", gating.Default(), [][]*Run{day(1, 1), day(2, 1), day(3, 1.01), day(4, 1), day(5, 1), day(6, 1.03), day(7, 1.04), day(8, 1.03), day(9, 1.03), day(10, 1.04)}, "median_ttft changed by +3.2 % with the baseline session of 2026-01-06 00:00:00 (p="},
+		{"of one day", gating.Default(), [][]*Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
 		{"few", perRun, [][]*Run{alike(4)}, "the baseline has 4 runs, and the gate needs 6"},
 		{"enough", perRun, [][]*Run{alike(6)}, ""},
 		{"noisy runs", perRun, [][]*Run{spread}, "median_ttft: the runs differ so much that a change of +188.7 % may be chance"},
-		{"noisy runs of a session", DefaultGate(), [][]*Run{spread}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only\nmedian_ttft: the runs differ so much"},
+		{"noisy runs of a session", gating.Default(), [][]*Run{spread}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only\nmedian_ttft: the runs differ so much"},
 	} {
 		b := baseline(t, test.gate, test.sessions...)
 		got := strings.Join(b.Warnings(test.gate), "\n")
@@ -154,7 +156,7 @@ func TestBaselineWarnsOfNoVerdict(t *testing.T) {
 }
 
 func TestBaselineSaysHowMuchSessionsDiffer(t *testing.T) {
-	gate := DefaultGate()
+	gate := gating.Default()
 	gate.Limits = gate.Limits[1:2]
 	for _, test := range []struct {
 		sessions [][]*Run
@@ -176,8 +178,8 @@ func TestBaselineSaysHowMuchSessionsDiffer(t *testing.T) {
 func TestBaselineComesBefore(t *testing.T) {
 	old, new := alike(6, on(1)), alike(6, on(2))
 	const note = "all runs of one side came before all of the other"
-	gate := DefaultGate()
-	gate.Unit = PerRun
+	gate := gating.Default()
+	gate.Unit = gating.PerRun
 	if c := Compare(old, new, gate); !strings.Contains(strings.Join(c.Notes, "\n"), note) {
 		t.Errorf("%q", c.Notes)
 	}
@@ -188,7 +190,7 @@ func TestBaselineComesBefore(t *testing.T) {
 
 func FuzzReadBaseline(f *testing.F) {
 	var file bytes.Buffer
-	if err := baseline(f, Gate{}, alike(4), alike(2, on(2)), alike(2, on(3)), alike(2, on(4))).Write(&file); err != nil {
+	if err := baseline(f, gating.Gate{}, alike(4), alike(2, on(2)), alike(2, on(3)), alike(2, on(4))).Write(&file); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.String())
@@ -198,9 +200,9 @@ func FuzzReadBaseline(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c := Compare(b.Runs(), alike(6), DefaultGate()); c.Verdict == "" {
+		if c := Compare(b.Runs(), alike(6), gating.Default()); c.Verdict == "" {
 			t.Error("no verdict at all")
 		}
-		b.Warnings(DefaultGate())
+		b.Warnings(gating.Default())
 	})
 }

@@ -65,7 +65,7 @@ func unlikeBlocks(side string, runs []*Run) error {
 }
 
 // unlikeSides doubts a point if one side has result blocks, and the other side other loads.
-func (j *gating) unlikeSides(p *Point) {
+func (j *judge) unlikeSides(p *Point) {
 	old, new := p.Old[0], p.New[0]
 	if (old.IsBlock() || new.IsBlock()) && !old.sameLoad(new) {
 		j.doubt(p, "not comparable: an old run has %s, and a new run has %s", old.load(), new.load())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -28,7 +29,7 @@ const (
 
 // sessions are the runs of a baseline by session, in the order of time; nil for other runs.
 func sessions(runs []*Run) (all [][]*Run) {
-	names, by := metrics.By(units(runs, PerRun), func(unit []*Run) string { return unit[0].Session })
+	names, by := metrics.By(units(runs, gating.PerRun), func(unit []*Run) string { return unit[0].Session })
 	for _, name := range names {
 		if name == "" {
 			return nil
@@ -60,7 +61,7 @@ func (s *Sides) sessions() (all [][]*Run) {
 
 // tooFewSessions says that the baseline does not show how much sessions differ, "" if it does, or if
 // the gate does not ask.
-func (s *Sides) tooFewSessions(gate *Gate) string {
+func (s *Sides) tooFewSessions(gate *gating.Gate) string {
 	kept, n := len(sessions(s.Old)), len(s.sessions())
 	if n == 0 || n >= leastSessions || gate.Unit != "" {
 		return ""
@@ -106,9 +107,9 @@ func (s *Sides) courseOf(value func([]*Run) float64) *course {
 		if len(runs) == 0 {
 			continue
 		}
-		within := units(runs, PerStart)
+		within := units(runs, gating.PerStart)
 		if len(within) == 1 {
-			within = units(runs, PerRun)
+			within = units(runs, gating.PerRun)
 		}
 		var values []float64
 		for _, unit := range within {
@@ -188,7 +189,7 @@ func (s *course) steps(alpha float64) (found []shift) {
 }
 
 // slower finds a slow change for the worse, over the sessions and the new runs.
-func (j *gating) slower(p *Point, r *Row) bool {
+func (j *judge) slower(p *Point, r *Row) bool {
 	if p.Design != Chain {
 		return false
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A day is the runs of one session: all numbers have the change of the day, and a chance of their own.
@@ -26,7 +28,7 @@ func day(chance *rand.Rand, n, runs int, between, within float64, change map[str
 func days(t testing.TB, chance *rand.Rand, n, runs int, between float64, change func(day int) map[string]float64) (old, new []*Run) {
 	var b Baseline
 	for i := 1; i <= n; i++ {
-		if err := b.Add(day(chance, i, runs, between, 0.01, change(i)), Gate{}); err != nil {
+		if err := b.Add(day(chance, i, runs, between, 0.01, change(i)), gating.Gate{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +47,7 @@ func outcomes(t *testing.T, trials, sessions int, between float64, change func(i
 	chance, found := rand.New(rand.NewPCG(11, uint64(sessions))), map[Verdict]int{}
 	for range trials {
 		old, new := days(t, chance, sessions, 4, between, change)
-		found[Compare(old, new, DefaultGate()).Verdict]++
+		found[Compare(old, new, gating.Default()).Verdict]++
 	}
 	t.Logf("%d sessions, %g between: %v", sessions, between, found)
 	return found
@@ -93,7 +95,7 @@ func TestSlowBoilDoesNotPass(t *testing.T) {
 		}
 	}
 	old, new := days(t, rand.New(rand.NewPCG(1, 2)), 12, 4, 0.005, boiling(0.02))
-	c := Compare(old, new, DefaultGate())
+	c := Compare(old, new, gating.Default())
 	if got := strings.Join(c.Reasons, "\n"); !strings.HasPrefix(got, "median_ttft got worse slowly: +27.2 % from the baseline session of 2026-01-01 00:00:00 to the new runs (margin 5 %; p<0.001)") {
 		t.Errorf("%s: %q", c.Verdict, got)
 	}
@@ -106,7 +108,7 @@ func TestSlowBoilDoesNotPass(t *testing.T) {
 func TestOnlyASlowChangeForTheWorseCounts(t *testing.T) {
 	for name, change := range map[string]func(int) map[string]float64{"better": boiling(-0.02), "within the margin": boiling(0.003)} {
 		old, new := days(t, rand.New(rand.NewPCG(3, 4)), 12, 4, 0.001, change)
-		if c := Compare(old, new, DefaultGate()); c.Verdict == Regressed {
+		if c := Compare(old, new, gating.Default()); c.Verdict == Regressed {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
 		}
 	}
@@ -121,7 +123,7 @@ func TestChangeWithinABaselineIsNamed(t *testing.T) {
 		return map[string]float64{"median_ttft": 0.04}
 	}
 	old, new := days(t, rand.New(rand.NewPCG(5, 6)), 14, 4, 0.003, step)
-	c := Compare(old, new, DefaultGate())
+	c := Compare(old, new, gating.Default())
 	if got := strings.Join(c.Notes, "\n"); !strings.Contains(got, "median_ttft changed by +4.2 %") || !strings.Contains(got, "with the baseline session of 2026-01-07 00:00:00 (p=") ||
 		!strings.Contains(got, "begin a new baseline") || strings.Contains(got, "median_tpot changed") {
 		t.Errorf("%q", got)
@@ -137,18 +139,18 @@ func TestAFewSessionsDecideNothing(t *testing.T) {
 		3: "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only",
 	} {
 		old, new := days(t, chance, sessions, 6, 0, unchanged)
-		if c := Compare(old, new, DefaultGate()); c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
+		if c := Compare(old, new, gating.Default()); c.Verdict != NoVerdict || !slices.Contains(c.Reasons, want) {
 			t.Errorf("%d sessions: %s %q", sessions, c.Verdict, c.Reasons)
 		}
-		gate := DefaultGate()
-		gate.Unit = PerRun
+		gate := gating.Default()
+		gate.Unit = gating.PerRun
 		if c := Compare(old, new, gate); c.Verdict != Pass || c.Points[0].Design != OneAfterOther {
 			t.Errorf("%d sessions by runs: %s %q", sessions, c.Verdict, c.Reasons)
 		}
 		for i, r := range append(old, new...) {
 			r.Start = string(rune('a' + i))
 		}
-		gate.Unit = PerStart
+		gate.Unit = gating.PerStart
 		if c := Compare(old, new, gate); c.Verdict != Pass || c.Scope() != "on these baseline sessions only" {
 			t.Errorf("%d sessions by starts: %s %q %q", sessions, c.Verdict, c.Reasons, c.Scope())
 		}
@@ -157,12 +159,12 @@ func TestAFewSessionsDecideNothing(t *testing.T) {
 
 func TestChainIsTheDesign(t *testing.T) {
 	old, new := days(t, rand.New(rand.NewPCG(9, 10)), 5, 2, 0.001, unchanged)
-	c := Compare(old, new, DefaultGate())
-	if c.Verdict != Pass || c.Unit != PerSession || c.Points[0].Arranged() != "chain, 5 baseline sessions" || c.Scope() != "" {
+	c := Compare(old, new, gating.Default())
+	if c.Verdict != Pass || c.Unit != gating.PerSession || c.Points[0].Arranged() != "chain, 5 baseline sessions" || c.Scope() != "" {
 		t.Errorf("%s %q, unit %s, %s", c.Verdict, c.Reasons, c.Unit, c.Points[0].Arranged())
 	}
 	one := alike(1, on(6))
-	if c := Compare(old, one, DefaultGate()); c.Verdict == NoVerdict && strings.Contains(c.Reasons[0], "too few") {
+	if c := Compare(old, one, gating.Default()); c.Verdict == NoVerdict && strings.Contains(c.Reasons[0], "too few") {
 		t.Errorf("a session of one run: %q", c.Reasons)
 	}
 	early, new := days(t, rand.New(rand.NewPCG(9, 10)), 4, 2, 0.001, unchanged)
@@ -170,7 +172,7 @@ func TestChainIsTheDesign(t *testing.T) {
 		r.Began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	const note = "the 4 baseline sessions are of one day, so they do not show how much days differ"
-	if c := Compare(early, new, DefaultGate()); !strings.Contains(strings.Join(c.Notes, "\n"), note) {
+	if c := Compare(early, new, gating.Default()); !strings.Contains(strings.Join(c.Notes, "\n"), note) {
 		t.Errorf("%q", c.Notes)
 	}
 }
@@ -194,7 +196,7 @@ func TestSessionsOnOneStartAreOne(t *testing.T) {
 		for _, r := range slices.Concat(old, new) {
 			r.Start = strings.TrimSpace(test.starts[r.Began.Day()-1 : r.Began.Day()])
 		}
-		c := Compare(old, new, DefaultGate())
+		c := Compare(old, new, gating.Default())
 		p := &c.Points[0]
 		if n := len(p.sessions()); n != test.sessions || (p.Design == Chain) != (test.want == "") {
 			t.Errorf("%q: %d sessions, %s", test.starts, n, p.Design)

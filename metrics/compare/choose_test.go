@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A sweep of two arms, each of which has two loads.
@@ -118,7 +119,7 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 				t.Errorf("%s: %v after the choice, %v", name, Unmixed(old, new, nil), err)
 			}
 		}
-		if c := Compare(test.old, test.new, Gate{Despite: test.despite}); (c.Verdict == NoVerdict) != (test.want != "" || test.old[0].Asked == nil) {
+		if c := Compare(test.old, test.new, gating.Gate{Despite: test.despite}); (c.Verdict == NoVerdict) != (test.want != "" || test.old[0].Asked == nil) {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
 		}
 	}
@@ -126,7 +127,7 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 
 // Arms that both sides have are compared each by itself.
 func TestArmsOfBothSidesAreComparedEachByItself(t *testing.T) {
-	c := Compare(grid(), grid(), DefaultGate())
+	c := Compare(grid(), grid(), gating.Default())
 	var names []string
 	for i := range c.Points {
 		names = append(names, c.Points[i].Name())

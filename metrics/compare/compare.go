@@ -4,7 +4,7 @@
 // or its day, and the requests of a run share its fate, so one start a side says nothing about chance,
 // however many requests it has. A Run is what a comparison needs to know about one run. A Comparison
 // has a Point for each load that both sides had, with a Row for each number, and Where a latency went.
-// A Gate says which numbers decide, which changes matter, and which values are allowed at all.
+// A gate says which numbers decide, which changes matter, and which values are allowed at all.
 package compare
 
 import (
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/sequential"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -48,12 +49,12 @@ const confidenceLevel = 0.95
 
 // A Comparison is the result of comparing runs.
 type Comparison struct {
-	Points  []Point // one, unless both sides ran the same several loads
-	Alpha   float64 // of the gate
-	Unit    Unit    // what counts as one piece of evidence
-	Needed  int     // least units a side that the gate needs; 0 if it gates no change
-	Doubted bool    // some runs cannot be judged, with any number of others
-	Judged  bool    // changes were judged; else there was too little data
+	Points  []Point     // one, unless both sides ran the same several loads
+	Alpha   float64     // of the gate
+	Unit    gating.Unit // what counts as one piece of evidence
+	Needed  int         // least units a side that the gate needs; 0 if it gates no change
+	Doubted bool        // some runs cannot be judged, with any number of others
+	Judged  bool        // changes were judged; else there was too little data
 	Verdict Verdict
 	Gate    string // the text of the gate, as a gate file; {} for the usual one
 	// Excludes is the share by which no gated number is worse, with 95 % confidence for all of them
@@ -97,10 +98,12 @@ func (p *Point) Name() string {
 }
 
 // Compare compares the runs of two sides.
-func Compare(old, new []*Run, gate Gate) *Comparison {
+func Compare(old, new []*Run, gate gating.Gate) *Comparison {
 	text := gate.Text()
-	gate = gate.fitted(slices.Concat(old, new))
-	c := &Comparison{Gate: text, Alpha: gate.alpha(), Unit: gate.unit(), Excludes: math.NaN()}
+	gate = gate.Fitted(func(name string) bool {
+		return slices.ContainsFunc(slices.Concat(old, new), func(r *Run) bool { _, known := r.Numbers[name]; return known })
+	})
+	c := &Comparison{Gate: text, Alpha: gate.Level(), Unit: gate.Counted(), Excludes: math.NaN()}
 	old, new = c.undisturbed(old, new, &gate)
 	c.Points = split(old, new)
 	tests := len(gate.Limits) * len(c.Points)
@@ -109,12 +112,12 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 		p := &c.Points[i]
 		p.arrange(&gate)
 		if p.Design == Chain {
-			c.Unit = PerSession
+			c.Unit = gating.PerSession
 		}
 		c.look(p, tests)
-		c.Needed = max(c.Needed, gate.Needs(p.Design, len(c.Points)))
+		c.Needed = max(c.Needed, p.Design.Needs(&gate, len(c.Points)))
 		p.Where = p.spans()
-		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
+		for _, m := range append(gate.Numbers(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
 				p.Rows = append(p.Rows, row)
 			}
@@ -122,12 +125,12 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 	}
 	c.share()
 	c.adjust(tests)
-	(&gating{Comparison: c, gate: &gate}).judge(old, new)
+	(&judge{Comparison: c, gate: &gate}).decide(old, new)
 	return c
 }
 
 // row compares one metric, if both sides have it.
-func (p *Point) row(m metrics.Number, gate *Gate) (Row, bool) {
+func (p *Point) row(m metrics.Number, gate *gating.Gate) (Row, bool) {
 	old, new := p.values(&m, p.Old), p.values(&m, p.New)
 	if old == nil || new == nil {
 		return Row{}, false
@@ -140,10 +143,10 @@ func (p *Point) row(m metrics.Number, gate *Gate) (Row, bool) {
 	if units, more := p.Units(); min(units, more) > 1 || p.Design == Chain {
 		r.P = min(1, 2*r.Evidence.found.Above(0), 2*r.Evidence.found.Below(0))
 	}
-	r.Differs = r.P <= gate.alpha()
-	if limit := gate.limit(m.Name); limit != nil {
+	r.Differs = r.P <= gate.Level()
+	if limit := gate.Limit(m.Name); limit != nil {
 		r.Judgement.Gated = true
-		r.Judgement.Margin, r.Judgement.amount = limit.margin(r.Effect.From), limit.Absolute
+		r.Judgement.Margin, r.Judgement.amount = limit.Share(r.Effect.From), limit.Absolute
 	}
 	if r.Judgement.Unjudged = m.Latency != "" && p.anyOverloaded(); r.Judgement.Unjudged {
 		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
@@ -191,7 +194,7 @@ func (r *Row) Chance() string {
 }
 
 // remarkTail says if a percentile rests on too few samples.
-func (r *Row) remarkTail(p *Point, gate *Gate) {
+func (r *Row) remarkTail(p *Point, gate *gating.Gate) {
 	if least := fewest(&r.Number, p.Old, p.New); least < stats.MinBeyond {
 		r.Few = !r.Judgement.Gated || !slices.Contains(gate.Despite, "suspect")
 		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least),

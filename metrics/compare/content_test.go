@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -50,7 +51,7 @@ func series(t *testing.T, name string, first time.Duration, empty bool) []*metri
 // By vLLM's definition both sides have a TTFT of 3 ms.
 func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	old, new := series(t, "a", 100*time.Millisecond, true), series(t, "b", 150*time.Millisecond, true)
-	c := Compare(turned(Runs(old)), turned(Runs(new)), DefaultGate())
+	c := Compare(turned(Runs(old)), turned(Runs(new)), gating.Default())
 	row := c.Points[0].find("median_ttft")
 	if c.Verdict != Regressed || row.Judgement.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
 		t.Errorf("%s for %q: %+v", c.Verdict, c.Reasons, row)
@@ -58,7 +59,7 @@ func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	if tpot := c.Points[0].find("median_tpot"); !tpot.FromContent || tpot.Old.Center < 9.999 || tpot.New.Center > 10.001 {
 		t.Errorf("TPOT %+v", tpot)
 	}
-	if same := Compare(turned(Runs(old)), turned(Runs(series(t, "c", 100*time.Millisecond, true))), DefaultGate()); same.Verdict != Pass {
+	if same := Compare(turned(Runs(old)), turned(Runs(series(t, "c", 100*time.Millisecond, true))), gating.Default()); same.Verdict != Pass {
 		t.Errorf("alike: %s for %q", same.Verdict, same.Reasons)
 	}
 }
@@ -74,7 +75,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 		for _, r := range old {
 			r.Content = nil
 		}
-		got := Compare(old, new, DefaultGate())
+		got := Compare(old, new, gating.Default())
 		if row := got.Points[0].find("median_ttft"); row.FromContent || got.Verdict != c.verdict {
 			t.Errorf("%s: %s for %q, from the first content: %v", name, got.Verdict, got.Reasons, row.FromContent)
 		}
@@ -87,7 +88,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 	runs := series(t, "a", 100*time.Millisecond, true)
 	ttft, _ := numbers.Find("median_ttft")
-	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), Gate{Bounds: []Bound{{Number: ttft, Most: 50}}})
+	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), gating.Gate{Bounds: []gating.Bound{{Number: ttft, Most: 50}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s for %q", c.Verdict, c.Reasons)
 	}
@@ -125,11 +126,11 @@ func TestTTFOIsComparedOnceASideReasons(t *testing.T) {
 		return Runs(sums)
 	}
 	thinks, answers := side("a", 200*time.Millisecond, true), side("b", 50*time.Millisecond, false)
-	row := Compare(thinks, answers, DefaultGate()).Points[0].find("median_ttfo")
+	row := Compare(thinks, answers, gating.Default()).Points[0].find("median_ttfo")
 	if row == nil || row.Old.Center != 200 || row.New.Center != 50 {
 		t.Fatalf("TTFO %+v, want 200 and 50 ms", row)
 	}
-	if row := Compare(answers, side("c", 60*time.Millisecond, false), DefaultGate()).Points[0].find("median_ttfo"); row != nil {
+	if row := Compare(answers, side("c", 60*time.Millisecond, false), gating.Default()).Points[0].find("median_ttfo"); row != nil {
 		t.Errorf("without reasoning: %+v", row)
 	}
 	if _, known := numbers.Find("p95_ttfo"); !known {

@@ -9,17 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
-)
-
-// A Unit is what counts as one piece of evidence.
-type Unit string
-
-const (
-	PerStart Unit = "start" // one start of a server: the mean of all its runs
-	PerRun   Unit = "run"   // one run, also if all of them are on one start
-
-	// PerSession is one session of a baseline with enough of them, unless the gate has another unit.
-	PerSession Unit = "session"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A Design is how the runs of both sides are arranged in time. It decides how they are compared. It
@@ -64,7 +54,7 @@ func (r *Run) ended() time.Time { return later(r.Began, r.Ended) }
 
 // An arrangement is the runs of a point by design and unit, in the order of time.
 type arrangement struct {
-	unit     Unit
+	unit     gating.Unit
 	pairs    [][]pair // of each unit, if the design is InPairs
 	old, new [][]*Run // of each unit, otherwise
 	alone    int      // runs without a partner, which InPairs leaves out
@@ -73,15 +63,15 @@ type arrangement struct {
 }
 
 // arrange finds the design of the point.
-func (p *Point) arrange(gate *Gate) {
-	p.unit = gate.unit()
+func (p *Point) arrange(gate *gating.Gate) {
+	p.unit = gate.Counted()
 	p.old, p.new = units(p.Old, p.unit), units(p.New, p.unit)
 	pairs := p.matched()
 	switch {
 	case p.Old != nil && p.Old[0].Session != "":
 		p.Design = OneAfterOther // a baseline always comes before
 		if chain := p.sessions(); gate.Unit == "" && len(chain) >= leastSessions {
-			p.Design, p.unit = Chain, PerSession
+			p.Design, p.unit = Chain, gating.PerSession
 			p.old, p.new = chain, [][]*Run{p.New}
 		}
 	case follow(pairs) && 2*len(pairs) > max(len(p.Old), len(p.New)):
@@ -106,10 +96,10 @@ func (p *Point) Units() (old, new int) {
 
 // Scope says for which servers a verdict holds, if not for all starts of them; else it is empty.
 func (c *Comparison) Scope() string {
-	if c.Unit == PerStart && slices.ContainsFunc(c.Points, func(p Point) bool { return sessions(p.Old) != nil }) {
+	if c.Unit == gating.PerStart && slices.ContainsFunc(c.Points, func(p Point) bool { return sessions(p.Old) != nil }) {
 		return "on these baseline sessions only"
 	}
-	if c.Unit != PerRun {
+	if c.Unit != gating.PerRun {
 		return ""
 	}
 	starts := map[string]bool{}
@@ -132,7 +122,7 @@ func (p *Point) Arranged() string {
 	switch {
 	case slices.ContainsFunc(runs, (*Run).IsBlock):
 		return ""
-	case p.unit == PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
+	case p.unit == gating.PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
 		return fmt.Sprintf("%s, on unknown server starts", p.Design)
 	}
 	if p.Design == Chain {
@@ -150,7 +140,9 @@ func (p *Point) Arranged() string {
 
 // noun is the word for so many units.
 func (p *Point) noun(n int) string {
-	word := map[Unit]string{PerStart: "server start", PerRun: "run", PerSession: "baseline session"}[p.unit]
+	word := map[gating.Unit]string{
+		gating.PerStart: "server start", gating.PerRun: "run", gating.PerSession: "baseline session",
+	}[p.unit]
 	if n != 1 {
 		word += "s"
 	}
@@ -169,10 +161,10 @@ func (p *Point) aSide(n int) string {
 }
 
 // units are the runs by unit. Runs on starts that nobody knows may all be on one.
-func units(runs []*Run, unit Unit) (all [][]*Run) {
+func units(runs []*Run, unit gating.Unit) (all [][]*Run) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) })
-	if unit == PerRun {
+	if unit == gating.PerRun {
 		return slices.Collect(slices.Chunk(runs, 1))
 	}
 	starts, by := metrics.By(runs, func(r *Run) string { return r.Start })
@@ -223,11 +215,11 @@ func follow(pairs []pair) bool {
 }
 
 // together are the pairs by unit: pairs with a start in common are not independent of each other.
-func together(pairs []pair, unit Unit) (all [][]pair) {
+func together(pairs []pair, unit gating.Unit) (all [][]pair) {
 	for _, p := range pairs {
 		joined, others := []pair{p}, [][]pair(nil)
 		for _, known := range all {
-			if unit == PerStart && slices.ContainsFunc(known, p.sharesStart) {
+			if unit == gating.PerStart && slices.ContainsFunc(known, p.sharesStart) {
 				joined = append(known, joined...)
 			} else {
 				others = append(others, known)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // arranged are runs whose letters say the side, A is old, and whose order is the order of time. Each
@@ -74,7 +75,7 @@ func TestDesignsAreFound(t *testing.T) {
 			}
 		}
 		p := Point{Sides: Sides{old, new}}
-		p.arrange(&Gate{})
+		p.arrange(&gating.Gate{})
 		if a, b := p.Units(); p.Design != test.want || a != test.old || b != test.new {
 			t.Errorf("%s %q %d: %s with %d and %d units, want %s with %d and %d", test.order, test.starts, test.change, p.Design, a, b, test.want, test.old, test.new)
 		}
@@ -85,7 +86,7 @@ func TestDesignsAreFound(t *testing.T) {
 func TestUnitsAreRunsOnDemand(t *testing.T) {
 	old, new := arranged("ABBAAB", "a", "b", "b", "a", "a", "b")
 	p := Point{Sides: Sides{old, new}}
-	p.arrange(&Gate{Unit: PerRun})
+	p.arrange(&gating.Gate{Unit: gating.PerRun})
 	if a, b := p.Units(); p.Design != InPairs || a != 3 || b != 3 {
 		t.Errorf("%s with %d and %d units", p.Design, a, b)
 	}
@@ -101,7 +102,7 @@ func TestOnlyADriftOfTheMarginIsADoubt(t *testing.T) {
 				r.Numbers["median_ttft"] = 40 * math.Exp(share*float64(first+i)/11+0.002*float64((first+i)%2))
 			}
 		}
-		c := Compare(alike(6, drifting(0)), alike(6, drifting(6)), DefaultGate())
+		c := Compare(alike(6, drifting(0)), alike(6, drifting(6)), gating.Default())
 		if doubt := strings.Contains(strings.Join(c.Reasons, "\n"), "median_ttft drifts"); c.Verdict != want || doubt != (want == NoVerdict) {
 			t.Errorf("a drift of %v: %s %q, want %s", share, c.Verdict, c.Reasons, want)
 		}
@@ -118,7 +119,7 @@ func TestStretchesAreNotTurns(t *testing.T) {
 		r.Numbers["median_ttft"] = 40 * math.Exp(0.25*r.Began.Sub(time.Unix(0, 0)).Minutes()/40)
 		*all[i] = *r
 	}
-	if c := Compare(old, new, DefaultGate()); c.Verdict != NoVerdict {
+	if c := Compare(old, new, gating.Default()); c.Verdict != NoVerdict {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
 }
@@ -148,7 +149,7 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 				r.Repeat = 0
 			}
 		}
-		c := Compare(old, new, DefaultGate())
+		c := Compare(old, new, gating.Default())
 		for _, r := range c.Points[0].Rows {
 			share := r.Effect.To/r.Effect.From - 1
 			if r.Effect.From == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -37,7 +38,7 @@ func Disturbance(s *metrics.Summary) string {
 
 // Disturbed are the pairs of a sequential sweep in which a run was disturbed, by repeat, and how. Such a
 // pair says nothing about the servers. A gate that is despite suspect knows none.
-func (g *Gate) Disturbed(runs []*Run) map[int]string {
+func Disturbed(runs []*Run, g *gating.Gate) map[int]string {
 	found := map[int]string{}
 	if slices.Contains(g.Despite, "suspect") {
 		return found
@@ -82,8 +83,8 @@ func spent(runs []*Run, disturbed map[int]string) (n int) {
 }
 
 // undisturbed leaves out the disturbed pairs of a sequential sweep, unless there are no others.
-func (c *Comparison) undisturbed(old, new []*Run, gate *Gate) (_, _ []*Run) {
-	found := gate.Disturbed(slices.Concat(old, new))
+func (c *Comparison) undisturbed(old, new []*Run, gate *gating.Gate) (_, _ []*Run) {
+	found := Disturbed(slices.Concat(old, new), gate)
 	if len(found) == 0 {
 		return old, new
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -66,7 +67,7 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 			old, new = append(old, run("old", i+1, row.most, "")), append(new, run("new", i+1, row.most, why))
 		}
 		var c Comparison
-		keptOld, keptNew := c.undisturbed(old, new, &Gate{Despite: row.despite})
+		keptOld, keptNew := c.undisturbed(old, new, &gating.Gate{Despite: row.despite})
 		if len(keptOld) != row.kept || len(keptNew) != row.kept || strings.Join(c.Notes, "|") != row.note {
 			t.Errorf("%s: %d and %d, %q", name, len(keptOld), len(keptNew), c.Notes)
 		}

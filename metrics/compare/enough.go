@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
 // This file finds the comparisons that have too little evidence, or evidence of a drift.
 
 // tooFew says which loads have too few units to decide on all gated numbers.
-func (j *gating) tooFew() {
+func (j *judge) tooFew() {
 	said := map[string]bool{}
 	for i := range j.Points {
 		p := &j.Points[i]
@@ -28,15 +29,15 @@ func (j *gating) tooFew() {
 }
 
 // tooFewUnits says that a point has too few units, and what to do; empty if it has enough.
-func (j *gating) tooFewUnits(p *Point) string {
+func (j *judge) tooFewUnits(p *Point) string {
 	if why := p.tooFewSessions(j.gate); why != "" || p.Design == Chain {
 		return why
 	}
-	if p.unit == PerRun {
+	if p.unit == gating.PerRun {
 		return j.lacking(p)
 	}
 	runs := *p
-	runs.arrange(&Gate{Unit: PerRun})
+	runs.arrange(&gating.Gate{Unit: gating.PerRun})
 	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
 	switch {
 	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):
@@ -52,9 +53,9 @@ func (j *gating) tooFewUnits(p *Point) string {
 }
 
 // lacking says how many units a point has and how many it takes; empty if it has enough.
-func (j *gating) lacking(p *Point) string {
+func (j *judge) lacking(p *Point) string {
 	old, new := p.Units()
-	needed, tests := j.gate.Needs(p.Design, len(j.Points)), len(j.gate.Limits)*len(j.Points)
+	needed, tests := p.Design.Needs(j.gate, len(j.Points)), len(j.gate.Limits)*len(j.Points)
 	if min(old, new) >= needed || p.Design == InTurns && stats.LeastP(old, new) <= j.Alpha/float64(tests) {
 		return ""
 	}
@@ -77,7 +78,7 @@ func (j *gating) lacking(p *Point) string {
 // direction: what looks like a change may be more of the drift. A drift below the margin moves the
 // sides apart by less than half of it, and needs no doubt: in one of seven comparisons of three numbers,
 // chance alone makes one look as if it drifted.
-func (j *gating) drifts(p *Point) {
+func (j *judge) drifts(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		old, new := p.Units()
@@ -99,7 +100,7 @@ const leastDrift = 1e-9
 // steps doubts the point if a number of a side that runs in one piece changes at one moment: what changed
 // it may have changed the other side as well, or be the difference. A step below the margin needs no
 // doubt.
-func (j *gating) steps(p *Point) {
+func (j *judge) steps(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		step := r.Evidence.step

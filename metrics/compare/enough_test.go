@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // onStarts are alike runs of which each start has so many.
@@ -32,30 +33,30 @@ func repeated(i int, r *Run) {
 // However many runs it has, one start a side is no evidence, and unknown starts may be one.
 func TestOneStartASideDecidesNothing(t *testing.T) {
 	unknown := func(_ int, r *Run) { r.Start = "" }
-	perRun := DefaultGate()
-	perRun.Unit = PerRun
+	perRun := gating.Default()
+	perRun.Unit = gating.PerRun
 	for _, test := range []struct {
 		name     string
-		gate     Gate
+		gate     gating.Gate
 		old, new []*Run
 		want     Verdict
 		reason   string
 		scope    string
 	}{
-		{"one start a side", DefaultGate(), alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), NoVerdict,
+		{"one start a side", gating.Default(), alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), NoVerdict,
 			"one server start a side: --unit run decides on these two processes only", ""},
-		{"one old start", DefaultGate(), alike(12, onStarts("old", 12)), alike(12), NoVerdict, "one server start on the old side: --unit run decides on these processes only", ""},
-		{"one new start", DefaultGate(), alike(12), alike(12, onStarts("new", 12)), NoVerdict, "one server start on the new side: --unit run decides on these processes only", ""},
-		{"two starts a side", DefaultGate(), alike(12, onStarts("old", 6)), alike(12, onStarts("new", 6)), NoVerdict,
+		{"one old start", gating.Default(), alike(12, onStarts("old", 12)), alike(12), NoVerdict, "one server start on the old side: --unit run decides on these processes only", ""},
+		{"one new start", gating.Default(), alike(12), alike(12, onStarts("new", 12)), NoVerdict, "one server start on the new side: --unit run decides on these processes only", ""},
+		{"two starts a side", gating.Default(), alike(12, onStarts("old", 6)), alike(12, onStarts("new", 6)), NoVerdict,
 			"too few server starts: 2 old and 2 new; 3 gated numbers take at least 4 server starts a side", ""},
-		{"unknown", DefaultGate(), alike(12, unknown), alike(12, unknown), NoVerdict, "the runs do not say on which start of a server they were: --unit run takes each run for itself", ""},
-		{"one unknown", DefaultGate(), alike(12), alike(12, func(i int, r *Run) { r.Start = strings.Repeat("x", i) }), NoVerdict, "the runs do not say on which start", ""},
-		{"four starts", DefaultGate(), alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", ""},
+		{"unknown", gating.Default(), alike(12, unknown), alike(12, unknown), NoVerdict, "the runs do not say on which start of a server they were: --unit run takes each run for itself", ""},
+		{"one unknown", gating.Default(), alike(12), alike(12, func(i int, r *Run) { r.Start = strings.Repeat("x", i) }), NoVerdict, "the runs do not say on which start", ""},
+		{"four starts", gating.Default(), alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", ""},
 		{"one start a side, by runs", perRun, alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", "on these two processes only"},
 		{"unknown, by runs", perRun, alike(12, unknown), alike(12, unknown), Pass, "", "on these two processes only"},
 		{"four starts, by runs", perRun, alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3)), Pass, "", "on these processes only"},
-		{"one start of pairs", DefaultGate(), alike(12, onStarts("old", 12), repeated), alike(12, onStarts("new", 12), repeated), NoVerdict, "one server start a side", ""},
-		{"pairs on two starts a side", DefaultGate(), alike(12, onStarts("old", 6), repeated), alike(12, onStarts("new", 6), repeated), NoVerdict,
+		{"one start of pairs", gating.Default(), alike(12, onStarts("old", 12), repeated), alike(12, onStarts("new", 12), repeated), NoVerdict, "one server start a side", ""},
+		{"pairs on two starts a side", gating.Default(), alike(12, onStarts("old", 6), repeated), alike(12, onStarts("new", 6), repeated), NoVerdict,
 			"too few runs: 2 pairs of server starts; it takes at least 3", ""},
 	} {
 		c := Compare(test.old, test.new, test.gate)
@@ -78,20 +79,20 @@ func TestDriftIsNoRegression(t *testing.T) {
 		"after":  alike(6, after(6), drifting(6)),
 		"slower": alike(6, after(6), drifting(30)),
 	} {
-		c := Compare(alike(6, drifting(0)), new, DefaultGate())
+		c := Compare(alike(6, drifting(0)), new, gating.Default())
 		if c.Verdict != NoVerdict || c.Judged || !strings.HasPrefix(c.Reasons[0], want) || !strings.Contains(c.Reasons[0], "run the arms in turns") {
 			t.Errorf("%s: %s %q", name, c.Verdict, c.Reasons)
 		}
 	}
-	c := Compare(alike(6, drifting(0)), alike(6, after(-6), drifting(-6)), DefaultGate())
+	c := Compare(alike(6, drifting(0)), alike(6, after(-6), drifting(-6)), gating.Default())
 	if c.Verdict != NoVerdict || !strings.HasPrefix(c.Reasons[0], want) {
 		t.Errorf("the new runs first: %s %q", c.Verdict, c.Reasons)
 	}
 	steep := func(i int, r *Run) { r.Numbers["median_ttft"] = 40 * math.Exp(0.1*float64(i)) }
-	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep, times("median_ttft", 1.1)), DefaultGate()); c.Verdict != Regressed {
+	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep, times("median_ttft", 1.1)), gating.Default()); c.Verdict != Regressed {
 		t.Errorf("in pairs: %s %q", c.Verdict, c.Reasons)
 	}
-	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep), DefaultGate()); c.Verdict != Pass {
+	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep), gating.Default()); c.Verdict != Pass {
 		t.Errorf("in pairs, alike: %s %q", c.Verdict, c.Reasons)
 	}
 }
@@ -100,7 +101,7 @@ func TestDriftIsNoRegression(t *testing.T) {
 func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
 	scatter := func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{1, 1.02, 0.99, 1.01, 0.98, 1.015}[i%6] }
 	for n, want := range map[int]Verdict{9: NoVerdict, 10: Regressed} {
-		c := Compare(alike(n, scatter), alike(n, after(n), scatter, times("median_ttft", 1.3)), DefaultGate())
+		c := Compare(alike(n, scatter), alike(n, after(n), scatter, times("median_ttft", 1.3)), gating.Default())
 		if c.Verdict != want || c.Points[0].Design != OneAfterOther {
 			t.Errorf("%d a side: %s %q", n, c.Verdict, c.Reasons)
 		}
@@ -108,10 +109,10 @@ func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
 			t.Errorf("%q, want %q", c.Reasons, says)
 		}
 	}
-	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 0.7)), DefaultGate()); c.Verdict != Pass || c.Points[0].find("median_ttft").Judgement.Finding != Better {
+	if c := Compare(alike(6, scatter), alike(6, after(6), scatter, times("median_ttft", 0.7)), gating.Default()); c.Verdict != Pass || c.Points[0].find("median_ttft").Judgement.Finding != Better {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
-	if c := Compare(alike(5), alike(5, after(6)), DefaultGate()); c.Verdict != NoVerdict ||
+	if c := Compare(alike(5), alike(5, after(6)), gating.Default()); c.Verdict != NoVerdict ||
 		!slices.Equal(c.Reasons, []string{"too few server starts: 5 old and 5 new; one side after the other takes at least 6 server starts a side, and a sweep of both 3 pairs"}) {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
@@ -128,7 +129,7 @@ func TestAPassSaysWhatItExcludes(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"median_ttft", "output_throughput"} {
-		c := Compare(alike(4, repeated), alike(4, repeated, change(name)), DefaultGate())
+		c := Compare(alike(4, repeated), alike(4, repeated, change(name)), gating.Default())
 		// Python's statistics: the mean of the logarithms, and its error times the quantile in every table.
 		up := 0.019778596921767994 + 2.353363*0.008005173013536605/2
 		if name == "output_throughput" {
@@ -140,17 +141,17 @@ func TestAPassSaysWhatItExcludes(t *testing.T) {
 			t.Errorf("%s: %s %q excludes %v, want %v", name, c.Verdict, c.Reasons, c.Excludes, up)
 		}
 	}
-	if c := Compare(alike(6), alike(6), Gate{}); !math.IsNaN(c.Excludes) {
+	if c := Compare(alike(6), alike(6), gating.Gate{}); !math.IsNaN(c.Excludes) {
 		t.Errorf("nothing is gated: %v", c.Excludes)
 	}
-	if c := Compare(alike(6), alike(6, times("median_ttft", 2), asks("model", "n")), DefaultGate()); !math.IsNaN(c.Excludes) {
+	if c := Compare(alike(6), alike(6, times("median_ttft", 2), asks("model", "n")), gating.Default()); !math.IsNaN(c.Excludes) {
 		t.Errorf("nothing was judged: %v", c.Excludes)
 	}
 }
 
 func TestEquivalenceHasTwoSides(t *testing.T) {
 	for factor, want := range map[float64]Finding{1: Equivalent, 1.03: Equivalent, 0.97: Equivalent, 1.045: "", 0.955: "", 0.9: Better} {
-		c := Compare(alike(6), alike(6, times("median_ttft", factor)), DefaultGate())
+		c := Compare(alike(6), alike(6, times("median_ttft", factor)), gating.Default())
 		if got := c.Points[0].find("median_ttft").Judgement.Finding; got != want {
 			t.Errorf("×%v: %q, want %q", factor, got, want)
 		}
@@ -184,7 +185,7 @@ func TestManyLoadsAreNotTooNoisy(t *testing.T) {
 		found := map[Verdict]int{}
 		for range 200 {
 			old, new := loads(chance, n, 0.04)
-			found[Compare(old, new, DefaultGate()).Verdict]++
+			found[Compare(old, new, gating.Default()).Verdict]++
 		}
 		t.Logf("%d loads: %v", n, found)
 		if found[NoVerdict] > 40 || found[Regressed] > 14 {
@@ -204,7 +205,7 @@ func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
 		old, new := loads(chance, 8, 0.03)
 		until := func(pairs int) *Comparison {
 			later := func(r *Run) bool { r.MaxPairs = 20; return r.Repeat > pairs }
-			return Compare(slices.DeleteFunc(slices.Clone(old), later), slices.DeleteFunc(slices.Clone(new), later), DefaultGate())
+			return Compare(slices.DeleteFunc(slices.Clone(old), later), slices.DeleteFunc(slices.Clone(new), later), gating.Default())
 		}
 		if c := until(3); c.Verdict == NoVerdict {
 			open++
@@ -246,7 +247,7 @@ func TestStepWithinASideIsNoVerdict(t *testing.T) {
 		{"in the new side, which came first", always, 9, -10, NoVerdict, "median_tpot changes by +15.1 % between new server starts 9 and 10"},
 		{"of the server", never, always, 10, Regressed, ""},
 	} {
-		c := Compare(alike(10, even, slower(test.old)), alike(10, even, after(test.first), slower(test.new)), DefaultGate())
+		c := Compare(alike(10, even, slower(test.old)), alike(10, even, after(test.first), slower(test.new)), gating.Default())
 		if reasons := strings.Join(c.Reasons, "\n"); c.Verdict != test.want || !strings.Contains(reasons, test.where) || strings.Contains(reasons, "between") != (test.where != "") {
 			t.Errorf("%s: %s %q, want %s", test.name, c.Verdict, c.Reasons, test.want)
 		}
@@ -255,7 +256,7 @@ func TestStepWithinASideIsNoVerdict(t *testing.T) {
 		if i == 9 {
 			r.Numbers["median_ttft"] *= 1.04
 		}
-	}), DefaultGate())
+	}), gating.Default())
 	if c.Verdict != Pass {
 		t.Errorf("a step within the margin: %s %q", c.Verdict, c.Reasons)
 	}

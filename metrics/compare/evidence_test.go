@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/numpy"
 )
 
@@ -39,7 +40,7 @@ func rowOf(t *testing.T, c *Comparison, name string) *Row {
 
 func TestPercentilesOfPairsAreResampled(t *testing.T) {
 	old, new, values := valued("ABBAAB")
-	c := Compare(old, new, DefaultGate())
+	c := Compare(old, new, gating.Default())
 	for name, of := range map[string]func(*metrics.Distribution) float64{
 		"mean_ttft":   (*metrics.Distribution).Mean,
 		"median_ttft": func(d *metrics.Distribution) float64 { return d.Resampled(50) },
@@ -64,12 +65,12 @@ func TestPercentilesOfPairsAreResampled(t *testing.T) {
 // A run from a result file has no values, and without pairs there are no differences.
 func TestOtherPercentilesAreNotResampled(t *testing.T) {
 	old, new, _ := valued("AAABBB")
-	if row := rowOf(t, Compare(old, new, DefaultGate()), "p99_ttft"); row.Evidence.Resampled {
+	if row := rowOf(t, Compare(old, new, gating.Default()), "p99_ttft"); row.Evidence.Resampled {
 		t.Error("one side after the other")
 	}
 	old, new, _ = valued("ABBAAB")
 	new[1].measured.resampled = nil
-	row := rowOf(t, Compare(old, new, DefaultGate()), "p99_ttft")
+	row := rowOf(t, Compare(old, new, gating.Default()), "p99_ttft")
 	if want := math.Log(new[0].Numbers["p99_ttft"] / old[0].Numbers["p99_ttft"]); row.Evidence.Resampled || math.Abs(row.Evidence.Differences[0]-want) > 1e-12 {
 		t.Errorf("resampled %t, %v, want %v", row.Evidence.Resampled, row.Evidence.Differences, want)
 	}

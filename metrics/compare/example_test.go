@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/record"
 )
@@ -34,7 +35,7 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 // Five runs a side decide whether the median TTFT got worse by more than 5 %.
 func ExampleCompare() {
 	ttft, _ := numbers.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Margin{{Number: ttft, Relative: 0.05}}}
+	gate := gating.Gate{Limits: []gating.Margin{{Number: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old { // in turns, each on its own start
 		old[i].Start, old[i].Began = fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)
@@ -55,7 +56,7 @@ func ExampleCompare() {
 // Each pair of a sweep has a difference, on the scale on which Limit is the margin.
 func ExampleRow() {
 	ttft, _ := numbers.Find("median_ttft")
-	gate := compare.Gate{Limits: []compare.Margin{{Number: ttft, Relative: 0.05}}}
+	gate := gating.Gate{Limits: []gating.Margin{{Number: ttft, Relative: 0.05}}}
 	old, new := runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond)
 	for i := range old {
 		old[i].Repeat, old[i].Start, old[i].Began = i+1, fmt.Sprint("old ", i), time.Unix(int64(100*i), 0)

@@ -33,7 +33,7 @@ func (s *Sides) anyOverloaded() bool {
 // overloads finds a side of which more than half of the runs cannot keep up with the load. If only
 // the new side cannot, that is a regression, with any number of runs. If only the old side could
 // not, that is an improvement. Other latencies of such runs are not judged.
-func (j *gating) overloads(p *Point) {
+func (j *judge) overloads(p *Point) {
 	old, was := overloaded(p.Old)
 	new, is := overloaded(p.New)
 	oldSide, newSide := 2*len(old) > len(p.Old), 2*len(new) > len(p.New)
@@ -48,7 +48,7 @@ func (j *gating) overloads(p *Point) {
 	case oldSide && new == nil:
 		p.Better = append(p.Better, "holds "+load)
 		j.note(p, "the old runs could not hold %s: %s (%s of them); latencies are not judged", load, was, of(old, p.Old))
-	case j.gate.gatesLatency():
+	case j.gate.GatesLatency():
 		for _, side := range []struct {
 			name    string
 			numbers []string
@@ -70,14 +70,8 @@ func of(numbers []string, runs []*Run) string {
 }
 
 // sound reports that both sides had the same load from trusted clients.
-func (j *gating) sound(p *Point) bool {
-	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.despite("suspect") }
+func (j *judge) sound(p *Point) bool {
+	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.Allows("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
 		len(asked.Differences(parametersOf(p.Old), parametersOf(p.New), j.gate.Despite)) == 0
-}
-
-// gatesLatency says whether a latency is gated.
-func (g *Gate) gatesLatency() bool {
-	return slices.ContainsFunc(g.Limits, func(l Margin) bool { return l.Number.Latency != "" }) ||
-		slices.ContainsFunc(g.Bounds, func(b Bound) bool { return b.Number.Latency != "" })
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -20,33 +21,33 @@ func over(n int) func(int, *Run) {
 }
 
 func TestOverloadedSides(t *testing.T) {
-	throughput := Gate{Limits: DefaultGate().Limits[:1]}
+	throughput := gating.Gate{Limits: gating.Default().Limits[:1]}
 	slower, less := times("median_ttft", 9), times("output_throughput", 0.8)
 	lagged := func(i int, r *Run) { r.Doubts = []string{"SUSPECT: it lagged"} }
 	const gone = "the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (6 of 6 of them)"
 	for _, test := range []struct {
 		name     string
-		gate     Gate
+		gate     gating.Gate
 		old, new []*Run
 		want     Verdict
 		reasons  []string // their beginnings
 		note     string
 	}{
-		{"neither", DefaultGate(), alike(6, over(0)), alike(6, over(0)), Pass, nil, ""},
-		{"the new side", DefaultGate(), alike(6, over(0)), alike(6, over(6), slower), Regressed, []string{gone}, ""},
-		{"the new side, of one run", DefaultGate(), alike(1, over(0)), alike(1, over(1)), Regressed, []string{"the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (1 of 1 of them)"}, ""},
-		{"the new side, with less throughput", DefaultGate(), alike(6, over(0)), alike(6, over(6), less), Regressed, []string{"output_throughput −", gone}, ""},
+		{"neither", gating.Default(), alike(6, over(0)), alike(6, over(0)), Pass, nil, ""},
+		{"the new side", gating.Default(), alike(6, over(0)), alike(6, over(6), slower), Regressed, []string{gone}, ""},
+		{"the new side, of one run", gating.Default(), alike(1, over(0)), alike(1, over(1)), Regressed, []string{"the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (1 of 1 of them)"}, ""},
+		{"the new side, with less throughput", gating.Default(), alike(6, over(0)), alike(6, over(6), less), Regressed, []string{"output_throughput −", gone}, ""},
 		{"the new side, by throughput alone", throughput, alike(6, over(0)), alike(6, over(6)), Regressed, []string{gone}, ""},
-		{"most of the new side", DefaultGate(), alike(6, over(1)), alike(6, over(4)), Regressed, []string{"the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (4 of 6 of them)"}, ""},
-		{"some of the new side", DefaultGate(), alike(6, over(0)), alike(6, over(2)), NoVerdict, []string{"new runs 1, 2: OVERLOADED: the backlog grew by 4.0 requests a second: latencies are not judged"}, ""},
-		{"the new side, by a client that lagged", DefaultGate(), alike(6, over(0)), alike(6, over(6), lagged), NoVerdict, []string{"all 6 new runs: SUSPECT: it lagged", "all 6 new runs: OVERLOADED"}, ""},
-		{"the new side, of another load", DefaultGate(), alike(6, over(0)), alike(6, over(6), asks("request-rate", "20")), NoVerdict, []string{"not comparable: request-rate", "all 6 new runs: OVERLOADED"}, ""},
-		{"the old side", DefaultGate(), alike(6, over(6), slower), alike(6, over(0)), Pass, nil, "the old runs could not hold 10 req/s: the backlog grew by 4.0 requests a second (6 of 6 of them); latencies are not judged"},
-		{"the old side, with less throughput now", DefaultGate(), alike(6, over(6)), alike(6, over(0), less), Regressed, []string{"output_throughput −"}, "the old runs could not hold 10 req/s"},
-		{"both", DefaultGate(), alike(6, over(6)), alike(6, over(6), slower), NoVerdict, []string{"all 6 old runs: OVERLOADED", "all 6 new runs: OVERLOADED"}, ""},
-		{"both, with less throughput", DefaultGate(), alike(6, over(6)), alike(6, over(6), less), Regressed, []string{"output_throughput −"}, "all 6 old runs: OVERLOADED"},
+		{"most of the new side", gating.Default(), alike(6, over(1)), alike(6, over(4)), Regressed, []string{"the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (4 of 6 of them)"}, ""},
+		{"some of the new side", gating.Default(), alike(6, over(0)), alike(6, over(2)), NoVerdict, []string{"new runs 1, 2: OVERLOADED: the backlog grew by 4.0 requests a second: latencies are not judged"}, ""},
+		{"the new side, by a client that lagged", gating.Default(), alike(6, over(0)), alike(6, over(6), lagged), NoVerdict, []string{"all 6 new runs: SUSPECT: it lagged", "all 6 new runs: OVERLOADED"}, ""},
+		{"the new side, of another load", gating.Default(), alike(6, over(0)), alike(6, over(6), asks("request-rate", "20")), NoVerdict, []string{"not comparable: request-rate", "all 6 new runs: OVERLOADED"}, ""},
+		{"the old side", gating.Default(), alike(6, over(6), slower), alike(6, over(0)), Pass, nil, "the old runs could not hold 10 req/s: the backlog grew by 4.0 requests a second (6 of 6 of them); latencies are not judged"},
+		{"the old side, with less throughput now", gating.Default(), alike(6, over(6)), alike(6, over(0), less), Regressed, []string{"output_throughput −"}, "the old runs could not hold 10 req/s"},
+		{"both", gating.Default(), alike(6, over(6)), alike(6, over(6), slower), NoVerdict, []string{"all 6 old runs: OVERLOADED", "all 6 new runs: OVERLOADED"}, ""},
+		{"both, with less throughput", gating.Default(), alike(6, over(6)), alike(6, over(6), less), Regressed, []string{"output_throughput −"}, "all 6 old runs: OVERLOADED"},
 		{"both, by throughput alone", throughput, alike(6, over(6)), alike(6, over(6), slower), Pass, nil, "runs of both sides, or some of one, are OVERLOADED: latencies are not judged"},
-		{"both, and failures", DefaultGate(), alike(6, over(6)), alike(6, over(6), func(_ int, r *Run) { r.Failed = 3 }), Regressed, []string{"new run 1: 3 of 103 requests failed"}, ""},
+		{"both, and failures", gating.Default(), alike(6, over(6)), alike(6, over(6), func(_ int, r *Run) { r.Failed = 3 }), Regressed, []string{"new run 1: 3 of 103 requests failed"}, ""},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		begins := func(texts []string, with string) bool {

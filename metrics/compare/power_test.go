@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -30,10 +31,10 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 	return turned(noisy)
 }
 
-func fourMetrics() Gate {
-	g := DefaultGate()
+func fourMetrics() gating.Gate {
+	g := gating.Default()
 	m, _ := numbers.Find("median_e2el")
-	g.Limits = append(g.Limits, Margin{Number: m, Relative: usualMargin})
+	g.Limits = append(g.Limits, gating.Margin{Number: m, Relative: g.Limits[0].Relative})
 	return g
 }
 

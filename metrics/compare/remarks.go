@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
@@ -15,7 +16,7 @@ import (
 type remarks struct {
 	p       *Point
 	reasons *reasons
-	gate    *Gate
+	gate    *gating.Gate
 	alpha   float64
 	loads   int // of the comparison
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // prompted is a run that began so many minutes after the first.
@@ -36,7 +37,7 @@ func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 		"a little quicker":     {prompted(t, "a", 0, 0, first), prompted(t, "b", 5, 0, first*8/10), false},
 		"the server's own say": {prompted(t, "a", 0, 0, first), told, false},
 	} {
-		got := Compare(Runs([]*metrics.Summary{c.old}), Runs([]*metrics.Summary{c.new}), DefaultGate())
+		got := Compare(Runs([]*metrics.Summary{c.old}), Runs([]*metrics.Summary{c.new}), gating.Default())
 		if notes := strings.Join(got.Notes, "\n"); strings.Contains(notes, says) != c.said {
 			t.Errorf("%s: notes %q", name, got.Notes)
 		}
@@ -50,7 +51,7 @@ func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 func TestRunsInTurnsShareTheCache(t *testing.T) {
 	old := []*metrics.Summary{prompted(t, "a", 0, 0, 50*time.Millisecond), prompted(t, "b", 3, 0, 50*time.Millisecond)}
 	new := []*metrics.Summary{prompted(t, "c", 1, 0, 5*time.Millisecond), prompted(t, "d", 2, 0, 5*time.Millisecond)}
-	if c := Compare(Runs(old), Runs(new), DefaultGate()); strings.Contains(strings.Join(c.Notes, "\n"), "prefix cache") {
+	if c := Compare(Runs(old), Runs(new), gating.Default()); strings.Contains(strings.Join(c.Notes, "\n"), "prefix cache") {
 		t.Errorf("notes %q", c.Notes)
 	}
 }
@@ -68,7 +69,7 @@ func TestNotesOnRequestsThatWaitedAndOnSuspectRuns(t *testing.T) {
 			"all 4 old runs: --max-concurrency held requests back, so the requests were sent at a lower rate than 20 a second; all runs have the same limit of 50. TTFT leaves out the wait for a slot"},
 		{alike(4), alike(4, late), "SUSPECT runs: use more cores, and repeat them; --despite suspect judges them as they are"},
 	} {
-		if c := Compare(test.old, test.new, DefaultGate()); !slices.Equal(c.Notes, []string{test.want}) {
+		if c := Compare(test.old, test.new, gating.Default()); !slices.Equal(c.Notes, []string{test.want}) {
 			t.Errorf("%q, want %q", c.Notes, test.want)
 		}
 	}
@@ -92,7 +93,7 @@ func TestPairsInOneOrderSaySo(t *testing.T) {
 				r.Repeat, r.Asked[asked.Seed] = 0, "0"
 			}
 		}
-		notes := strings.Join(Compare(old, new, Gate{}).Notes, "\n")
+		notes := strings.Join(Compare(old, new, gating.Gate{}).Notes, "\n")
 		if said := strings.Contains(notes, "came first each time"); said != (test.first != "") || said && !strings.Contains(notes, "the "+test.first+" run came first each time") {
 			t.Errorf("%s, unlabelled %v: %q", test.order, test.plain, notes)
 		}
@@ -101,7 +102,7 @@ func TestPairsInOneOrderSaySo(t *testing.T) {
 	for i := range new {
 		new[i].Began = old[i].Began
 	}
-	if notes := strings.Join(Compare(old, new, Gate{}).Notes, "\n"); strings.Contains(notes, "came first") {
+	if notes := strings.Join(Compare(old, new, gating.Gate{}).Notes, "\n"); strings.Contains(notes, "came first") {
 		t.Errorf("both at once: %q", notes)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
@@ -107,14 +108,6 @@ func (r *Row) chance() string {
 	return "p=" + r.Chance()
 }
 
-// visible is the smallest change that a gate with that margin promises to detect: twice the margin.
-func visible(margin float64) float64 {
-	if margin == 0 {
-		margin = usualMargin
-	}
-	return 2 * margin
-}
-
 // fromZero reports that the old numbers are 0, so that a change has no share.
 func (r *Row) fromZero() bool { return !r.Evidence.scale.Logs && r.Evidence.scale.Whole == 0 }
 
@@ -124,7 +117,7 @@ func (r *Row) blurred() bool {
 	if r.fromZero() {
 		return r.Evidence.bound > 2*r.Judgement.amount
 	}
-	return r.Effect.Worst > visible(r.Judgement.Margin)
+	return r.Effect.Worst > gating.Promise(r.Judgement.Margin)
 }
 
 // beyond reports whether the change is larger than the margin.
@@ -155,7 +148,7 @@ func (r *Row) forWorse(share float64) float64 {
 // blur says how much the runs vary and what would help. The width of the interval shrinks with the
 // square root of the number of runs.
 func (r *Row) blur(p *Point) string {
-	asked := visible(r.Judgement.Margin)
+	asked := gating.Promise(r.Judgement.Margin)
 	least := fmt.Sprintf("%.0f %%", asked*100)
 	estimate := r.forWorse(r.Effect.Share)
 	most := Percent(r.forWorse(r.Effect.Worst))

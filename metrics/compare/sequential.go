@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/sequential"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -78,7 +79,7 @@ func (r *Row) promised() float64 {
 	if r.fromZero() {
 		return 2 * r.Judgement.amount
 	}
-	return r.Evidence.scale.Distance(visible(r.Judgement.Margin))
+	return r.Evidence.scale.Distance(gating.Promise(r.Judgement.Margin))
 }
 
 // Sequential reports that a sequential sweep made the runs, which looked at them after each pair.
@@ -152,15 +153,15 @@ type Noise struct {
 const mostFixed = 1000
 
 // PowerOf plans with the noise of runs. Without new runs, the old ones are all alike.
-func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
+func PowerOf(old, new []*Run, gate gating.Gate, most int) (*Power, error) {
 	if len(new) == 0 {
-		old, new = halves(old, gate.unit())
+		old, new = halves(old, gate.Counted())
 	}
 	if len(new) == 0 {
-		return nil, tooFewToPlan(gate.unit())
+		return nil, tooFewToPlan(gate.Counted())
 	}
 	c := Compare(old, new, gate)
-	p := &Power{Most: most, Each: eachPair(slices.Concat(old, new), gate.unit()) * time.Duration(len(c.Points))}
+	p := &Power{Most: most, Each: eachPair(slices.Concat(old, new), gate.Counted()) * time.Duration(len(c.Points))}
 	var numbers []sequential.Number
 	for i := range c.Points {
 		point := &c.Points[i]
@@ -179,15 +180,15 @@ func PowerOf(old, new []*Run, gate Gate, most int) (*Power, error) {
 			}
 			numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: r.Limit(),
 				Excluded: r.promised()})
-			p.Noise = append(p.Noise, Noise{r.Number, point.Name(), math.Expm1(sd), visible(r.Judgement.Margin)})
+			p.Noise = append(p.Noise, Noise{r.Number, point.Name(), math.Expm1(sd), gating.Promise(r.Judgement.Margin)})
 		}
 	}
 	return p.find(numbers, c.Alpha)
 }
 
 // tooFewToPlan is the error for runs that do not show how much units differ.
-func tooFewToPlan(unit Unit) error {
-	if unit == PerStart {
+func tooFewToPlan(unit gating.Unit) error {
+	if unit == gating.PerStart {
 		return errors.New("too few server starts to tell how much they differ: take at least 3 a side, or --unit run for " +
 			"the runs on one start, or give --noise")
 	}
@@ -195,8 +196,8 @@ func tooFewToPlan(unit Unit) error {
 }
 
 // PowerFor plans for runs that differ by a share, such as 3%, as a standard deviation.
-func PowerFor(noise string, gate Gate, most int) (*Power, error) {
-	of, err := share(noise)
+func PowerFor(noise string, gate gating.Gate, most int) (*Power, error) {
+	of, err := gating.ParseShare(noise)
 	if err != nil {
 		return nil, err
 	}
@@ -206,10 +207,10 @@ func PowerFor(noise string, gate Gate, most int) (*Power, error) {
 		s := stats.Scale{Higher: l.Number.Better == metrics.Higher, Logs: true}
 		sd := math.Sqrt2 * math.Log1p(of)
 		numbers = append(numbers, sequential.Number{Estimate: stats.Estimate{Err: sd}, Margin: s.Distance(l.Relative),
-			Excluded: s.Distance(visible(l.Relative))})
-		p.Noise = append(p.Noise, Noise{l.Number, "", math.Expm1(sd), visible(l.Relative)})
+			Excluded: s.Distance(gating.Promise(l.Relative))})
+		p.Noise = append(p.Noise, Noise{l.Number, "", math.Expm1(sd), gating.Promise(l.Relative)})
 	}
-	return p.find(numbers, gate.alpha())
+	return p.find(numbers, gate.Level())
 }
 
 // find finds the numbers of pairs.
@@ -224,7 +225,7 @@ func (p *Power) find(numbers []sequential.Number, alpha float64) (*Power, error)
 }
 
 // halves divides runs into two sides that take turns.
-func halves(runs []*Run, unit Unit) (old, new []*Run) {
+func halves(runs []*Run, unit gating.Unit) (old, new []*Run) {
 	for i, u := range units(runs, unit) {
 		if i%2 == 0 {
 			old = append(old, u...)
@@ -253,7 +254,7 @@ func (p *Point) noise(r *Row) float64 {
 // eachPair is how long a pair of the runs takes, with what is between them; 0 if unknown. A pause counts
 // as the shortest one, before another start of the server or on the same one: in a longer one there were
 // runs that are not among these, or a night.
-func eachPair(runs []*Run, unit Unit) time.Duration {
+func eachPair(runs []*Run, unit gating.Unit) time.Duration {
 	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *Run) int { return a.Began.Compare(b.Began) })
 	var all time.Duration
 	var last *Run // that ended latest
@@ -269,7 +270,7 @@ func eachPair(runs []*Run, unit Unit) time.Duration {
 			all += max(0, r.Ended.Sub(last.Ended))
 		default:
 			all += r.Ended.Sub(r.Began)
-			another := unit == PerStart && r.Start != last.Start
+			another := unit == gating.PerStart && r.Start != last.Start
 			pauses[another] = append(pauses[another], r.Began.Sub(last.Ended))
 		}
 		if last == nil || r.Ended.After(last.Ended) {

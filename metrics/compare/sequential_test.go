@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -25,9 +26,9 @@ func inPairs(most int, differences ...float64) (old, new []*Run) {
 }
 
 // ttftGate gates the median TTFT alone.
-func ttftGate() (gate Gate) {
+func ttftGate() (gate gating.Gate) {
 	m, _ := numbers.Find("median_ttft")
-	gate.Limits = []Margin{{Number: m, Relative: 0.05}}
+	gate.Limits = []gating.Margin{{Number: m, Relative: 0.05}}
 	return gate
 }
 
@@ -115,7 +116,7 @@ func TestPlanOfRuns(t *testing.T) {
 		t.Error(err)
 	}
 	gate := ttftGate()
-	gate.Unit = PerRun
+	gate.Unit = gating.PerRun
 	if _, err := PowerOf(one, nil, gate, 20); err != nil {
 		t.Error(err)
 	}
@@ -125,7 +126,7 @@ func TestPlanOfRuns(t *testing.T) {
 	// A number that is 0 in a run cannot be planned for, and that is said.
 	gate = ttftGate()
 	tpot, _ := numbers.Find("median_tpot")
-	gate.Limits = append(gate.Limits, Margin{Number: tpot, Relative: 0.05})
+	gate.Limits = append(gate.Limits, gating.Margin{Number: tpot, Relative: 0.05})
 	for i, r := range slices.Concat(old, new) {
 		r.Values["tpot"], r.Numbers["median_tpot"] = 100, float64(i)
 	}
@@ -141,7 +142,7 @@ func TestPlanOfRuns(t *testing.T) {
 	if _, err := PowerFor("3", ttftGate(), 20); err == nil {
 		t.Error("3 is no share")
 	}
-	if _, err := PowerFor("3%", Gate{}, 20); err == nil {
+	if _, err := PowerFor("3%", gating.Gate{}, 20); err == nil {
 		t.Error("nothing is gated")
 	}
 	var text strings.Builder
@@ -166,16 +167,16 @@ func TestTimeOfAPairIsWithoutWhatIsNotOfIt(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		runs []*Run
-		unit Unit
+		unit gating.Unit
 		want int // seconds
 	}{
-		"in turns":                  {runs(100, 160, 220, 280), PerStart, 115},
-		"one arm of two, A B B A A": {runs(100, 280, 340, 520), PerStart, 115},
-		"two days":                  {runs(100, 160, 86400, 86460), PerStart, 115},
-		"two loads a start":         {onOne(runs(100, 150, 220, 270, 340, 390), "112233"), PerStart, 113},
-		"two processes":             {onOne(runs(100, 150, 86400, 86450), "1122"), PerRun, 100},
-		"two targets":               {runs(100, 100, 160, 160), PerStart, 55},
-		"unknown":                   {[]*Run{{}}, PerStart, 0},
+		"in turns":                  {runs(100, 160, 220, 280), gating.PerStart, 115},
+		"one arm of two, A B B A A": {runs(100, 280, 340, 520), gating.PerStart, 115},
+		"two days":                  {runs(100, 160, 86400, 86460), gating.PerStart, 115},
+		"two loads a start":         {onOne(runs(100, 150, 220, 270, 340, 390), "112233"), gating.PerStart, 113},
+		"two processes":             {onOne(runs(100, 150, 86400, 86450), "1122"), gating.PerRun, 100},
+		"two targets":               {runs(100, 100, 160, 160), gating.PerStart, 55},
+		"unknown":                   {[]*Run{{}}, gating.PerStart, 0},
 	} {
 		if got := int(eachPair(test.runs, test.unit).Seconds()); got != test.want {
 			t.Errorf("%s: %d s, want %d s", name, got, test.want)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -25,7 +26,7 @@ func TestSessionsAreCompared(t *testing.T) {
 	if !ok {
 		t.Fatal("no p95_job")
 	}
-	gate := Gate{Limits: []Margin{{Number: m, Relative: 0.05}}}
+	gate := gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}}
 	old := []*Run{run(1), run(1.001), run(1.002), run(1.003)}
 	new := []*Run{run(2), run(2.001), run(2.002), run(2.003)}
 	c := Compare(old, new, gate)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -72,16 +73,18 @@ func named(from int) func(int, *Run) {
 }
 
 func TestVerdicts(t *testing.T) {
-	ceiling := DefaultGate()
+	ceiling := gating.Default()
 	p99, _ := numbers.Find("p99_ttft")
-	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
-	gatedTail := Gate{Limits: []Margin{{Number: p99, Relative: 0.05}}}
+	ceiling.Bounds = []gating.Bound{{Number: p99, Least: math.Inf(-1), Most: 200}}
+	gatedTail := gating.Gate{Limits: []gating.Margin{{Number: p99, Relative: 0.05}}}
 	trusting := gatedTail
 	trusting.Despite = []string{"suspect"}
 	median, _ := numbers.Find("median_ttft")
 	p10, _ := numbers.Find("p10_ttft")
 	highest, _ := numbers.Find("p100_ttft")
-	gated := func(m metrics.Number) Gate { return Gate{Limits: []Margin{{Number: m, Relative: 0.05}}} }
+	gated := func(m metrics.Number) gating.Gate {
+		return gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}}
+	}
 	// A result file of another program does not say how many samples it has.
 	unsaid := func(completed int) func(int, *Run) {
 		return func(_ int, r *Run) {
@@ -91,19 +94,19 @@ func TestVerdicts(t *testing.T) {
 	}
 	tailITL, _ := numbers.Find("p99_itl")
 	itl, _ := numbers.Find("median_itl")
-	amount := Gate{Limits: []Margin{{Number: itl, Relative: 0.1, Absolute: 2}}}
+	amount := gating.Gate{Limits: []gating.Margin{{Number: itl, Relative: 0.1, Absolute: 2}}}
 	gaps := func(of func(i int) float64) func(int, *Run) {
 		return func(i int, r *Run) { r.Numbers["median_itl"] = of(i) }
 	}
 	all := func(ms float64) func(int, *Run) { return gaps(func(int) float64 { return ms }) }
 	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
-	floor := DefaultGate()
-	floor.Bounds = []Bound{{numbers.All()[1], 1000, math.Inf(1)}}
-	tolerant := DefaultGate()
+	floor := gating.Default()
+	floor.Bounds = []gating.Bound{{Number: numbers.All()[1], Least: 1000, Most: math.Inf(1)}}
+	tolerant := gating.Default()
 	tolerant.Allowed = 0.02
-	despite := DefaultGate()
+	despite := gating.Default()
 	despite.Despite = []string{"model", "suspect"}
-	single := Gate{Limits: DefaultGate().Limits[:1], Alpha: 0.2}
+	single := gating.Gate{Limits: gating.Default().Limits[:1], Alpha: 0.2}
 	fails := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Failed = n } }
 	doubtful := func(i int, r *Run) {
 		if i == 1 {
@@ -130,61 +133,61 @@ func TestVerdicts(t *testing.T) {
 	tail := func(v float64) func(int, *Run) { return func(_ int, r *Run) { r.Numbers["p99_ttft"] = v } }
 	for _, test := range []struct {
 		name     string
-		gate     Gate
+		gate     gating.Gate
 		old, new []*Run
 		want     Verdict
 		reason   string // in the first one
 	}{
-		{"alike", DefaultGate(), alike(6), alike(6), Pass, ""},
-		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft +10.0 %, by at least 8.6 % (40.40 → 44.44 ms; margin 5 %; p=0.0"},
-		{"less throughput", DefaultGate(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput −10.0 %"},
-		{"faster", DefaultGate(), alike(6), alike(6, times("median_ttft", 0.5)), Pass, ""},
-		{"within the margin", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.04)), Pass, ""},
-		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "too few server starts: 1 old and 1 new; 3 gated numbers take at least 4 server starts a side"},
-		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "too few server starts: 3 old"},
-		{"enough together", DefaultGate(), alike(3, every(4)), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
+		{"alike", gating.Default(), alike(6), alike(6), Pass, ""},
+		{"slower", gating.Default(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft +10.0 %, by at least 8.6 % (40.40 → 44.44 ms; margin 5 %; p=0.0"},
+		{"less throughput", gating.Default(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput −10.0 %"},
+		{"faster", gating.Default(), alike(6), alike(6, times("median_ttft", 0.5)), Pass, ""},
+		{"within the margin", gating.Default(), alike(6), alike(6, times("median_ttft", 1.04)), Pass, ""},
+		{"one a side", gating.Default(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "too few server starts: 1 old and 1 new; 3 gated numbers take at least 4 server starts a side"},
+		{"three a side", gating.Default(), alike(3), alike(3), NoVerdict, "too few server starts: 3 old"},
+		{"enough together", gating.Default(), alike(3, every(4)), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
 		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: too few server starts to rule out a change of 10 %: take at least 3"},
-		{"one run on both sides", DefaultGate(), alike(6, named(0)), alike(6, named(5)), NoVerdict, "run 5 is there twice"},
-		{"each run once", DefaultGate(), alike(6, named(0)), alike(6, named(6)), Pass, ""},
+		{"one run on both sides", gating.Default(), alike(6, named(0)), alike(6, named(5)), NoVerdict, "run 5 is there twice"},
+		{"each run once", gating.Default(), alike(6, named(0)), alike(6, named(6)), Pass, ""},
 		{"under the floor and worse", floor, alike(6), alike(6, times("output_throughput", 0.4), times("median_ttft", 2)), Regressed, "output_throughput is 808.00 tok/s, below its floor of 1000"},
-		{"none", DefaultGate(), nil, nil, NoVerdict, "there are no runs"},
-		{"none new", DefaultGate(), alike(6), nil, NoVerdict, "one side has no runs"},
-		{"all failed", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
-		{"no tokens", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Output = 0 }), Regressed, "new run 1: no request got a token"},
-		{"some failed", DefaultGate(), alike(6), alike(6, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
-		{"some failed in one of one", DefaultGate(), alike(1), alike(1, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
+		{"none", gating.Default(), nil, nil, NoVerdict, "there are no runs"},
+		{"none new", gating.Default(), alike(6), nil, NoVerdict, "one side has no runs"},
+		{"all failed", gating.Default(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
+		{"no tokens", gating.Default(), alike(6), alike(6, func(_ int, r *Run) { r.Output = 0 }), Regressed, "new run 1: no request got a token"},
+		{"some failed", gating.Default(), alike(6), alike(6, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
+		{"some failed in one of one", gating.Default(), alike(1), alike(1, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
 		{"some may fail", tolerant, alike(6, fails(1)), alike(6, fails(2)), Pass, ""},
-		{"old failed", DefaultGate(), alike(6, fails(2)), alike(6), NoVerdict, "old run 1: 2 of 102 requests failed, so there is nothing to compare with"},
-		{"both failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(2)), NoVerdict, "old run 1: 2 of 102"},
-		{"more failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(3)), Regressed, "new run 1: 3 of 103"},
-		{"failures unknown", DefaultGate(), alike(6), alike(6, fails(-1)), NoVerdict, "all 6 new runs: it does not say how many requests failed"},
-		{"text block", DefaultGate(), alike(6, func(_ int, r *Run) { r.Asked = nil }), alike(6), NoVerdict, "all 6 old runs: a result block"},
-		{"another model", DefaultGate(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m in the old runs and n in the new ones"},
+		{"old failed", gating.Default(), alike(6, fails(2)), alike(6), NoVerdict, "old run 1: 2 of 102 requests failed, so there is nothing to compare with"},
+		{"both failed", gating.Default(), alike(6, fails(2)), alike(6, fails(2)), NoVerdict, "old run 1: 2 of 102"},
+		{"more failed", gating.Default(), alike(6, fails(2)), alike(6, fails(3)), Regressed, "new run 1: 3 of 103"},
+		{"failures unknown", gating.Default(), alike(6), alike(6, fails(-1)), NoVerdict, "all 6 new runs: it does not say how many requests failed"},
+		{"text block", gating.Default(), alike(6, func(_ int, r *Run) { r.Asked = nil }), alike(6), NoVerdict, "all 6 old runs: a result block"},
+		{"another model", gating.Default(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m in the old runs and n in the new ones"},
 		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
-		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited in the old runs and 8 in the new ones"},
-		{"cores known once", DefaultGate(), alike(6), alike(6, asks(asked.Cores, "2")), Pass, ""},
-		{"code for HTTP known once", DefaultGate(), alike(6), alike(6, asks("transport", "auto")), Pass, ""},
-		{"other code for HTTP", DefaultGate(), alike(6, asks("transport", "net")), alike(6, asks("transport", "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
-		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given in the old runs and 0 in the new ones"},
-		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 in the old runs and different in each run in the new ones"},
+		{"limited", gating.Default(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited in the old runs and 8 in the new ones"},
+		{"cores known once", gating.Default(), alike(6), alike(6, asks(asked.Cores, "2")), Pass, ""},
+		{"code for HTTP known once", gating.Default(), alike(6), alike(6, asks("transport", "auto")), Pass, ""},
+		{"other code for HTTP", gating.Default(), alike(6, asks("transport", "net")), alike(6, asks("transport", "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
+		{"given once", gating.Default(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given in the old runs and 0 in the new ones"},
+		{"seeds", gating.Default(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 in the old runs and different in each run in the new ones"},
 		{"seeds, and one run", gated(median), alike(6, seeded(0)), alike(1), NoVerdict, "too few server starts: 6 old and 1 new"},
-		{"a seed for each side", DefaultGate(), alike(6), alike(6, asks(asked.Seed, "7")), Pass, ""},
-		{"a ramp", DefaultGate(), alike(6, asks("request-rate", "20")), alike(6, asks("request-rate", "inf"), asks("ramp-up-strategy", "linear from 1 to 20")), NoVerdict,
+		{"a seed for each side", gating.Default(), alike(6), alike(6, asks(asked.Seed, "7")), Pass, ""},
+		{"a ramp", gating.Default(), alike(6, asks("request-rate", "20")), alike(6, asks("request-rate", "inf"), asks("ramp-up-strategy", "linear from 1 to 20")), NoVerdict,
 			"not comparable: ramp-up-strategy is not given in the old runs and linear from 1 to 20 in the new ones"},
-		{"cut short", DefaultGate(), alike(6), alike(6, cut, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
-		{"suspect", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
+		{"cut short", gating.Default(), alike(6), alike(6, cut, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
+		{"suspect", gating.Default(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"cut short, though suspect ones may be", despite, alike(6), alike(6, cut), NoVerdict, "new run 2: it was cut short"},
-		{"held back by the same limit", DefaultGate(), alike(6, held("50")), alike(6, held("50")), Pass, ""},
-		{"held back by the same limit on one side", DefaultGate(), alike(6, asks("max-concurrency", "50")), alike(6, held("50"), times("median_tpot", 2)), Regressed, "median_tpot +100.0 %"},
-		{"held back by the same limit, and late", DefaultGate(), alike(6, held("50")), alike(6, held("50"), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
-		{"held back by different limits", DefaultGate(), alike(6, held("50")), alike(6, held("8")), NoVerdict, "not comparable: max-concurrency is 50 in the old runs and 8 in the new ones"},
-		{"nothing completed in a run that was cut", DefaultGate(), alike(6), alike(6, stopped(0)), NoVerdict, "all 6 new runs: run r was cut"},
-		{"all failed in a run that was cut", DefaultGate(), alike(6, stopped(3)), alike(6, stopped(3)), NoVerdict, "all 6 old runs: run r was cut"},
-		{"below 0", DefaultGate(), alike(6), alike(6, times("median_ttft", -1)), NoVerdict, "all 6 new runs: median_ttft is below 0"},
-		{"no time to the first token", DefaultGate(), alike(6), alike(6, times("median_ttft", 0)), NoVerdict, "all 6 new runs: median_ttft is 0"},
-		{"tokens together", DefaultGate(), alike(6), alike(6, times("median_tpot", 0)), Pass, ""},
+		{"held back by the same limit", gating.Default(), alike(6, held("50")), alike(6, held("50")), Pass, ""},
+		{"held back by the same limit on one side", gating.Default(), alike(6, asks("max-concurrency", "50")), alike(6, held("50"), times("median_tpot", 2)), Regressed, "median_tpot +100.0 %"},
+		{"held back by the same limit, and late", gating.Default(), alike(6, held("50")), alike(6, held("50"), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
+		{"held back by different limits", gating.Default(), alike(6, held("50")), alike(6, held("8")), NoVerdict, "not comparable: max-concurrency is 50 in the old runs and 8 in the new ones"},
+		{"nothing completed in a run that was cut", gating.Default(), alike(6), alike(6, stopped(0)), NoVerdict, "all 6 new runs: run r was cut"},
+		{"all failed in a run that was cut", gating.Default(), alike(6, stopped(3)), alike(6, stopped(3)), NoVerdict, "all 6 old runs: run r was cut"},
+		{"below 0", gating.Default(), alike(6), alike(6, times("median_ttft", -1)), NoVerdict, "all 6 new runs: median_ttft is below 0"},
+		{"no time to the first token", gating.Default(), alike(6), alike(6, times("median_ttft", 0)), NoVerdict, "all 6 new runs: median_ttft is 0"},
+		{"tokens together", gating.Default(), alike(6), alike(6, times("median_tpot", 0)), Pass, ""},
 		{"over the ceiling, though cut short", ceiling, alike(6, tail(100)), alike(6, tail(201), cut), NoVerdict, "new run 2: it was cut short"},
-		{"gated and unknown", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { delete(r.Numbers, "median_tpot") }), NoVerdict, "some runs do not have median_tpot"},
+		{"gated and unknown", gating.Default(), alike(6), alike(6, func(i int, r *Run) { delete(r.Numbers, "median_tpot") }), NoVerdict, "some runs do not have median_tpot"},
 		{"over the ceiling", ceiling, alike(1, tail(100)), alike(1, tail(201)), Regressed, "p99_ttft is 201.00 ms, above its ceiling of 200"},
 		{"under the floor", floor, alike(6), alike(1, times("output_throughput", 0.4)), Regressed, "output_throughput is 800.00 tok/s, below its floor of 1000"},
 		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
@@ -212,12 +215,12 @@ func TestVerdicts(t *testing.T) {
 		{"by less than the amount", amount, alike(10, all(10)), alike(10, all(11.9)), Pass, ""},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "some new runs do not have p99_ttft"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
-		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
-		{"seeds in step", DefaultGate(), alike(6, seeded(0)), alike(6, seeded(0)), Pass, ""},
-		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy: the change of +7.2 % may be chance, or be as much as +"},
-		{"zeros among the old numbers", DefaultGate(), alike(6, func(i int, r *Run) { r.Numbers["median_tpot"] *= float64(min(i/2, 1)) }), alike(6), NoVerdict, "median_tpot: too noisy to rule out a change of 10 %: it may be as much as +"},
-		{"wider than the margin allows", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.82 + 0.08*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be as much as +"},
-		{"a tenth worse, and not told from chance", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.99 + 0.04*float64(i) }), NoVerdict, "median_ttft: too noisy: the change of +"},
+		{"all over the place, but not above", gating.Default(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
+		{"seeds in step", gating.Default(), alike(6, seeded(0)), alike(6, seeded(0)), Pass, ""},
+		{"all over the place", gating.Default(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy: the change of +7.2 % may be chance, or be as much as +"},
+		{"zeros among the old numbers", gating.Default(), alike(6, func(i int, r *Run) { r.Numbers["median_tpot"] *= float64(min(i/2, 1)) }), alike(6), NoVerdict, "median_tpot: too noisy to rule out a change of 10 %: it may be as much as +"},
+		{"wider than the margin allows", gating.Default(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.82 + 0.08*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be as much as +"},
+		{"a tenth worse, and not told from chance", gating.Default(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.99 + 0.04*float64(i) }), NoVerdict, "median_ttft: too noisy: the change of +"},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		reason := ""
@@ -239,7 +242,7 @@ func TestAbsurdNumbersAreReadable(t *testing.T) {
 	for name, new := range map[string][]*Run{
 		"huge": alike(6, after(6), absurd), "no request": alike(6, after(6), absurd, func(_ int, r *Run) { r.Completed = 0 }),
 	} {
-		c := Compare(alike(6), new, DefaultGate())
+		c := Compare(alike(6), new, gating.Default())
 		texts := append(slices.Concat(c.Reasons, c.Notes), c.Excluded())
 		for _, r := range c.Points[0].Rows {
 			texts = append(texts, r.Number.Text(r.Effect.From), r.Number.Text(r.Effect.To), Percent(r.Effect.Share), r.Effect.Interval(Percent))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/targets"
 )
 
@@ -166,7 +167,7 @@ func signed(v float64, digits int) string {
 }
 
 // explain adds where the latency went to the reasons for a regression of a point.
-func (j *gating) explain(p *Point) {
+func (j *judge) explain(p *Point) {
 	worse := func(latencies ...string) bool {
 		return slices.ContainsFunc(p.Rows, func(r Row) bool {
 			return r.Judgement.Finding == Worse &&
@@ -190,7 +191,7 @@ func DivideShared(s *targets.Sharing) []Where {
 	if s.Alone == nil {
 		return nil
 	}
-	p := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun},
+	p := &Point{Design: InPairs, arrangement: arrangement{unit: gating.PerRun},
 		Sides: Sides{[]*Run{newRun(s.Alone, nil)}, []*Run{newRun(s.Shared, nil)}}}
 	p.pairs = [][]pair{{{p.Old[0], p.New[0]}}}
 	return p.spans()
@@ -198,7 +199,7 @@ func DivideShared(s *targets.Sharing) []Where {
 
 // DividePaired divides the changes over all repeats, with intervals from the pairs of alone and shared.
 func DividePaired(p *targets.Paired) []Where {
-	point := &Point{Design: InPairs, arrangement: arrangement{unit: PerRun}}
+	point := &Point{Design: InPairs, arrangement: arrangement{unit: gating.PerRun}}
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		one := pair{newRun(e.Alone, nil), newRun(e.Shared, nil)}

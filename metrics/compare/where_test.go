@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // spanned makes runs of one side, each on a new start. Numbers of a repeat are off by its jitter,
@@ -37,7 +38,7 @@ func TestARegressionSaysWhere(t *testing.T) {
 	was := map[string]float64{"slot": 400, "connect": 0.2, "write": 0.1, "server_queue": 1, "prefill": 30, "network": 2, "generation": 100}
 	is := map[string]float64{"slot": 900, "connect": 0.2, "write": 0.1, "server_queue": 20, "prefill": 31, "network": 5, "generation": 100}
 	jitter := []float64{0, 3, -2, 1}
-	c := Compare(spanned(0, was, jitter...), spanned(time.Minute, is, 1, 2, -1, 0), DefaultGate())
+	c := Compare(spanned(0, was, jitter...), spanned(time.Minute, is, 1, 2, -1, 0), gating.Default())
 	if c.Verdict != Regressed || len(c.Reasons) != 2 {
 		t.Fatalf("%s: %q", c.Verdict, c.Reasons)
 	}
@@ -55,7 +56,7 @@ func TestARegressionSaysWhere(t *testing.T) {
 	for _, r := range slices.Concat(old, new) {
 		r.MaxPairs = 20
 	}
-	w = Compare(old, new, DefaultGate()).Points[0].Where[0]
+	w = Compare(old, new, gating.Default()).Points[0].Where[0]
 	if half := 11.482 * math.Sqrt(4.0/3) / math.Sqrt(3); math.Abs(w.Whole.High-w.Whole.Value-half) > 0.01 || math.Abs(w.Whole.Value-w.Whole.Low-half) > 0.01 {
 		t.Errorf("sequential: from %v to %v", w.Whole.Low, w.Whole.High)
 	}
@@ -84,7 +85,7 @@ func TestUnknownSpansStayTogether(t *testing.T) {
 		for _, r := range old {
 			delete(r.Spans, "prefill")
 		}
-		c := Compare(old, new, DefaultGate())
+		c := Compare(old, new, gating.Default())
 		addUp(t, c)
 		w := c.Points[0].Where[0]
 		if len(w.Spans) != 2 || w.Spans[1].Name != spans.FirstOutput.Label() || w.Spans[1].Value != 23 || w.Divided() {
@@ -96,7 +97,7 @@ func TestUnknownSpansStayTogether(t *testing.T) {
 	}
 	old := spanned(0, was, 0, 0, 0, 0)
 	old[2].Spans = nil
-	if c := Compare(old, spanned(time.Minute, is, 0, 0, 0, 0), DefaultGate()); c.Points[0].Where != nil {
+	if c := Compare(old, spanned(time.Minute, is, 0, 0, 0, 0), gating.Default()); c.Points[0].Where != nil {
 		t.Errorf("a run without spans is divided: %+v", c.Points[0].Where)
 	}
 }
@@ -111,7 +112,7 @@ func TestWholeAnswersStayTogether(t *testing.T) {
 		delete(r.Numbers, "median_tpot")
 		r.Numbers["median_e2el"] = float64(130 + 40*(i/4))
 	}
-	c := Compare(old, new, DefaultGate())
+	c := Compare(old, new, gating.Default())
 	addUp(t, c)
 	if len(c.Points[0].Where) != 1 || c.Points[0].Where[0].Whole.Value != 40 {
 		t.Errorf("%+v", c.Points[0].Where)
@@ -129,7 +130,7 @@ func TestSpansInTurnsAddUp(t *testing.T) {
 		old[i].Asked["seed"], new[i].Asked["seed"] = fmt.Sprint(i), fmt.Sprint(10+i)
 		old[i].SpansCounted = true
 	}
-	c := Compare(old, new, DefaultGate())
+	c := Compare(old, new, gating.Default())
 	addUp(t, c)
 	if c.Points[0].Design != InTurns {
 		t.Fatalf("the design is %s", c.Points[0].Design)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
@@ -46,9 +47,9 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 
 // comparisons are what golden files are of.
 func comparisons() map[string]*compare.Comparison {
-	gate := compare.DefaultGate()
+	gate := gating.Default()
 	p99, _ := numbers.Find("p99_ttft")
-	gate.Bounds = []compare.Bound{{Number: p99, Least: math.Inf(-1), Most: 85}}
+	gate.Bounds = []gating.Bound{{Number: p99, Least: math.Inf(-1), Most: 85}}
 	grid := func(ttft float64) []*compare.Run {
 		return slices.Concat(comparisonRuns(6, ttft, 1, map[string]string{"request-rate": "4", "dataset-path": "a, b=c"}),
 			comparisonRuns(6, 1, 1/ttft, map[string]string{"request-rate": "16", "dataset-path": "d"}))
@@ -87,26 +88,26 @@ func comparisons() map[string]*compare.Comparison {
 	baseline := func(sessions ...[]*compare.Run) []*compare.Run {
 		var b compare.Baseline
 		for _, runs := range sessions {
-			if err := b.Add(runs, compare.Gate{}); err != nil {
+			if err := b.Add(runs, gating.Gate{}); err != nil {
 				panic(err)
 			}
 		}
 		return b.Runs()
 	}
 	perStart := gate
-	perStart.Unit = compare.PerStart
-	perRun := compare.DefaultGate()
-	perRun.Unit = compare.PerRun
+	perStart.Unit = gating.PerStart
+	perRun := gating.Default()
+	perRun.Unit = gating.PerRun
 	return map[string]*compare.Comparison{
-		"paired":    compare.Compare(pairs(1, 0), pairs(1, time.Minute), compare.DefaultGate()),
+		"paired":    compare.Compare(pairs(1, 0), pairs(1, time.Minute), gating.Default()),
 		"slower":    compare.Compare(pairs(1, 0), pairs(1.2, time.Minute), perRun),
-		"chain":     compare.Compare(baseline(day(0), day(1), day(2), day(3), day(4), day(5), day(6)), day(7), compare.DefaultGate()),
-		"zero":      compare.Compare(comparisonRuns(6, 1, 1, nil), zero, compare.DefaultGate()),
-		"grown":     compare.Compare(zero, comparisonRuns(6, 1, 1, nil), compare.DefaultGate()),
+		"chain":     compare.Compare(baseline(day(0), day(1), day(2), day(3), day(4), day(5), day(6)), day(7), gating.Default()),
+		"zero":      compare.Compare(comparisonRuns(6, 1, 1, nil), zero, gating.Default()),
+		"grown":     compare.Compare(zero, comparisonRuns(6, 1, 1, nil), gating.Default()),
 		"pass":      compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 0.5, 1, nil)), gate),
 		"regressed": compare.Compare(baseline(comparisonRuns(6, 1, 1, nil)), long(comparisonRuns(6, 1.2, 0.9, nil)), perStart),
-		"grid":      compare.Compare(grid(1), grid(0.8), compare.DefaultGate()),
-		"single":    compare.Compare(comparisonRuns(1, 1, 1, nil), unknown, compare.DefaultGate()),
+		"grid":      compare.Compare(grid(1), grid(0.8), gating.Default()),
+		"single":    compare.Compare(comparisonRuns(1, 1, 1, nil), unknown, gating.Default()),
 	}
 }
 

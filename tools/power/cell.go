@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A cell is one experiment, to be done many times.
@@ -29,7 +30,7 @@ var rules = []struct {
 
 // gate is servebench compare.
 func gate(old, new []*compare.Run, margin float64) compare.Verdict {
-	g := compare.DefaultGate()
+	g := gating.Default()
 	for i := range g.Limits {
 		g.Limits[i].Relative = margin
 	}

@@ -1,4 +1,4 @@
-package compare
+package gating
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 )
 
 func TestGateFileSetsWhatItSays(t *testing.T) {
-	gate := DefaultGate()
+	gate := Default()
 	err := yaml.Unmarshal([]byte(`
 margin: {median_ttft: "10%, 2ms", p95_itl: 0%}
 advisory: [median_tpot]
@@ -65,7 +65,7 @@ func TestGateFileErrorsNameTheLine(t *testing.T) {
 		"margin: {median_ttft: 5%":       "yaml: line ",
 		"floor:\n  p90_e2el: 5\n  x: [a": "yaml: line ",
 	} {
-		gate := DefaultGate()
+		gate := Default()
 		if err := yaml.Unmarshal([]byte(text), &gate); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -73,14 +73,14 @@ func TestGateFileErrorsNameTheLine(t *testing.T) {
 }
 
 func FuzzGateFile(f *testing.F) {
-	example, err := os.ReadFile("../../examples/ci/gate.yml")
+	example, err := os.ReadFile("../../../examples/ci/gate.yml")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(string(example))
 	f.Add("margin: &a {median_ttft: 5%}\nceiling: *a\nalpha: 0.1")
 	f.Fuzz(func(t *testing.T, text string) {
-		gate := DefaultGate()
+		gate := Default()
 		if err := yaml.Unmarshal([]byte(text), &gate); err != nil {
 			return
 		}
@@ -94,7 +94,7 @@ func FuzzGateFile(f *testing.F) {
 
 // docs/compare.md has each key of a gate file, and each number; of a latency's, the latency.
 func TestTheGateIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/compare.md")
+	text, err := os.ReadFile("../../../docs/compare.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package compare
+package gating
 
 import (
 	"errors"
@@ -107,7 +107,7 @@ func setMargin(g *Gate, text string) error {
 	limit := Margin{Number: m}
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); strings.HasSuffix(part, "%") {
-			limit.Relative, err = share(part)
+			limit.Relative, err = ParseShare(part)
 		} else if limit.Absolute, err = inUnit(part, m.Unit); err == nil &&
 			(limit.Absolute < 0 || !strings.HasSuffix(part, string(m.Unit))) {
 			err = errors.New("no unit, or below 0")
@@ -176,7 +176,7 @@ func setUnit(g *Gate, text string) error {
 }
 
 func setAllowed(g *Gate, text string) (err error) {
-	g.Allowed, err = share(text)
+	g.Allowed, err = ParseShare(text)
 	if err != nil || g.Allowed >= 1 {
 		return errors.New("it must be a share of the requests below 100%, such as 1%")
 	}
@@ -219,8 +219,8 @@ func findMetric(name string) (metrics.Number, error) {
 	return m, nil
 }
 
-// share reads a percentage of 0 or more.
-func share(text string) (float64, error) {
+// ParseShare reads a percentage of 0 or more.
+func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !percent || !(v >= 0) || math.IsInf(v, 1) {

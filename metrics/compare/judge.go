@@ -10,18 +10,19 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
-// The gating of a comparison reaches its verdict. A server that is broken is a regression, with any number of runs. A
+// The judge of a comparison reaches its verdict. A server that is broken is a regression, with any number of runs. A
 // change needs enough runs that can be compared and trusted.
-type gating struct {
+type judge struct {
 	*Comparison
-	gate *Gate
+	gate *gating.Gate
 	reasons
 }
 
-func (j *gating) judge(old, new []*Run) {
+func (j *judge) decide(old, new []*Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
 	}
@@ -106,7 +107,7 @@ func (c *Comparison) Excluded() string {
 
 // failures looks at failed requests and at answers without a token. New runs that fail
 // no more than the old runs are not worse, but never pass. A run that was cut decides nothing.
-func (j *gating) failures(p *Point) {
+func (j *judge) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
 		if why := r.fault(j.gate.Allowed); why != "" && !r.measured.cut {
@@ -126,7 +127,7 @@ func (j *gating) failures(p *Point) {
 }
 
 // doubts finds the reasons not to judge a change.
-func (j *gating) doubts(p *Point) {
+func (j *judge) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
 		if p.find(l.Number.Name) == nil {
 			j.doubt(p, "some runs do not have %s", l.Number.Name)
@@ -149,9 +150,9 @@ func (j *gating) doubts(p *Point) {
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.
-func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
+func (j *judge) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 	least := fewest(m, sides...)
-	if least >= stats.MinBeyond || j.gate.despite("suspect") {
+	if least >= stats.MinBeyond || j.gate.Allows("suspect") {
 		return false
 	}
 	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), side(m), stats.MinBeyond)
@@ -170,12 +171,12 @@ func (j *gating) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 }
 
 // doubtRuns says which runs of a side cannot be trusted or compared.
-func (j *gating) doubtRuns(p *Point, side string, runs []*Run) {
+func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	var whys []string
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
 		found := r.lacks()
-		if doubts := p.doubts(r); doubts != nil && !j.gate.despite("suspect") {
+		if doubts := p.doubts(r); doubts != nil && !j.gate.Allows("suspect") {
 			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are",
 				cmp.Or(r.measured.remedy, "find out why"))
 			found = append(found, doubts...)
@@ -206,9 +207,9 @@ func which(side string, numbers []string, of int) string {
 
 // bounds compares the new medians with the absolute bounds, unless the new runs are
 // doubtful.
-func (j *gating) bounds(p *Point) {
+func (j *judge) bounds(p *Point) {
 	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
-		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.gate.despite("suspect")
+		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.gate.Allows("suspect")
 	})
 	for _, b := range j.gate.Bounds {
 		values := p.values(&b.Number, p.New)
@@ -245,13 +246,13 @@ func (p *Point) find(name string) *Row {
 
 // fewInOrder reports that one side came after the other, with so few units that a change of the machine between
 // them may be why the sides differ. A verdict on these sessions or processes only does not say why.
-func (j *gating) fewInOrder(p *Point) bool {
+func (j *judge) fewInOrder(p *Point) bool {
 	old, new := p.Units()
 	return p.Design == OneAfterOther && min(old, new) < worseInOrder && j.Scope() == ""
 }
 
 // changes finds numbers that got worse, and numbers that may have got worse unseen.
-func (j *gating) changes(p *Point) {
+func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		if !r.Judgement.due() {
