@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/gpus"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	compared "github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/slicing"
@@ -162,7 +163,7 @@ func TestCompareFindsATenthMoreEnergy(t *testing.T) {
 		return runs
 	}
 	for watts, want := range map[float64]compare.Verdict{600: compare.Pass, 660: compare.Regressed} {
-		c := compare.Compare(compare.Runs(side(600)), compare.Runs(side(watts)), gate)
+		c := compare.Compare(brief.Runs(side(600)), brief.Runs(side(watts)), gate)
 		if c.Verdict != want {
 			t.Errorf("%v W: %s: %q", watts, c.Verdict, c.Reasons)
 		}

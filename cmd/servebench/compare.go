@@ -18,6 +18,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/published"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -160,7 +161,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if b := published.Of(old, new); b != nil && !judges(c) {
 		return nextTo(c.out, b, c)
 	}
-	if c.counted = compare.Recount(old, new); c.counted != "" {
+	if c.counted = brief.Recount(old, new); c.counted != "" {
 		if old, new, err = c.recounted(args, dash); err != nil {
 			return err
 		}
@@ -184,11 +185,11 @@ func (c *compareCommand) run(args []string, dash int) error {
 
 // obey takes the gate that the sweep of the runs recorded, if one did. The flags of the gate change it,
 // and a note says so.
-func (c *compareCommand) obey(old, new []*compare.Run) (notes []string, err error) {
+func (c *compareCommand) obey(old, new []*brief.Run) (notes []string, err error) {
 	if c.baseline != "" {
 		return nil, nil
 	}
-	rule, gate, notes, err := compare.Recorded(slices.Concat(old, new))
+	rule, gate, notes, err := brief.Recorded(slices.Concat(old, new))
 	if rule == nil || err != nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func (c *compareCommand) obey(old, new []*compare.Run) (notes []string, err erro
 			return nil, err
 		}
 		if gate.Text() != rule.Gate {
-			notes = append(notes, compare.Overruled(rule.Gate))
+			notes = append(notes, brief.Overruled(rule.Gate))
 		}
 	}
 	c.gate = gate
@@ -218,7 +219,7 @@ func decided(result *compare.Comparison) error {
 
 // recounted reads the sides again, to count their streams by other definitions. It repeats no
 // messages about the files.
-func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare.Run, err error) {
+func (c *compareCommand) recounted(args []string, dash int) (old, new []*brief.Run, err error) {
 	if slices.Contains(args, "-") {
 		return nil, nil, fmt.Errorf("standard input: the runs were recorded with the definitions of several releases of "+
 			"vLLM, and counting all with the definitions of %s takes reading them twice: put them into a file", c.counted)
@@ -249,7 +250,7 @@ func (c *compareCommand) check() error {
 }
 
 // chosen are the runs that are compared.
-func (c *compareCommand) chosen(args []string, dash int) (old, new []*compare.Run, err error) {
+func (c *compareCommand) chosen(args []string, dash int) (old, new []*brief.Run, err error) {
 	if old, new, err = c.sides(args, dash); err != nil {
 		return nil, nil, err
 	}
@@ -260,7 +261,7 @@ func (c *compareCommand) chosen(args []string, dash int) (old, new []*compare.Ru
 }
 
 // sides are the runs of both sides.
-func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run, err error) {
+func (c *compareCommand) sides(args []string, dash int) (old, new []*brief.Run, err error) {
 	switch {
 	case c.baseline != "":
 		switch {
@@ -300,7 +301,7 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 
 // oneSided is the error for a command line that has one set of runs. It says how to compare their
 // arms, if there are several.
-func oneSided(args []string, runs []*compare.Run) error {
+func oneSided(args []string, runs []*brief.Run) error {
 	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and " +
 		"--baseline FILE"
 	if len(args) == 0 {
@@ -314,7 +315,7 @@ func oneSided(args []string, runs []*compare.Run) error {
 }
 
 // read reads the runs of files and folders.
-func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
+func (c *compareCommand) read(names []string) ([]*brief.Run, error) {
 	for _, name := range names {
 		if _, err := os.Stat(name); err != nil && len(name) > 1 && name[0] == '-' {
 			return nil, fmt.Errorf("%s: there is no such file, and flags must be before the --", name)
@@ -325,18 +326,18 @@ func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
 		Warn: func(text string) { screen.Of(c.talk).Say(c.talk, "WARNING: "+text+"\n") },
 	}
 	sums, err := recorded.Read(names...)
-	return compare.Runs(sums, c.gate.Extra()...), err
+	return brief.Runs(sums, c.gate.Extra()...), err
 }
 
 // armsOf are the runs of two arms of one source: of --arms, or of the sequential sweep that made the runs,
 // which recorded which is the old one.
-func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err error) {
+func (c *compareCommand) armsOf(args []string) (old, new []*brief.Run, err error) {
 	all, err := c.read(args)
 	if err != nil {
 		return nil, nil, err
 	}
 	if c.arms == "" {
-		rule, _, _, err := compare.Recorded(all)
+		rule, _, _, err := brief.Recorded(all)
 		if rule == nil || err != nil {
 			return nil, nil, cmp.Or(err, oneSided(args, all))
 		}

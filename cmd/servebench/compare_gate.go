@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -183,7 +184,7 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pow
 	case len(args) == 0:
 		return nil, errors.New("argument --plan: it takes runs, or --noise SHARE")
 	}
-	var old, new []*compare.Run
+	var old, new []*brief.Run
 	var err error
 	if dash < 0 && c.arms == "" && c.baseline == "" {
 		if old, err = c.read(args); err == nil {
@@ -205,7 +206,7 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pow
 	return plan, nil
 }
 
-func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
+func (c *compareCommand) withBaseline(args []string) (old, new []*brief.Run, err error) {
 	b, err := compare.OpenBaseline(c.baseline)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

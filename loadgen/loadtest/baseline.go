@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/report/comparison"
 )
@@ -68,11 +69,11 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 // run: the numbers of numbers.All and the extra ones. The first run has the Load's Seed and
 // each later one the next seed, so no prompt is already in the server's prefix cache, unless a
 // Source repeats it.
-func (l *Load) Repeat(ctx context.Context, n int, extra ...metrics.Number) ([]*compare.Run, error) {
+func (l *Load) Repeat(ctx context.Context, n int, extra ...metrics.Number) ([]*brief.Run, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("runs %d: there must be at least 1", n)
 	}
-	var runs []*compare.Run
+	var runs []*brief.Run
 	for i := range n {
 		again := *l
 		again.Seed += int64(i)
@@ -80,7 +81,7 @@ func (l *Load) Repeat(ctx context.Context, n int, extra ...metrics.Number) ([]*c
 		if err != nil {
 			return nil, fmt.Errorf("run %d of %d: %w", i+1, n, err)
 		}
-		runs = append(runs, compare.Runs([]*metrics.Summary{s}, extra...)...)
+		runs = append(runs, brief.Runs([]*metrics.Summary{s}, extra...)...)
 	}
 	return runs, nil
 }

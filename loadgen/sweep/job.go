@@ -15,7 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/dry"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // A Job is a run to make.
@@ -84,7 +84,7 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 			target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "max-pairs", Value: fmt.Sprint(q.Pairs)})
 			target.Report.Rule = &metrics.Rule{Old: s.Plan.Arms[0].Name, New: s.Plan.Arms[1].Name, Gate: q.Gate.Text()}
 			if slices.Contains(q.Gate.Despite, "suspect") {
-				target.Report.Metadata = append(target.Report.Metadata, compare.UsedAnyway)
+				target.Report.Metadata = append(target.Report.Metadata, brief.UsedAnyway)
 			}
 		}
 		s.reset(ctx, target, job)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // A disturbed pair is made again up to mostAgain times, as further repeats, and is then left out. After
@@ -59,7 +60,7 @@ func (p *pairs) String() string {
 // disturbance is how the client was disturbed in one of the runs, empty if it was not.
 func disturbance(sums []*metrics.Summary) string {
 	for _, s := range sums {
-		if why := compare.Disturbance(s); why != "" {
+		if why := brief.Disturbance(s); why != "" {
 			return why
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -59,7 +60,7 @@ func (s *Sequential) check(p *Plan) error {
 
 // An evidence is the runs of a sequential sweep so far.
 type evidence struct {
-	runs []*compare.Run
+	runs []*brief.Run
 	size int64 // of the part of the record stream that they are from
 }
 
@@ -72,13 +73,13 @@ func (e *evidence) read(j *journal, extra []metrics.Number) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.records.Name(), err)
 	}
-	e.runs, e.size = append(e.runs, compare.Runs(sums, extra...)...), j.size
+	e.runs, e.size = append(e.runs, brief.Runs(sums, extra...)...), j.size
 	return nil
 }
 
 // upTo are the runs of so many repeats.
-func (e *evidence) upTo(repeats int) []*compare.Run {
-	return slices.DeleteFunc(slices.Clone(e.runs), func(r *compare.Run) bool { return r.Repeat > repeats })
+func (e *evidence) upTo(repeats int) []*brief.Run {
+	return slices.DeleteFunc(slices.Clone(e.runs), func(r *brief.Run) bool { return r.Repeat > repeats })
 }
 
 // compare compares the arms after so many repeats.
@@ -106,7 +107,7 @@ func (s *Sweep) look(repeats int) (over bool, err error) {
 	if err := s.evidence.read(s.journal, q.Gate.Extra()); err != nil {
 		return true, err
 	}
-	disturbed := compare.Disturbed(s.evidence.upTo(repeats), &q.Gate)
+	disturbed := brief.Disturbed(s.evidence.upTo(repeats), &q.Gate)
 	so := pairsOf(repeats, disturbed)
 	if why := disturbed[repeats]; why != "" {
 		return s.makeAgain(so, why)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/verdict"
@@ -44,7 +44,7 @@ func sequentially(t *testing.T, text string, q Sequential) *Plan {
 type lab struct {
 	noise, change float64 // of the logarithm of the TTFT
 	factor        func(c cell) float64
-	runs          []*compare.Run
+	runs          []*brief.Run
 	made          []string
 	fails         func(c cell) bool
 	suspect       func(c cell) string // the check that fails, empty for none
@@ -75,7 +75,7 @@ func (l *lab) load(_ context.Context, job *Job) (*Outcome, error) {
 	if l.suspect != nil && l.suspect(c) != "" {
 		s.Trust = &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: l.suspect(c), Text: "sent late", Remedy: "use a quieter machine"}}}
 	}
-	l.runs = append(l.runs, compare.Runs([]*metrics.Summary{s})...)
+	l.runs = append(l.runs, brief.Runs([]*metrics.Summary{s})...)
 	return &Outcome{Sums: []*metrics.Summary{s}}, nil
 }
 

@@ -5,20 +5,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/aspect/adapters"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
-
-// adapterLatencies are the names of the latencies of a run's adapters.
-func adapterLatencies(s *metrics.Summary) (names []string) {
-	for _, a := range adapters.Of(s) {
-		for _, latency := range []string{"ttft", "tpot", "e2el"} {
-			names = append(names, a.Name+"/"+latency)
-		}
-	}
-	return names
-}
 
 // mostAdapters is how many adapters have rows in a comparison. The others can be gated.
 const mostAdapters = 10
@@ -33,7 +23,7 @@ func (s *Sides) adapterRows(gate *gating.Gate) (shown []metrics.Number) {
 	var names []string
 	for name := range runs[0].Numbers {
 		adapter, is := strings.CutSuffix(name, mark)
-		if is && !slices.ContainsFunc(runs, func(r *Run) bool { _, has := r.Numbers[name]; return !has }) {
+		if is && !slices.ContainsFunc(runs, func(r *brief.Run) bool { _, has := r.Numbers[name]; return !has }) {
 			names = append(names, adapter)
 		}
 	}

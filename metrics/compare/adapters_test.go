@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/record"
@@ -41,7 +42,7 @@ func sides() (old, new []*metrics.Summary) {
 
 func TestAdaptersAreCompared(t *testing.T) {
 	old, new := sides()
-	c := Compare(Runs(old), Runs(new), gating.Gate{})
+	c := Compare(brief.Runs(old), brief.Runs(new), gating.Gate{})
 	changes := map[string]float64{}
 	var order []string
 	for _, r := range c.Points[0].Rows {
@@ -68,7 +69,7 @@ func TestAnAdapterIsGated(t *testing.T) {
 			t.Fatalf("there is no %s", name)
 		}
 		gate := gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}}
-		c := Compare(turned(Runs(old, gate.Extra()...)), turned(Runs(new, gate.Extra()...)), gate)
+		c := Compare(turned(brief.Runs(old, gate.Extra()...)), turned(brief.Runs(new, gate.Extra()...)), gate)
 		rows := 0
 		for _, r := range c.Points[0].Rows {
 			if r.Number.Name == name && r.Judgement.Gated {
@@ -84,16 +85,16 @@ func TestAnAdapterIsGated(t *testing.T) {
 // A baseline has the numbers of the adapters, so it can be gated by any of them.
 func TestABaselineKeepsAdapters(t *testing.T) {
 	old, new := sides()
-	text, err := json.Marshal(turned(Runs(old)))
+	text, err := json.Marshal(turned(brief.Runs(old)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read []*Run
+	var read []*brief.Run
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := numbers.Find("org/sql/median_ttft")
-	c := Compare(read, turned(Runs(new)), gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}})
+	c := Compare(read, turned(brief.Runs(new)), gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s: %v", c.Verdict, c.Reasons)
 	}
@@ -101,9 +102,9 @@ func TestABaselineKeepsAdapters(t *testing.T) {
 
 // A run knows how many samples its adapters have.
 func TestARunHasTheSamplesOfItsAdapters(t *testing.T) {
-	few := Runs([]*metrics.Summary{adapted("a", "", 0)})[0]
+	few := brief.Runs([]*metrics.Summary{adapted("a", "", 0)})[0]
 	m, _ := numbers.Find("chat/p99_ttft")
-	if n := few.samples("chat/ttft"); n != 30 || few.beyond(&m) >= 1 {
-		t.Errorf("%d samples, %v beyond", n, few.beyond(&m))
+	if n := few.Values["chat/ttft"]; n != 30 || few.Beyond(&m) >= 1 {
+		t.Errorf("%d samples, %v beyond", n, few.Beyond(&m))
 	}
 }

@@ -6,23 +6,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
-
-func TestArmsAreKnownByLabelTargetAndMetadata(t *testing.T) {
-	for _, test := range []struct {
-		header metrics.Header
-		want   []string
-	}{
-		{metrics.Header{}, nil},
-		{metrics.Header{Target: "a"}, []string{"a"}},
-		{metrics.Header{Target: "a", Solo: true}, []string{"a alone"}},
-		{metrics.Header{Config: metrics.Config{Label: "l", Metadata: []metrics.KV{{Key: "repeat", Value: "1"}, {Key: "arm", Value: "with"}}}}, []string{"l", "with"}},
-	} {
-		if got := armNames(&metrics.Summary{Header: &test.header}); !slices.Equal(got, test.want) {
-			t.Errorf("%q, want %q", got, test.want)
-		}
-	}
-}
 
 // The names to choose from are the arms, if there are several.
 func TestArmNamesAreTheArms(t *testing.T) {
@@ -39,14 +24,14 @@ func TestArmNamesAreTheArms(t *testing.T) {
 		"old, new":               {run("", "old", ""), run("", "new", "")},
 		"no names in these runs": {run("", "", "")},
 	} {
-		if got := listed(ArmNames(Runs(sums))); got != want {
+		if got := listed(ArmNames(brief.Runs(sums))); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
 
 func TestRunsWithoutAnArmHaveNoName(t *testing.T) {
-	runs := []*Run{{Asked: map[string]string{asked.Arm: "server"}, measured: measured{arms: []string{"server"}}}, {}}
+	runs := []*brief.Run{{Asked: map[string]string{asked.Arm: "server"}, Source: brief.Source{Arms: []string{"server"}}}, {}}
 	if got := ArmNames(runs); !slices.Equal(got, []string{"server"}) {
 		t.Errorf("%q", got)
 	}

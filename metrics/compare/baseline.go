@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -24,9 +25,9 @@ type Baseline struct {
 
 // A baselineSession is the runs that were measured and kept together.
 type baselineSession struct {
-	Version int       `json:"servebench_baseline"`
-	Date    time.Time `json:"date,omitzero"` // when the first run began, zero if unknown
-	Runs    []*Run    `json:"runs"`
+	Version int          `json:"servebench_baseline"`
+	Date    time.Time    `json:"date,omitzero"` // when the first run began, zero if unknown
+	Runs    []*brief.Run `json:"runs"`
 }
 
 // baselineVersion is the version of what is written and read here.
@@ -38,15 +39,15 @@ var errNoBaseline = errors.New("it is not a baseline: make one with servebench c
 // Add makes the runs the newest session. They must be good: a run with more failures than the gate
 // allows makes no baseline, nor does a SUSPECT one without "suspect" in the gate's Despite. They must
 // also be comparable with the other sessions, and new.
-func (b *Baseline) Add(runs []*Run, gate gating.Gate) error {
+func (b *Baseline) Add(runs []*brief.Run, gate gating.Gate) error {
 	if len(runs) == 0 {
 		return errors.New("a baseline needs a run")
 	}
 	for i, r := range runs {
-		if why := r.fault(gate.Allowed); why != "" {
+		if why := r.Fault(gate.Allowed); why != "" {
 			return fmt.Errorf("run %d: %s", i+1, why)
 		}
-		doubts := r.lacks()
+		doubts := r.Lacks()
 		if !slices.Contains(gate.Despite, "suspect") {
 			doubts = append(doubts, r.Doubts...)
 		}
@@ -55,11 +56,11 @@ func (b *Baseline) Add(runs []*Run, gate gating.Gate) error {
 		}
 	}
 	before := b.Runs()
-	if what := twice(before, runs); what != "" {
+	if what := brief.Twice(before, runs); what != "" {
 		return errors.New(what)
 	}
 	if before != nil {
-		if found := asked.Differences(parametersOf(before), parametersOf(runs), gate.Despite); found != nil {
+		if found := asked.Differences(brief.Asked(before), brief.Asked(runs), gate.Despite); found != nil {
 			return fmt.Errorf("%s: begin a new baseline", found[0])
 		}
 	}
@@ -69,8 +70,8 @@ func (b *Baseline) Add(runs []*Run, gate gating.Gate) error {
 }
 
 // firstBegan is when the first of the runs began, zero if that is unknown of one.
-func firstBegan(runs []*Run) time.Time {
-	return slices.MinFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) }).Began
+func firstBegan(runs []*brief.Run) time.Time {
+	return slices.MinFunc(runs, func(a, b *brief.Run) int { return a.Began.Compare(b.Began) }).Began
 }
 
 func (b *Baseline) sort() {
@@ -78,7 +79,7 @@ func (b *Baseline) sort() {
 }
 
 // Runs are the runs of all sessions, each of which has a name.
-func (b *Baseline) Runs() (all []*Run) {
+func (b *Baseline) Runs() (all []*brief.Run) {
 	named := map[string]bool{}
 	for i, s := range b.sessions {
 		name := s.Date.UTC().Format(time.DateTime)

@@ -8,20 +8,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
-func ttfts(values ...float64) []*Run {
-	return alike(len(values), func(i int, r *Run) { r.Numbers["median_ttft"] = values[i] })
+func ttfts(values ...float64) []*brief.Run {
+	return alike(len(values), func(i int, r *brief.Run) { r.Numbers["median_ttft"] = values[i] })
 }
 
 // on says on which day of January runs began, one each hour.
-func on(day int) func(int, *Run) {
-	return func(i int, r *Run) { r.Began = time.Date(2026, 1, day, i, 0, 0, 0, time.UTC) }
+func on(day int) func(int, *brief.Run) {
+	return func(i int, r *brief.Run) { r.Began = time.Date(2026, 1, day, i, 0, 0, 0, time.UTC) }
 }
 
 // baseline is a baseline of these sessions.
-func baseline(t testing.TB, gate gating.Gate, sessions ...[]*Run) *Baseline {
+func baseline(t testing.TB, gate gating.Gate, sessions ...[]*brief.Run) *Baseline {
 	t.Helper()
 	var b Baseline
 	for _, runs := range sessions {
@@ -50,7 +51,7 @@ func reread(t *testing.T, b *Baseline) *Baseline {
 }
 
 func TestBaselineIsReadAsWritten(t *testing.T) {
-	b := baseline(t, gating.Gate{}, alike(4, func(i int, r *Run) { r.Began = time.Time{} }), alike(2, on(4)), alike(3, on(3)))
+	b := baseline(t, gating.Gate{}, alike(4, func(i int, r *brief.Run) { r.Began = time.Time{} }), alike(2, on(4)), alike(3, on(3)))
 	runs := reread(t, b).Runs()
 	var sessions []string
 	for _, r := range runs {
@@ -65,20 +66,20 @@ func TestBaselineIsReadAsWritten(t *testing.T) {
 }
 
 func TestBadRunsAreNoBaseline(t *testing.T) {
-	named := func(_ int, r *Run) { r.ID = "r" }
+	named := func(_ int, r *brief.Run) { r.ID = "r" }
 	for _, test := range []struct {
 		name   string
-		before []*Run
-		runs   []*Run
+		before []*brief.Run
+		runs   []*brief.Run
 		want   string
 	}{
 		{"none", nil, nil, "a baseline needs a run"},
-		{"failed", nil, alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed"},
-		{"text block", nil, alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a result block"},
+		{"failed", nil, alike(4, func(i int, r *brief.Run) { r.Failed = i }), "run 2: 1 of 101 requests failed"},
+		{"text block", nil, alike(4, func(_ int, r *brief.Run) { r.Asked = nil }), "run 1: a result block"},
 		{"twice", nil, alike(4, named), "run r is there twice"},
 		{"kept before", alike(1, named), alike(1, named), "run r is there twice"},
 		{"another model", alike(2), alike(2, asks("model", "n")), "model is m in the old runs and n in the new ones: begin a new baseline"},
-		{"cut", nil, alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short"},
+		{"cut", nil, alike(4, func(_ int, r *brief.Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short"},
 	} {
 		var b Baseline
 		if test.before != nil {
@@ -109,7 +110,7 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 
 // What a gate lets pass may be kept to compare with.
 func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
-	doubtful := alike(4, func(_ int, r *Run) { r.Doubts, r.Failed = []string{"SUSPECT: lag"}, 1 })
+	doubtful := alike(4, func(_ int, r *brief.Run) { r.Doubts, r.Failed = []string{"SUSPECT: lag"}, 1 })
 	var b Baseline
 	if err := b.Add(doubtful, gating.Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
 		t.Errorf("%v", err)
@@ -126,26 +127,26 @@ func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
 func TestBaselineWarnsOfNoVerdict(t *testing.T) {
 	perRun := gating.Default()
 	perRun.Unit = gating.PerRun
-	day := func(day int, ttft float64) []*Run {
+	day := func(day int, ttft float64) []*brief.Run {
 		return alike(4, on(day), times("median_ttft", ttft))
 	}
-	spread := alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{0.5, 1, 2}[i%3] })
+	spread := alike(6, func(i int, r *brief.Run) { r.Numbers["median_ttft"] *= []float64{0.5, 1, 2}[i%3] })
 	for _, test := range []struct {
 		name     string
 		gate     gating.Gate
-		sessions [][]*Run
+		sessions [][]*brief.Run
 		want     string // of the warnings; "" for none
 	}{
-		{"one", gating.Default(), [][]*Run{alike(6)}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only"},
-		{"three", gating.Default(), [][]*Run{day(1, 1), day(2, 1), day(3, 1)}, "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only"},
-		{"good", gating.Default(), [][]*Run{day(1, 1), day(2, 1.01), day(3, 1), day(4, 0.99)}, ""},
-		{"noisy", gating.Default(), [][]*Run{day(1, 1), day(2, 1.1), day(3, 0.9), day(4, 1)}, "median_ttft: the sessions differ so much that a change of +24.1 % may be chance; the margin is 5 %: keep more sessions, or widen the margin"},
-		{"changed", gating.Default(), [][]*Run{day(1, 1), day(2, 1), day(3, 1.01), day(4, 1), day(5, 1), day(6, 1.03), day(7, 1.04), day(8, 1.03), day(9, 1.03), day(10, 1.04)}, "median_ttft changed by +3.2 % with the baseline session of 2026-01-06 00:00:00 (p="},
-		{"of one day", gating.Default(), [][]*Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
-		{"few", perRun, [][]*Run{alike(4)}, "the baseline has 4 runs, and the gate needs 6"},
-		{"enough", perRun, [][]*Run{alike(6)}, ""},
-		{"noisy runs", perRun, [][]*Run{spread}, "median_ttft: the runs differ so much that a change of +188.7 % may be chance"},
-		{"noisy runs of a session", gating.Default(), [][]*Run{spread}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only\nmedian_ttft: the runs differ so much"},
+		{"one", gating.Default(), [][]*brief.Run{alike(6)}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only"},
+		{"three", gating.Default(), [][]*brief.Run{day(1, 1), day(2, 1), day(3, 1)}, "the baseline has 3 sessions: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on these sessions only"},
+		{"good", gating.Default(), [][]*brief.Run{day(1, 1), day(2, 1.01), day(3, 1), day(4, 0.99)}, ""},
+		{"noisy", gating.Default(), [][]*brief.Run{day(1, 1), day(2, 1.1), day(3, 0.9), day(4, 1)}, "median_ttft: the sessions differ so much that a change of +24.1 % may be chance; the margin is 5 %: keep more sessions, or widen the margin"},
+		{"changed", gating.Default(), [][]*brief.Run{day(1, 1), day(2, 1), day(3, 1.01), day(4, 1), day(5, 1), day(6, 1.03), day(7, 1.04), day(8, 1.03), day(9, 1.03), day(10, 1.04)}, "median_ttft changed by +3.2 % with the baseline session of 2026-01-06 00:00:00 (p="},
+		{"of one day", gating.Default(), [][]*brief.Run{alike(1, on(1)), alike(1, on(1), named(1)), alike(1, on(1), named(2)), alike(1, on(1), named(3))}, "the 4 baseline sessions are of one day, so they do not show how much days differ"},
+		{"few", perRun, [][]*brief.Run{alike(4)}, "the baseline has 4 runs, and the gate needs 6"},
+		{"enough", perRun, [][]*brief.Run{alike(6)}, ""},
+		{"noisy runs", perRun, [][]*brief.Run{spread}, "median_ttft: the runs differ so much that a change of +188.7 % may be chance"},
+		{"noisy runs of a session", gating.Default(), [][]*brief.Run{spread}, "the baseline has 1 session: how much days differ is unknown, and shows from 4 on; --unit start or --unit run decides on this session only\nmedian_ttft: the runs differ so much"},
 	} {
 		b := baseline(t, test.gate, test.sessions...)
 		got := strings.Join(b.Warnings(test.gate), "\n")
@@ -159,13 +160,13 @@ func TestBaselineSaysHowMuchSessionsDiffer(t *testing.T) {
 	gate := gating.Default()
 	gate.Limits = gate.Limits[1:2]
 	for _, test := range []struct {
-		sessions [][]*Run
+		sessions [][]*brief.Run
 		want     string
 	}{
-		{[][]*Run{ttfts(100)}, "1 session, 1 run\n"},
+		{[][]*brief.Run{ttfts(100)}, "1 session, 1 run\n"},
 		// numpy 2.4.6: std(log(values), ddof=1), the root of the mean of its squares, and of the means of the logarithms.
-		{[][]*Run{ttfts(100, 103, 98, 101)}, "1 session, 4 runs\nstandard deviation of median_ttft: 2.1 % within a session\n"},
-		{[][]*Run{ttfts(100, 103, 98, 101), ttfts(104, 106)}, "2 sessions, 6 runs\nstandard deviation of median_ttft: 1.7 % within a session, 3.1 % between sessions\n"},
+		{[][]*brief.Run{ttfts(100, 103, 98, 101)}, "1 session, 4 runs\nstandard deviation of median_ttft: 2.1 % within a session\n"},
+		{[][]*brief.Run{ttfts(100, 103, 98, 101), ttfts(104, 106)}, "2 sessions, 6 runs\nstandard deviation of median_ttft: 1.7 % within a session, 3.1 % between sessions\n"},
 	} {
 		var text strings.Builder
 		if err := baseline(t, gate, test.sessions...).Describe(&text, gate); err != nil || text.String() != test.want {

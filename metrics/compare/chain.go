@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
@@ -28,8 +29,8 @@ const (
 )
 
 // sessions are the runs of a baseline by session, in the order of time; nil for other runs.
-func sessions(runs []*Run) (all [][]*Run) {
-	names, by := metrics.By(units(runs, gating.PerRun), func(unit []*Run) string { return unit[0].Session })
+func sessions(runs []*brief.Run) (all [][]*brief.Run) {
+	names, by := metrics.By(units(runs, gating.PerRun), func(unit []*brief.Run) string { return unit[0].Session })
 	for _, name := range names {
 		if name == "" {
 			return nil
@@ -42,12 +43,15 @@ func sessions(runs []*Run) (all [][]*Run) {
 // sessions are the sessions of the point's baseline, in the order of time; nil without one. Sessions on
 // one start of a server are one: they do not show how much starts differ. If the new runs are on that
 // start, too, or not made yet, there is no other start to differ.
-func (s *Sides) sessions() (all [][]*Run) {
-	onNew := func(r *Run) bool { return slices.ContainsFunc(s.New, func(n *Run) bool { return n.Start == r.Start }) }
+func (s *Sides) sessions() (all [][]*brief.Run) {
+	onNew := func(r *brief.Run) bool {
+		return slices.ContainsFunc(s.New, func(n *brief.Run) bool { return n.Start == r.Start })
+	}
 	for _, next := range sessions(s.Old) {
-		joins := func(known []*Run) bool {
-			return slices.ContainsFunc(known, func(a *Run) bool {
-				return !a.unplaced() && !onNew(a) && slices.ContainsFunc(next, func(b *Run) bool { return a.Start == b.Start })
+		joins := func(known []*brief.Run) bool {
+			return slices.ContainsFunc(known, func(a *brief.Run) bool {
+				return !a.Unplaced() && !onNew(a) &&
+					slices.ContainsFunc(next, func(b *brief.Run) bool { return a.Start == b.Start })
 			})
 		}
 		if i := slices.IndexFunc(all, joins); i >= 0 && s.New != nil {
@@ -95,13 +99,13 @@ func (s *Sides) course(m *metrics.Number) *course {
 		return nil
 	}
 	scale := stats.ScaleOf(m.Better == metrics.Higher, s.values(m, s.Old), all, numpy.Mean)
-	c := s.courseOf(func(runs []*Run) float64 { return scale.Mean(s.values(m, runs)) })
+	c := s.courseOf(func(runs []*brief.Run) float64 { return scale.Mean(s.values(m, runs)) })
 	c.scale = scale
 	return c
 }
 
 // courseOf is a value of runs in the order of time.
-func (s *Sides) courseOf(value func([]*Run) float64) *course {
+func (s *Sides) courseOf(value func([]*brief.Run) float64) *course {
 	var c course
 	for _, runs := range append(s.sessions(), s.New) {
 		if len(runs) == 0 {
@@ -236,7 +240,7 @@ func likely(p float64) string {
 }
 
 // oneDay says that sessions were within a day, "" if they were not, or if nobody knows.
-func oneDay(all [][]*Run) string {
+func oneDay(all [][]*brief.Run) string {
 	first, last := all[0][0].Began, all[len(all)-1][0].Began
 	if first.IsZero() || last.Sub(first) >= 24*time.Hour {
 		return ""

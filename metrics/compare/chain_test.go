@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A day is the runs of one session: all numbers have the change of the day, and a chance of their own.
-func day(chance *rand.Rand, n, runs int, between, within float64, change map[string]float64) []*Run {
+func day(chance *rand.Rand, n, runs int, between, within float64, change map[string]float64) []*brief.Run {
 	moved := between * chance.NormFloat64()
-	return alike(runs, func(i int, r *Run) {
+	return alike(runs, func(i int, r *brief.Run) {
 		r.Began, r.Start = time.Date(2026, 1, n, i, 0, 0, 0, time.UTC), fmt.Sprint("day ", n, ", ", i)
 		worse := func(name string) float64 { return math.Exp(moved + change[name] + within*chance.NormFloat64()) }
 		r.Numbers["output_throughput"] = 2000 / worse("output_throughput")
@@ -25,7 +26,7 @@ func day(chance *rand.Rand, n, runs int, between, within float64, change map[str
 }
 
 // days is a baseline of some days, and the runs of the next.
-func days(t testing.TB, chance *rand.Rand, n, runs int, between float64, change func(day int) map[string]float64) (old, new []*Run) {
+func days(t testing.TB, chance *rand.Rand, n, runs int, between float64, change func(day int) map[string]float64) (old, new []*brief.Run) {
 	var b Baseline
 	for i := 1; i <= n; i++ {
 		if err := b.Add(day(chance, i, runs, between, 0.01, change(i)), gating.Gate{}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // A Condition chooses runs by one of their parameters, such as request-rate, arm or target.
@@ -28,14 +29,14 @@ func ParseCondition(text string) (Condition, error) {
 // the property, as a pasted block does not, meets a condition on it. A run of servebench says
 // all: without an arm or a target it meets no condition on them, unless no run of its side has one. It is an error if a
 // condition leaves no run of a side, or if no run has the value. Either side may be nil.
-func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Run, err error) {
+func Choose(old, new []*brief.Run, conditions []Condition) (oldChosen, newChosen []*brief.Run, err error) {
 	for _, c := range conditions {
 		if all := slices.Concat(old, new); !slices.ContainsFunc(valuesOf(all, c.Name), c.is) {
 			return nil, nil, c.missing("run", all)
 		}
 		for _, side := range []struct {
 			noun string
-			runs *[]*Run
+			runs *[]*brief.Run
 		}{{"old run", &old}, {"new run", &new}} {
 			chosen := c.of(*side.runs)
 			if len(chosen) == 0 && *side.runs != nil {
@@ -48,7 +49,7 @@ func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Ru
 }
 
 // missing is the error for a condition that none of the runs meets.
-func (c Condition) missing(noun string, runs []*Run) error {
+func (c Condition) missing(noun string, runs []*brief.Run) error {
 	if values := valuesOf(runs, c.Name); values != nil && !slices.Equal(values, []string{asked.NotGiven}) {
 		return fmt.Errorf("no %s has %s %s: there are %s", noun, c.Name, c.Value, strings.Join(values, ", "))
 	}
@@ -60,16 +61,16 @@ func (c Condition) missing(noun string, runs []*Run) error {
 }
 
 // of are the runs of a side that meet the condition.
-func (c Condition) of(runs []*Run) []*Run {
-	says := func(r *Run) bool { return r.Asked[c.Name] != "" }
+func (c Condition) of(runs []*brief.Run) []*brief.Run {
+	says := func(r *brief.Run) bool { return r.Asked[c.Name] != "" }
 	if (c.Name == asked.Arm || c.Name == asked.Target) && !slices.ContainsFunc(runs, says) {
 		return runs
 	}
-	return slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !c.met(r) })
+	return slices.DeleteFunc(slices.Clone(runs), func(r *brief.Run) bool { return !c.met(r) })
 }
 
 // met says whether a run meets the condition.
-func (c Condition) met(r *Run) bool {
+func (c Condition) met(r *brief.Run) bool {
 	v := r.Asked.Value(c.Name)
 	return v == "" || c.is(v)
 }
@@ -86,14 +87,14 @@ func (c Condition) is(value string) bool {
 }
 
 // valuesOf lists the values of a parameter among runs, each once, in order.
-func valuesOf(runs []*Run, name string) []string { return asked.Values(parametersOf(runs), name) }
+func valuesOf(runs []*brief.Run, name string) []string { return asked.Values(brief.Asked(runs), name) }
 
 // distinctions are the parameters that distinguish runs: arm and target, then everything
 // that makes a different load. Properties in which runs of one load may differ are left out.
-func distinctions(runs []*Run) []string {
+func distinctions(runs []*brief.Run) []string {
 	others := []string{asked.Arm, asked.Target, asked.Seed, asked.Client, asked.Cores, asked.Host, asked.Shards,
 		asked.Definitions}
-	names := slices.DeleteFunc(asked.Names(parametersOf(runs)), func(name string) bool {
+	names := slices.DeleteFunc(asked.Names(brief.Asked(runs)), func(name string) bool {
 		return slices.Contains(others, name)
 	})
 	return append([]string{asked.Arm, asked.Target}, names...)
@@ -149,7 +150,7 @@ func (c Condition) flag() string {
 // Unmixed is nil if Compare can compare the two sides load by load. Otherwise the error lists the
 // parameters in which the runs of a side differ, and says how to choose. The sides may
 // differ in the parameters that despite names.
-func Unmixed(old, new []*Run, despite []string) error {
+func Unmixed(old, new []*brief.Run, despite []string) error {
 	e := &mixedError{}
 	for {
 		sides := mixed(old, new, despite)
@@ -176,19 +177,19 @@ func Unmixed(old, new []*Run, despite []string) error {
 		}
 	}
 	if e.parts == nil {
-		return cmp.Or(unlikeBlocks("old", old), unlikeBlocks("new", new))
+		return cmp.Or(brief.UnlikeBlocks("old", old), brief.UnlikeBlocks("new", new))
 	}
 	return e
 }
 
 // mixed are the sides whose runs differ within a point.
-func mixed(old, new []*Run, despite []string) (sides []mixedPart) {
+func mixed(old, new []*brief.Run, despite []string) (sides []mixedPart) {
 	points := split(old, new)
 	for _, side := range []struct {
 		name string
-		runs func(*Point) []*Run
+		runs func(*Point) []*brief.Run
 	}{
-		{"old", func(p *Point) []*Run { return p.Old }}, {"new", func(p *Point) []*Run { return p.New }},
+		{"old", func(p *Point) []*brief.Run { return p.Old }}, {"new", func(p *Point) []*brief.Run { return p.New }},
 	} {
 		part := mixedPart{name: side.name}
 		for _, name := range distinctions(slices.Concat(old, new)) {
@@ -214,21 +215,21 @@ func mixed(old, new []*Run, despite []string) (sides []mixedPart) {
 // both sides, such as the points of a grid. Values that are not common to both sides are a
 // difference. A parameter that varies only within one side cannot be distinguished from such a
 // difference.
-func split(old, new []*Run) []Point {
+func split(old, new []*brief.Run) []Point {
 	var by []string
-	for _, name := range asked.Names(parametersOf(old), parametersOf(new)) {
+	for _, name := range asked.Names(brief.Asked(old), brief.Asked(new)) {
 		values := valuesOf(old, name)
 		if name != asked.Seed && len(values) > 1 && slices.Equal(values, valuesOf(new, name)) {
 			by = append(by, name)
 		}
 	}
-	load := func(r *Run) (load []metrics.KV) {
+	load := func(r *brief.Run) (load []metrics.KV) {
 		for _, name := range by {
 			load = append(load, metrics.KV{Key: name, Value: r.Asked.Value(name)})
 		}
 		return load
 	}
-	key := func(r *Run) string { return fmt.Sprintf("%q", load(r)) }
+	key := func(r *brief.Run) string { return fmt.Sprintf("%q", load(r)) }
 	keys, all := metrics.By(slices.Concat(old, new), key)
 	_, olds := metrics.By(old, key)
 	_, news := metrics.By(new, key)

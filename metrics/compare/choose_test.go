@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // A sweep of two arms, each of which has two loads.
-func grid() []*Run {
-	var runs []*Run
+func grid() []*brief.Run {
+	var runs []*brief.Run
 	for _, a := range []string{"with", "without"} {
 		for _, rate := range []string{"10", "inf"} {
 			runs = append(runs, alike(5, asks(asked.Arm, a), asks("request-rate", rate))...)
@@ -19,7 +20,7 @@ func grid() []*Run {
 	return runs
 }
 
-func pasted() []*Run { return alike(1, func(_ int, r *Run) { r.Asked = nil }) }
+func pasted() []*brief.Run { return alike(1, func(_ int, r *brief.Run) { r.Asked = nil }) }
 
 func chooseAll(t *testing.T, texts ...string) (conditions []Condition) {
 	t.Helper()
@@ -37,7 +38,7 @@ func TestConditionsChooseRuns(t *testing.T) {
 	targets := slices.Concat(alike(2, asks(asked.Target, "a")), alike(3, asks(asked.Target, "a alone")), alike(1))
 	for _, test := range []struct {
 		where    []string
-		old, new []*Run
+		old, new []*brief.Run
 		olds     int
 		news     int
 		err      string
@@ -77,12 +78,12 @@ func TestConditionsChooseRuns(t *testing.T) {
 // What the sides are asked to choose from, and what they are told to choose, which is
 // then enough.
 func TestMixedSidesAreNotCompared(t *testing.T) {
-	two := func(change ...func(int, *Run)) []*Run {
+	two := func(change ...func(int, *brief.Run)) []*brief.Run {
 		return slices.Concat(alike(2, append(change, asks(asked.Target, "a"))...), alike(2, append(change, asks(asked.Target, "b"))...))
 	}
 	alone := slices.Concat(two(), alike(2, asks(asked.Target, "a alone")))
 	for name, test := range map[string]struct {
-		old, new []*Run
+		old, new []*brief.Run
 		despite  []string
 		want     string
 	}{
@@ -101,8 +102,8 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 		"targets alone on one side": {alone, two(), nil, "the old runs are not alike, so no number can stand for all of them:\n  target: a, a alone, b\n" +
 			"the new runs are not alike, so no number can stand for all of them:\n  target: a, b\nchoose, for example: --target a"},
 		"one target against another": {alike(2, asks(asked.Target, "a")), alike(2, asks(asked.Target, "b")), nil, ""},
-		"a target alone":             {alike(2, asks(asked.Target, "a alone")), alike(4, func(i int, r *Run) { r.Asked[asked.Target] = []string{"a alone", "c alone"}[i%2] }), nil, "the new runs are not alike, so no number can stand for all of them:\n  target: a alone, c alone\nchoose, for example: --target \"a alone\""},
-		"seeds and clients":          {alike(4, seeded(0)), alike(4, seeded(9), func(i int, r *Run) { r.Asked[asked.Cores] = r.Asked[asked.Seed] }), nil, ""},
+		"a target alone":             {alike(2, asks(asked.Target, "a alone")), alike(4, func(i int, r *brief.Run) { r.Asked[asked.Target] = []string{"a alone", "c alone"}[i%2] }), nil, "the new runs are not alike, so no number can stand for all of them:\n  target: a alone, c alone\nchoose, for example: --target \"a alone\""},
+		"seeds and clients":          {alike(4, seeded(0)), alike(4, seeded(9), func(i int, r *brief.Run) { r.Asked[asked.Cores] = r.Asked[asked.Seed] }), nil, ""},
 	} {
 		err := Unmixed(test.old, test.new, test.despite)
 		said := ""

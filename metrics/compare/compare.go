@@ -2,7 +2,7 @@
 //
 // The unit of evidence is a start of a server, or a session of a baseline: its runs share its process
 // or its day, and the requests of a run share its fate, so one start a side says nothing about chance,
-// however many requests it has. A Run is what a comparison needs to know about one run. A Comparison
+// however many requests it has. A brief.Run is what a comparison needs to know about one run. A Comparison
 // has a Point for each load that both sides had, with a Row for each number, and Where a latency went.
 // A gate says which numbers decide, which changes matter, and which values are allowed at all.
 package compare
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/sequential"
 	"github.com/servebench/servebench/metrics/stats"
@@ -86,7 +87,7 @@ type Point struct {
 }
 
 // Sides are the runs that are compared with each other.
-type Sides struct{ Old, New []*Run }
+type Sides struct{ Old, New []*brief.Run }
 
 // Name is the load in words.
 func (p *Point) Name() string {
@@ -98,10 +99,13 @@ func (p *Point) Name() string {
 }
 
 // Compare compares the runs of two sides.
-func Compare(old, new []*Run, gate gating.Gate) *Comparison {
+func Compare(old, new []*brief.Run, gate gating.Gate) *Comparison {
 	text := gate.Text()
 	gate = gate.Fitted(func(name string) bool {
-		return slices.ContainsFunc(slices.Concat(old, new), func(r *Run) bool { _, known := r.Numbers[name]; return known })
+		return slices.ContainsFunc(slices.Concat(old, new), func(r *brief.Run) bool {
+			_, known := r.Numbers[name]
+			return known
+		})
 	})
 	c := &Comparison{Gate: text, Alpha: gate.Level(), Unit: gate.Counted(), Excludes: math.NaN()}
 	old, new = c.undisturbed(old, new, &gate)

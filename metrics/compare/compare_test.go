@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
@@ -58,7 +59,7 @@ func TestManyGatedNumbersTakeMoreRuns(t *testing.T) {
 }
 
 func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
-	grid := func(name string, factor float64) []*Run {
+	grid := func(name string, factor float64) []*brief.Run {
 		return slices.Concat(alike(6, asks("request-rate", "4")), alike(6, asks("request-rate", "16"), times(name, factor)))
 	}
 	c := Compare(grid("median_ttft", 1), grid("median_ttft", 1.2), gating.Default())
@@ -95,7 +96,7 @@ func TestPercentHasNoNegativeZero(t *testing.T) {
 
 // Why changes were not judged is said beside what is broken outright.
 func TestDoubtsStandBesideARegression(t *testing.T) {
-	c := Compare(alike(6), alike(6, asks("model", "n"), func(_ int, r *Run) { r.Output = 0 }), gating.Default())
+	c := Compare(alike(6), alike(6, asks("model", "n"), func(_ int, r *brief.Run) { r.Output = 0 }), gating.Default())
 	if c.Verdict != Regressed || c.Judged || !slices.Contains(c.Notes, "not comparable: model is m in the old runs and n in the new ones") {
 		t.Errorf("%s %t %q", c.Verdict, c.Judged, c.Notes)
 	}
@@ -103,7 +104,7 @@ func TestDoubtsStandBesideARegression(t *testing.T) {
 
 // A number that is gated and not known takes its part of alpha all the same.
 func TestPBearsAllThatIsGated(t *testing.T) {
-	unknown := func(_ int, r *Run) { delete(r.Numbers, "median_tpot") }
+	unknown := func(_ int, r *brief.Run) { delete(r.Numbers, "median_tpot") }
 	c := Compare(alike(6), alike(6, unknown, times("median_ttft", 2)), gating.Default())
 	if r := c.Points[0].find("median_ttft"); !near(r.Adjusted, 3*r.P/2) {
 		t.Errorf("p %v, adjusted %v", r.P, r.Adjusted)
@@ -124,20 +125,20 @@ func TestTargetsAreComparedEachByItself(t *testing.T) {
 }
 
 func TestNotesTellWhatStandsBeside(t *testing.T) {
-	at := func(minute int) func(int, *Run) {
-		return func(i int, r *Run) { r.Began = time.Unix(0, 0).Add(time.Duration(minute+i) * time.Minute) }
+	at := func(minute int) func(int, *brief.Run) {
+		return func(i int, r *brief.Run) { r.Began = time.Unix(0, 0).Add(time.Duration(minute+i) * time.Minute) }
 	}
 	for _, test := range []struct {
 		name     string
-		old, new []*Run
+		old, new []*brief.Run
 		want     string
 	}{
 		{"one after the other", alike(6, at(0)), alike(6, at(10)), "all runs of one side came before"},
 		{"in turns", alike(6, at(0)), alike(6, at(1)), ""},
-		{"longer answers", alike(6), alike(6, func(_ int, r *Run) { r.Output = 1100 }), "the answers had 10.0 tokens in the old runs and 11.0 in the new ones (+10.0 %)"},
+		{"longer answers", alike(6), alike(6, func(_ int, r *brief.Run) { r.Output = 1100 }), "the answers had 10.0 tokens in the old runs and 11.0 in the new ones (+10.0 %)"},
 		{"the other way round", alike(6, at(10)), alike(6, at(0)), "all runs of one side came before"},
 		{"when is unknown", alike(6), alike(6, at(0)), ""},
-		{"shorter prompts", alike(6), alike(6, func(_ int, r *Run) { r.Input = 900 }), "the prompts had 10.0 tokens in the old runs and 9.0 in the new ones (−10.0 %)"},
+		{"shorter prompts", alike(6), alike(6, func(_ int, r *brief.Run) { r.Input = 900 }), "the prompts had 10.0 tokens in the old runs and 9.0 in the new ones (−10.0 %)"},
 		{"other seeds", alike(6, seeded(0)), alike(6, seeded(1)), "the two sides had different prompts: the seeds are 0, 1, 2, 3, 4, 5 in the old runs and 1, 2, 3, 4, 5, 6 in the new ones"},
 	} {
 		c := Compare(test.old, test.new, gating.Default())
@@ -149,7 +150,7 @@ func TestNotesTellWhatStandsBeside(t *testing.T) {
 }
 
 func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
-	few := func(_ int, r *Run) { r.Numbers["p99_ttft"], r.Values["ttft"] = 50, 99 }
+	few := func(_ int, r *brief.Run) { r.Numbers["p99_ttft"], r.Values["ttft"] = 50, 99 }
 	c := Compare(alike(6, few), alike(6, few), gating.Default())
 	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"a run has fewer than 1 sample above it, too few to rely on"}) {
 		t.Errorf("%+v", r)
@@ -157,8 +158,8 @@ func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
 }
 
 // pooled are runs of a pooling endpoint.
-func pooled(n int, change ...func(int, *Run)) []*Run {
-	return alike(n, append([]func(int, *Run){func(i int, r *Run) {
+func pooled(n int, change ...func(int, *brief.Run)) []*brief.Run {
+	return alike(n, append([]func(int, *brief.Run){func(i int, r *brief.Run) {
 		around := 1 + 0.01*float64(i%3)
 		r.Numbers, r.Output = map[string]float64{"input_sequence_throughput": 400 * around, "median_e2el": 30 * around}, -1
 	}}, change...)...)

@@ -6,28 +6,14 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
-
-// content are the known numbers of TTFT and TPOT from the first content on, nil for
-// none.
-func content(s *metrics.Summary, all []metrics.Number) map[string]float64 {
-	var found map[string]float64
-	for _, m := range all {
-		if d := s.FromContent(m.Latency); d != nil {
-			if found == nil {
-				found = map[string]float64{}
-			}
-			found[m.Name] = m.Statistic(d)
-		}
-	}
-	return found
-}
 
 // fromContent reports that a number of TTFT or TPOT is compared from the first content on, because
 // all runs of both sides know it.
 func (s *Sides) fromContent(m *metrics.Number) bool {
-	unknown := func(r *Run) bool {
+	unknown := func(r *brief.Run) bool {
 		_, known := r.Content[m.Name]
 		return !known
 	}
@@ -35,7 +21,7 @@ func (s *Sides) fromContent(m *metrics.Number) bool {
 }
 
 // values are the values of a metric in some of the point's runs, nil if one has none.
-func (s *Sides) values(m *metrics.Number, runs []*Run) []float64 {
+func (s *Sides) values(m *metrics.Number, runs []*brief.Run) []float64 {
 	switch {
 	case m.Latency == "ttfo":
 		return s.outputValues(m, runs)
@@ -51,8 +37,8 @@ func (s *Sides) values(m *metrics.Number, runs []*Run) []float64 {
 
 // outputValues are the values of a TTFO in some of the point's runs, nil if one has none, or if no answer
 // of the point reasoned. In a run without reasoning, TTFO is TTFT up to the first content.
-func (s *Sides) outputValues(m *metrics.Number, runs []*Run) (values []float64) {
-	reasoned := func(r *Run) bool { _, known := r.Numbers[m.Name]; return known }
+func (s *Sides) outputValues(m *metrics.Number, runs []*brief.Run) (values []float64) {
+	reasoned := func(r *brief.Run) bool { _, known := r.Numbers[m.Name]; return known }
 	if !slices.ContainsFunc(s.Old, reasoned) && !slices.ContainsFunc(s.New, reasoned) {
 		return nil
 	}
@@ -72,7 +58,7 @@ func (s *Sides) outputValues(m *metrics.Number, runs []*Run) (values []float64) 
 // doubts are all doubts about a run among the point's. There is none about a TTFT that counts an
 // empty chunk as a token if TTFT is compared from the first content on, and none about requests
 // that waited for a slot if all runs have as many slots.
-func (s *Sides) doubts(r *Run) []string {
+func (s *Sides) doubts(r *brief.Run) []string {
 	found := slices.Clone(r.Doubts)
 	median, _ := numbers.Find("median_ttft")
 	if r.Early != "" && !s.fromContent(&median) {
@@ -86,5 +72,5 @@ func (s *Sides) doubts(r *Run) []string {
 
 // sameSlots says whether all runs of the point have the same --max-concurrency.
 func (s *Sides) sameSlots() bool {
-	return len(asked.Values(parametersOf(slices.Concat(s.Old, s.New)), "max-concurrency")) == 1
+	return len(asked.Values(brief.Asked(slices.Concat(s.Old, s.New)), "max-concurrency")) == 1
 }

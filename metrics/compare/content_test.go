@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/evidence"
@@ -51,7 +52,7 @@ func series(t *testing.T, name string, first time.Duration, empty bool) []*metri
 // By vLLM's definition both sides have a TTFT of 3 ms.
 func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	old, new := series(t, "a", 100*time.Millisecond, true), series(t, "b", 150*time.Millisecond, true)
-	c := Compare(turned(Runs(old)), turned(Runs(new)), gating.Default())
+	c := Compare(turned(brief.Runs(old)), turned(brief.Runs(new)), gating.Default())
 	row := c.Points[0].find("median_ttft")
 	if c.Verdict != Regressed || row.Judgement.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
 		t.Errorf("%s for %q: %+v", c.Verdict, c.Reasons, row)
@@ -59,7 +60,7 @@ func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
 	if tpot := c.Points[0].find("median_tpot"); !tpot.FromContent || tpot.Old.Center < 9.999 || tpot.New.Center > 10.001 {
 		t.Errorf("TPOT %+v", tpot)
 	}
-	if same := Compare(turned(Runs(old)), turned(Runs(series(t, "c", 100*time.Millisecond, true))), gating.Default()); same.Verdict != Pass {
+	if same := Compare(turned(brief.Runs(old)), turned(brief.Runs(series(t, "c", 100*time.Millisecond, true))), gating.Default()); same.Verdict != Pass {
 		t.Errorf("alike: %s for %q", same.Verdict, same.Reasons)
 	}
 }
@@ -71,7 +72,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 		empty   bool
 		verdict Verdict
 	}{"sound": {false, Pass}, "with an empty chunk": {true, NoVerdict}} {
-		old, new := turned(Runs(series(t, "a", 100*time.Millisecond, c.empty))), turned(Runs(series(t, "b", 100*time.Millisecond, c.empty)))
+		old, new := turned(brief.Runs(series(t, "a", 100*time.Millisecond, c.empty))), turned(brief.Runs(series(t, "b", 100*time.Millisecond, c.empty)))
 		for _, r := range old {
 			r.Content = nil
 		}
@@ -88,7 +89,7 @@ func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
 func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 	runs := series(t, "a", 100*time.Millisecond, true)
 	ttft, _ := numbers.Find("median_ttft")
-	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), gating.Gate{Bounds: []gating.Bound{{Number: ttft, Most: 50}}})
+	c := Compare(brief.Runs(runs), brief.Runs(series(t, "b", 100*time.Millisecond, true)), gating.Gate{Bounds: []gating.Bound{{Number: ttft, Most: 50}}})
 	if c.Verdict != Regressed {
 		t.Errorf("%s for %q", c.Verdict, c.Reasons)
 	}
@@ -118,12 +119,12 @@ func reasoning(t *testing.T, id string, output time.Duration, reasons bool) *met
 
 // A model that stops reasoning answers earlier, although its first token comes later.
 func TestTTFOIsComparedOnceASideReasons(t *testing.T) {
-	side := func(name string, output time.Duration, reasons bool) []*Run {
+	side := func(name string, output time.Duration, reasons bool) []*brief.Run {
 		var sums []*metrics.Summary
 		for i := range 4 {
 			sums = append(sums, reasoning(t, name+string(rune('0'+i)), output, reasons))
 		}
-		return Runs(sums)
+		return brief.Runs(sums)
 	}
 	thinks, answers := side("a", 200*time.Millisecond, true), side("b", 50*time.Millisecond, false)
 	row := Compare(thinks, answers, gating.Default()).Points[0].find("median_ttfo")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
@@ -25,12 +26,12 @@ const (
 )
 
 // A pair is an old and a new run with the same load, repeat and seed.
-type pair struct{ old, new *Run }
+type pair struct{ old, new *brief.Run }
 
 // began and ended are the ends of the time that the pair took.
 func (p pair) began() time.Time { return earlier(p.old.Began, p.new.Began) }
 
-func (p pair) ended() time.Time { return later(p.old.ended(), p.new.ended()) }
+func (p pair) ended() time.Time { return later(p.old.End(), p.new.End()) }
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
@@ -46,18 +47,12 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// unplaced says that nobody knows on which start of a server the run was.
-func (r *Run) unplaced() bool { return r.Start == "" }
-
-// ended is when the run ended; when it began, if only that is known.
-func (r *Run) ended() time.Time { return later(r.Began, r.Ended) }
-
 // An arrangement is the runs of a point by design and unit, in the order of time.
 type arrangement struct {
 	unit     gating.Unit
-	pairs    [][]pair // of each unit, if the design is InPairs
-	old, new [][]*Run // of each unit, otherwise
-	alone    int      // runs without a partner, which InPairs leaves out
+	pairs    [][]pair       // of each unit, if the design is InPairs
+	old, new [][]*brief.Run // of each unit, otherwise
+	alone    int            // runs without a partner, which InPairs leaves out
 	levels   levels
 	most     int // pairs of a sequential sweep; 0 for other runs
 }
@@ -72,7 +67,7 @@ func (p *Point) arrange(gate *gating.Gate) {
 		p.Design = OneAfterOther // a baseline always comes before
 		if chain := p.sessions(); gate.Unit == "" && len(chain) >= leastSessions {
 			p.Design, p.unit = Chain, gating.PerSession
-			p.old, p.new = chain, [][]*Run{p.New}
+			p.old, p.new = chain, [][]*brief.Run{p.New}
 		}
 	case follow(pairs) && 2*len(pairs) > max(len(p.Old), len(p.New)):
 		p.Design = InPairs
@@ -120,9 +115,9 @@ func (p *Point) Arranged() string {
 	old, new := p.Units()
 	runs := slices.Concat(p.Old, p.New)
 	switch {
-	case slices.ContainsFunc(runs, (*Run).IsBlock):
+	case slices.ContainsFunc(runs, (*brief.Run).IsBlock):
 		return ""
-	case p.unit == gating.PerStart && slices.ContainsFunc(runs, (*Run).unplaced):
+	case p.unit == gating.PerStart && slices.ContainsFunc(runs, (*brief.Run).Unplaced):
 		return fmt.Sprintf("%s, on unknown server starts", p.Design)
 	}
 	if p.Design == Chain {
@@ -161,13 +156,13 @@ func (p *Point) aSide(n int) string {
 }
 
 // units are the runs by unit. Runs on starts that nobody knows may all be on one.
-func units(runs []*Run, unit gating.Unit) (all [][]*Run) {
+func units(runs []*brief.Run, unit gating.Unit) (all [][]*brief.Run) {
 	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(runs, func(a, b *brief.Run) int { return a.Began.Compare(b.Began) })
 	if unit == gating.PerRun {
 		return slices.Collect(slices.Chunk(runs, 1))
 	}
-	starts, by := metrics.By(runs, func(r *Run) string { return r.Start })
+	starts, by := metrics.By(runs, func(r *brief.Run) string { return r.Start })
 	for _, start := range starts {
 		all = append(all, by[start])
 	}
@@ -193,8 +188,8 @@ func (s *Sides) matched() (pairs []pair) {
 }
 
 // byRepeat are the runs by repeat and seed, nil if two have the same.
-func byRepeat(runs []*Run) map[string]*Run {
-	by := map[string]*Run{}
+func byRepeat(runs []*brief.Run) map[string]*brief.Run {
+	by := map[string]*brief.Run{}
 	for _, r := range runs {
 		by[fmt.Sprint(r.Repeat, " ", r.Asked.Value(asked.Seed))] = r
 	}
@@ -240,12 +235,12 @@ func (p pair) sharesStart(other pair) bool {
 // new one in a quarter to three quarters of all such pairs, and at least each third unit is of the other
 // side than the one before, or began with it. In longer stretches of one side, what wanders or drifts
 // looks like a difference of the sides.
-func inTurns(old, new [][]*Run) bool {
-	isNew := map[*Run]bool{}
+func inTurns(old, new [][]*brief.Run) bool {
+	isNew := map[*brief.Run]bool{}
 	for _, b := range new {
 		isNew[b[0]] = true
 	}
-	firsts := make([]*Run, 0, len(old)+len(new))
+	firsts := make([]*brief.Run, 0, len(old)+len(new))
 	for _, unit := range slices.Concat(old, new) {
 		if unit[0].Began.IsZero() {
 			return false
@@ -262,7 +257,7 @@ func inTurns(old, new [][]*Run) bool {
 	if all == 0 {
 		return false
 	}
-	slices.SortStableFunc(firsts, func(a, b *Run) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(firsts, func(a, b *brief.Run) int { return a.Began.Compare(b.Began) })
 	turns := 0
 	for i, r := range firsts[1:] {
 		if isNew[r] != isNew[firsts[i]] || r.Began.Equal(firsts[i].Began) {

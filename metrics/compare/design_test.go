@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // arranged are runs whose letters say the side, A is old, and whose order is the order of time. Each
 // has the start that starts names for it, or its own.
-func arranged(order string, starts ...string) (old, new []*Run) {
+func arranged(order string, starts ...string) (old, new []*brief.Run) {
 	repeat := map[rune]int{}
 	for i, letter := range order {
 		repeat[letter]++
-		r := &Run{
+		r := &brief.Run{
 			Asked: map[string]string{"model": "m", asked.Client: "1", asked.Seed: strconv.Itoa(repeat[letter])}, Repeat: repeat[letter], Start: fmt.Sprint(i),
 			Began: time.Unix(60*int64(i), 0), Ended: time.Unix(60*int64(i)+50, 0), Numbers: map[string]float64{"median_ttft": 40 + float64(i)},
 		}
@@ -95,8 +96,8 @@ func TestUnitsAreRunsOnDemand(t *testing.T) {
 // Numbers that drift by less than the margin move the sides apart by less than half of it.
 func TestOnlyADriftOfTheMarginIsADoubt(t *testing.T) {
 	for share, want := range map[float64]Verdict{0: Pass, 0.03: Pass, 0.10: NoVerdict} {
-		drifting := func(first int) func(int, *Run) {
-			return func(i int, r *Run) {
+		drifting := func(first int) func(int, *brief.Run) {
+			return func(i int, r *brief.Run) {
 				r.Began = r.Began.Add(time.Duration(first) * time.Minute)
 				r.Ended = r.Ended.Add(time.Duration(first) * time.Minute)
 				r.Numbers["median_ttft"] = 40 * math.Exp(share*float64(first+i)/11+0.002*float64((first+i)%2))
@@ -130,14 +131,14 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		n := 1 + random.IntN(6)
-		var old, new []*Run
+		var old, new []*brief.Run
 		scale := math.Exp(6 * random.NormFloat64())
-		one := func(i, second int, name string) *Run {
+		one := func(i, second int, name string) *brief.Run {
 			value := scale * math.Exp(random.NormFloat64())
 			if random.IntN(20) == 0 {
 				value = 0
 			}
-			return &Run{ID: fmt.Sprint(name, i), Start: fmt.Sprint(name, i), Repeat: i + 1, Began: time.Unix(int64(1000*i+second), 0), Ended: time.Unix(int64(1000*i+second+100), 0),
+			return &brief.Run{ID: fmt.Sprint(name, i), Start: fmt.Sprint(name, i), Repeat: i + 1, Began: time.Unix(int64(1000*i+second), 0), Ended: time.Unix(int64(1000*i+second+100), 0),
 				Numbers: map[string]float64{"median_ttft": value, "output_throughput": value}, Completed: 1}
 		}
 		apart := 200 + 1e6*random.IntN(2) // in pairs, or one side after the other
@@ -173,7 +174,7 @@ func TestColumnsAgreeWithTheChange(t *testing.T) {
 }
 
 // geometric is the geometric mean of the numbers of runs, 0 if one is 0.
-func (r *Row) geometric(runs []*Run) float64 {
+func (r *Row) geometric(runs []*brief.Run) float64 {
 	sum := 0.0
 	for _, run := range runs {
 		sum += math.Log(run.Numbers[r.Number.Name])
@@ -182,7 +183,7 @@ func (r *Row) geometric(runs []*Run) float64 {
 }
 
 // extremes are the least and the largest number of the runs.
-func (r *Row) extremes(runs []*Run) (low, high float64) {
+func (r *Row) extremes(runs []*brief.Run) (low, high float64) {
 	var values []float64
 	for _, run := range runs {
 		values = append(values, run.Numbers[r.Number.Name])

@@ -1,52 +1,19 @@
 package compare
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
-	"github.com/servebench/servebench/metrics/verdict"
 )
-
-// Each disturbance is a check that docs/checks.md names.
-func TestDisturbancesAreChecks(t *testing.T) {
-	page, err := os.ReadFile("../../docs/checks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range disturbances {
-		if !strings.Contains(string(page), "| `"+name+"` |") {
-			t.Errorf("docs/checks.md has no check %s", name)
-		}
-	}
-}
-
-// Only what disturbs the client makes a run disturbed; what the server may cause does not.
-func TestServerDisturbsNoRun(t *testing.T) {
-	for name, want := range map[string]string{"lag": "SUSPECT: late", "streaming": "", "prefix cache": "", "failed": "", "rate": "", verdict.FirstToken: ""} {
-		s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{{Name: name, Text: "late"}}}}
-		if got := Disturbance(s); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	used := &metrics.Summary{Header: &metrics.Header{Config: metrics.Config{Metadata: []metrics.KV{UsedAnyway}}}, Trust: &verdict.Trust{Checks: []verdict.Check{{Name: "lag", Text: "late"}}}}
-	if got := Disturbance(used); got != "" {
-		t.Errorf("a run of a sweep that is despite suspect: %q", got)
-	}
-	held := &metrics.Summary{Trust: &verdict.Trust{Checks: []verdict.Check{{Name: "lag", Text: verdict.HeldBack}}}}
-	if got := Disturbance(held); got != "" {
-		t.Errorf("requests that waited for a slot: %q", got)
-	}
-}
 
 // Disturbed pairs are left out of a sequential sweep only, and not if SUSPECT runs count or no pair is left.
 func TestDisturbedPairsAreLeftOut(t *testing.T) {
-	run := func(name string, repeat, most int, why string) *Run {
-		return &Run{Repeat: repeat, MaxPairs: most, Asked: map[string]string{asked.Arm: name}, measured: measured{disturbed: why}}
+	run := func(name string, repeat, most int, why string) *brief.Run {
+		return &brief.Run{Repeat: repeat, MaxPairs: most, Asked: map[string]string{asked.Arm: name}, Source: brief.Source{Disturbed: why}}
 	}
 	for name, row := range map[string]struct {
 		most    int
@@ -62,7 +29,7 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 		"suspect runs": {20, []string{"suspect"}, [3]string{"", "late", ""}, 3, ""},
 		"other sweeps": {0, nil, [3]string{"", "late", ""}, 3, ""},
 	} {
-		var old, new []*Run
+		var old, new []*brief.Run
 		for i, why := range row.whys {
 			old, new = append(old, run("old", i+1, row.most, "")), append(new, run("new", i+1, row.most, why))
 		}
@@ -71,7 +38,7 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 		if len(keptOld) != row.kept || len(keptNew) != row.kept || strings.Join(c.Notes, "|") != row.note {
 			t.Errorf("%s: %d and %d, %q", name, len(keptOld), len(keptNew), c.Notes)
 		}
-		if row.kept < 3 && slices.ContainsFunc(keptNew, func(r *Run) bool { return r.measured.disturbed != "" }) {
+		if row.kept < 3 && slices.ContainsFunc(keptNew, func(r *brief.Run) bool { return r.Source.Disturbed != "" }) {
 			t.Errorf("%s: a disturbed run is left", name)
 		}
 	}
@@ -81,9 +48,9 @@ func TestDisturbedPairsAreLeftOut(t *testing.T) {
 func TestPairsThatWereLeftOutAreCounted(t *testing.T) {
 	for repeats, want := range map[string]int{"": 0, "xxx": 0, "xxxx": 1, ".xxxx.": 1, "xxx.xxx": 0, "xxxxxxx.xxxx": 2, "xxxxxxxx": 2} {
 		disturbed := map[int]string{}
-		var runs []*Run
+		var runs []*brief.Run
 		for i, mark := range repeats {
-			if runs = append(runs, &Run{Repeat: i + 1}); mark == 'x' {
+			if runs = append(runs, &brief.Run{Repeat: i + 1}); mark == 'x' {
 				disturbed[i+1] = "late"
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -40,7 +41,7 @@ func (j *judge) tooFewUnits(p *Point) string {
 	runs.arrange(&gating.Gate{Unit: gating.PerRun})
 	tooFew, old, new := j.lacking(&runs), len(p.old), len(p.new)
 	switch {
-	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*Run).unplaced):
+	case slices.ContainsFunc(slices.Concat(p.Old, p.New), (*brief.Run).Unplaced):
 		return cmp.Or(tooFew, "the runs do not say on which start of a server they were: --unit run takes each run for "+
 			"itself, and decides on these processes only")
 	case tooFew != "" || min(old, new) > 1:

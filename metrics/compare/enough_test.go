@@ -10,35 +10,36 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // onStarts are alike runs of which each start has so many.
-func onStarts(name string, each int) func(int, *Run) {
-	return func(i int, r *Run) { r.Start = name + strconv.Itoa(i/each) }
+func onStarts(name string, each int) func(int, *brief.Run) {
+	return func(i int, r *brief.Run) { r.Start = name + strconv.Itoa(i/each) }
 }
 
 // after moves the runs by minutes.
-func after(minutes int) func(int, *Run) {
-	return func(_ int, r *Run) {
+func after(minutes int) func(int, *brief.Run) {
+	return func(_ int, r *brief.Run) {
 		r.Began, r.Ended = r.Began.Add(time.Duration(minutes)*time.Minute), r.Ended.Add(time.Duration(minutes)*time.Minute)
 	}
 }
 
 // repeated are runs of a sweep's repeats, which take turns with the other side's.
-func repeated(i int, r *Run) {
+func repeated(i int, r *brief.Run) {
 	r.Repeat, r.Asked[asked.Seed] = i+1, strconv.Itoa(i)
 }
 
 // However many runs it has, one start a side is no evidence, and unknown starts may be one.
 func TestOneStartASideDecidesNothing(t *testing.T) {
-	unknown := func(_ int, r *Run) { r.Start = "" }
+	unknown := func(_ int, r *brief.Run) { r.Start = "" }
 	perRun := gating.Default()
 	perRun.Unit = gating.PerRun
 	for _, test := range []struct {
 		name     string
 		gate     gating.Gate
-		old, new []*Run
+		old, new []*brief.Run
 		want     Verdict
 		reason   string
 		scope    string
@@ -50,7 +51,7 @@ func TestOneStartASideDecidesNothing(t *testing.T) {
 		{"two starts a side", gating.Default(), alike(12, onStarts("old", 6)), alike(12, onStarts("new", 6)), NoVerdict,
 			"too few server starts: 2 old and 2 new; 3 gated numbers take at least 4 server starts a side", ""},
 		{"unknown", gating.Default(), alike(12, unknown), alike(12, unknown), NoVerdict, "the runs do not say on which start of a server they were: --unit run takes each run for itself", ""},
-		{"one unknown", gating.Default(), alike(12), alike(12, func(i int, r *Run) { r.Start = strings.Repeat("x", i) }), NoVerdict, "the runs do not say on which start", ""},
+		{"one unknown", gating.Default(), alike(12), alike(12, func(i int, r *brief.Run) { r.Start = strings.Repeat("x", i) }), NoVerdict, "the runs do not say on which start", ""},
 		{"four starts", gating.Default(), alike(12, onStarts("old", 3)), alike(12, onStarts("new", 3), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", ""},
 		{"one start a side, by runs", perRun, alike(12, onStarts("old", 12)), alike(12, onStarts("new", 12), times("median_ttft", 2)), Regressed, "median_ttft +100.0 %", "on these two processes only"},
 		{"unknown, by runs", perRun, alike(12, unknown), alike(12, unknown), Pass, "", "on these two processes only"},
@@ -69,13 +70,13 @@ func TestOneStartASideDecidesNothing(t *testing.T) {
 // A drift of a percent a run makes the later side worse by six. In pairs it cancels.
 func TestDriftIsNoRegression(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
-	drifting := func(from int) func(int, *Run) {
-		return func(i int, r *Run) {
+	drifting := func(from int) func(int, *brief.Run) {
+		return func(i int, r *brief.Run) {
 			r.Numbers["median_ttft"] = 40 * math.Exp(0.01*float64(from+i)+0.001*chance.NormFloat64())
 		}
 	}
 	const want = "median_ttft drifts by +"
-	for name, new := range map[string][]*Run{
+	for name, new := range map[string][]*brief.Run{
 		"after":  alike(6, after(6), drifting(6)),
 		"slower": alike(6, after(6), drifting(30)),
 	} {
@@ -88,7 +89,7 @@ func TestDriftIsNoRegression(t *testing.T) {
 	if c.Verdict != NoVerdict || !strings.HasPrefix(c.Reasons[0], want) {
 		t.Errorf("the new runs first: %s %q", c.Verdict, c.Reasons)
 	}
-	steep := func(i int, r *Run) { r.Numbers["median_ttft"] = 40 * math.Exp(0.1*float64(i)) }
+	steep := func(i int, r *brief.Run) { r.Numbers["median_ttft"] = 40 * math.Exp(0.1*float64(i)) }
 	if c := Compare(alike(4, repeated, steep), alike(4, repeated, steep, times("median_ttft", 1.1)), gating.Default()); c.Verdict != Regressed {
 		t.Errorf("in pairs: %s %q", c.Verdict, c.Reasons)
 	}
@@ -99,7 +100,9 @@ func TestDriftIsNoRegression(t *testing.T) {
 
 // A side that is worse and does not drift is found, although it came later.
 func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
-	scatter := func(i int, r *Run) { r.Numbers["median_ttft"] *= []float64{1, 1.02, 0.99, 1.01, 0.98, 1.015}[i%6] }
+	scatter := func(i int, r *brief.Run) {
+		r.Numbers["median_ttft"] *= []float64{1, 1.02, 0.99, 1.01, 0.98, 1.015}[i%6]
+	}
 	for n, want := range map[int]Verdict{9: NoVerdict, 10: Regressed} {
 		c := Compare(alike(n, scatter), alike(n, after(n), scatter, times("median_ttft", 1.3)), gating.Default())
 		if c.Verdict != want || c.Points[0].Design != OneAfterOther {
@@ -121,8 +124,8 @@ func TestOneSideAfterTheOtherIsJudged(t *testing.T) {
 // What a pass excludes is the largest bound of its rows, and a wrong sign of a scale would turn it.
 func TestAPassSaysWhatItExcludes(t *testing.T) {
 	ratios := []float64{1.01, 1.03, 1.02, 1.02}
-	change := func(name string) func(int, *Run) {
-		return func(i int, r *Run) {
+	change := func(name string) func(int, *brief.Run) {
+		return func(i int, r *brief.Run) {
 			if r.Numbers[name] *= ratios[i]; name == "output_throughput" {
 				r.Numbers[name] /= ratios[i] * ratios[i]
 			}
@@ -159,9 +162,9 @@ func TestEquivalenceHasTwoSides(t *testing.T) {
 }
 
 // loads are pairs of a sweep under so many loads, in which nothing changed.
-func loads(chance *rand.Rand, n int, spread float64) (old, new []*Run) {
+func loads(chance *rand.Rand, n int, spread float64) (old, new []*brief.Run) {
 	for load := range n {
-		side := func() []*Run {
+		side := func() []*brief.Run {
 			runs := noisy(chance, 6, spread, "")
 			for i, r := range runs {
 				r.Asked["request-rate"] = strconv.Itoa(load)
@@ -204,7 +207,7 @@ func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
 	for range 40 {
 		old, new := loads(chance, 8, 0.03)
 		until := func(pairs int) *Comparison {
-			later := func(r *Run) bool { r.MaxPairs = 20; return r.Repeat > pairs }
+			later := func(r *brief.Run) bool { r.MaxPairs = 20; return r.Repeat > pairs }
 			return Compare(slices.DeleteFunc(slices.Clone(old), later), slices.DeleteFunc(slices.Clone(new), later), gating.Default())
 		}
 		if c := until(3); c.Verdict == NoVerdict {
@@ -224,8 +227,8 @@ func TestForecastTakesTheErrorOfAllLoads(t *testing.T) {
 // The machine slows down at one moment, between two runs of one side. All later runs look worse, and so
 // does the new side.
 func TestStepWithinASideIsNoVerdict(t *testing.T) {
-	slower := func(from int) func(int, *Run) {
-		return func(i int, r *Run) {
+	slower := func(from int) func(int, *brief.Run) {
+		return func(i int, r *brief.Run) {
 			if i >= from {
 				r.Numbers["output_throughput"] /= 1.15
 				r.Numbers["median_ttft"] *= 1.15
@@ -252,7 +255,7 @@ func TestStepWithinASideIsNoVerdict(t *testing.T) {
 			t.Errorf("%s: %s %q, want %s", test.name, c.Verdict, c.Reasons, test.want)
 		}
 	}
-	c := Compare(alike(10, even), alike(10, even, after(10), func(i int, r *Run) {
+	c := Compare(alike(10, even), alike(10, even, after(10), func(i int, r *brief.Run) {
 		if i == 9 {
 			r.Numbers["median_ttft"] *= 1.04
 		}
@@ -263,7 +266,7 @@ func TestStepWithinASideIsNoVerdict(t *testing.T) {
 }
 
 // even makes a run vary by nothing but a thousandth.
-func even(i int, r *Run) {
+func even(i int, r *brief.Run) {
 	around := 1 + 0.001*float64(i%2)
 	r.Numbers["output_throughput"], r.Numbers["median_ttft"], r.Numbers["median_tpot"] = 2000*around, 40*around, 10*around
 }

@@ -5,37 +5,15 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
 
-// A percentileOf names one that Distribution.Resampled knows: a metric, and whether it is from the first
-// content on.
-type percentileOf struct {
-	metric      string
-	fromContent bool
-}
-
-// resample keeps a percentile of the requests of a run, and one from the first content on.
-func (r *Run) resample(s *metrics.Summary, m *metrics.Number) {
-	if m.Percentile <= 0 || m.Percentile >= 100 {
-		return
-	}
-	for fromContent, d := range map[bool]*metrics.Distribution{false: m.Distribution(s),
-		true: s.FromContent(m.Latency)} {
-		if d == nil {
-			continue
-		}
-		if v := d.Resampled(m.Percentile); v > 0 {
-			r.measured.resampled[percentileOf{m.Name, fromContent}] = v
-		}
-	}
-}
-
 // resampled reports that each run of the pairs has that percentile.
-func (p *Point) resampled(key percentileOf) bool {
+func (p *Point) resampled(key brief.Percentile) bool {
 	return !slices.ContainsFunc(slices.Concat(p.pairs...), func(both pair) bool {
-		return both.old.measured.resampled[key] == 0 || both.new.measured.resampled[key] == 0
+		return both.old.Source.Resampled[key] == 0 || both.new.Source.Resampled[key] == 0
 	})
 }
 
@@ -46,10 +24,12 @@ func (p *Point) compare(r *Row, old, new []float64) {
 		center = func(values []float64) float64 { return stats.Median(values).Center }
 	}
 	r.Evidence.scale = stats.ScaleOf(r.Number.Better == metrics.Higher, old, new, center)
-	value := func(runs []*Run) float64 { return r.Evidence.scale.Mean(p.values(&r.Number, runs)) }
-	key := percentileOf{r.Number.Name, r.FromContent}
+	value := func(runs []*brief.Run) float64 { return r.Evidence.scale.Mean(p.values(&r.Number, runs)) }
+	key := brief.Percentile{Number: r.Number.Name, FromContent: r.FromContent}
 	if r.Evidence.Resampled = p.Design == InPairs && r.Evidence.scale.Logs && p.resampled(key); r.Evidence.Resampled {
-		value = func(runs []*Run) float64 { return r.Evidence.scale.Mean([]float64{runs[0].measured.resampled[key]}) }
+		value = func(runs []*brief.Run) float64 {
+			return r.Evidence.scale.Mean([]float64{runs[0].Source.Resampled[key]})
+		}
 	}
 	w := p.weigh(value)
 	e := &r.Evidence
@@ -75,7 +55,7 @@ type weighing struct {
 }
 
 // weigh compares a value of the runs of units by the design of the point.
-func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
+func (p *Point) weigh(value func([]*brief.Run) float64) (w weighing) {
 	if p.Design == Chain {
 		values := p.courseOf(value).values
 		w.estimate = stats.Next(values[:len(p.old)], values[len(p.old)])
@@ -89,8 +69,8 @@ func (p *Point) weigh(value func([]*Run) float64) (w weighing) {
 		for _, unit := range p.pairs {
 			old, sum := 0.0, 0.0
 			for _, pair := range unit {
-				old += value([]*Run{pair.old})
-				sum += value([]*Run{pair.new}) - value([]*Run{pair.old})
+				old += value([]*brief.Run{pair.old})
+				sum += value([]*brief.Run{pair.new}) - value([]*brief.Run{pair.old})
 			}
 			w.differences = append(w.differences, sum/float64(len(unit)))
 			w.from += old / float64(len(unit)*len(p.pairs))

@@ -8,22 +8,23 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/numpy"
 )
 
 // valued are runs as arranged has them, with 50 values of TTFT each, and the distributions by run.
-func valued(order string) (old, new []*Run, values map[*Run]*metrics.Distribution) {
+func valued(order string) (old, new []*brief.Run, values map[*brief.Run]*metrics.Distribution) {
 	old, new = arranged(order)
 	random := rand.New(rand.NewPCG(1, 2))
-	values = map[*Run]*metrics.Distribution{}
+	values = map[*brief.Run]*metrics.Distribution{}
 	for _, r := range slices.Concat(old, new) {
 		s := aspect.Collector(&metrics.Header{}).Summary(1)
 		for range 50 {
 			s.TTFT.Add(random.ExpFloat64())
 		}
-		of := newRun(s, nil)
-		r.Numbers, r.measured.resampled, values[r] = of.Numbers, of.measured.resampled, &s.TTFT
+		of := brief.Of(s, nil)
+		r.Numbers, r.Source.Resampled, values[r] = of.Numbers, of.Source.Resampled, &s.TTFT
 	}
 	return old, new, values
 }
@@ -69,7 +70,7 @@ func TestOtherPercentilesAreNotResampled(t *testing.T) {
 		t.Error("one side after the other")
 	}
 	old, new, _ = valued("ABBAAB")
-	new[1].measured.resampled = nil
+	new[1].Source.Resampled = nil
 	row := rowOf(t, Compare(old, new, gating.Default()), "p99_ttft")
 	if want := math.Log(new[0].Numbers["p99_ttft"] / old[0].Numbers["p99_ttft"]); row.Evidence.Resampled || math.Abs(row.Evidence.Differences[0]-want) > 1e-12 {
 		t.Errorf("resampled %t, %v, want %v", row.Evidence.Resampled, row.Evidence.Differences, want)

@@ -8,13 +8,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/record"
 )
 
 // runs are runs of 100 requests whose TTFT is about so long.
-func runs(name string, ttft time.Duration) []*compare.Run {
+func runs(name string, ttft time.Duration) []*brief.Run {
 	var sums []*metrics.Summary
 	for i := range 5 {
 		header := &metrics.Header{Run: fmt.Sprint(name, i), Config: metrics.Config{Model: "demo", RequestRate: math.Inf(1)}}
@@ -29,7 +30,7 @@ func runs(name string, ttft time.Duration) []*compare.Run {
 		}
 		sums = append(sums, c.Summary(1))
 	}
-	return compare.Runs(sums)
+	return brief.Runs(sums)
 }
 
 // Five runs a side decide whether the median TTFT got worse by more than 5 %.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -22,11 +23,11 @@ type judge struct {
 	reasons
 }
 
-func (j *judge) decide(old, new []*Run) {
+func (j *judge) decide(old, new []*brief.Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
 	}
-	if what := twice(old, new); what != "" {
+	if what := brief.Twice(old, new); what != "" {
 		j.doubt(nil, "%s", what)
 	}
 	for _, side := range mixed(old, new, j.gate.Despite) {
@@ -110,15 +111,15 @@ func (c *Comparison) Excluded() string {
 func (j *judge) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
-		if why := r.fault(j.gate.Allowed); why != "" && !r.measured.cut {
+		if why := r.Fault(j.gate.Allowed); why != "" && !r.Source.Cut {
 			j.doubt(p, "old run %d: %s, so there is nothing to compare with", i+1, why)
-			before = max(before, r.failing())
+			before = max(before, r.Failing())
 		}
 	}
 	for i, r := range p.New {
-		switch why := r.fault(j.gate.Allowed); {
-		case why == "", r.measured.cut: // doubtRuns says what is missing
-		case before > 0 && r.failing() <= before:
+		switch why := r.Fault(j.gate.Allowed); {
+		case why == "", r.Source.Cut: // doubtRuns says what is missing
+		case before > 0 && r.Failing() <= before:
 			j.doubt(p, "new run %d: %s", i+1, why)
 		default:
 			j.regress(p, "new run %d: %s", i+1, why)
@@ -137,7 +138,7 @@ func (j *judge) doubts(p *Point) {
 		}
 		j.few(p, &l.Number, p.Old, p.New)
 	}
-	if found := asked.Differences(parametersOf(p.Old), parametersOf(p.New), j.gate.Despite); found != nil {
+	if found := asked.Differences(brief.Asked(p.Old), brief.Asked(p.New), j.gate.Despite); found != nil {
 		for _, d := range found {
 			j.doubt(p, "not comparable: %s", d)
 		}
@@ -150,7 +151,7 @@ func (j *judge) doubts(p *Point) {
 
 // few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
 // many.
-func (j *judge) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
+func (j *judge) few(p *Point, m *metrics.Number, sides ...[]*brief.Run) bool {
 	least := fewest(m, sides...)
 	if least >= stats.MinBeyond || j.gate.Allows("suspect") {
 		return false
@@ -171,14 +172,14 @@ func (j *judge) few(p *Point, m *metrics.Number, sides ...[]*Run) bool {
 }
 
 // doubtRuns says which runs of a side cannot be trusted or compared.
-func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
+func (j *judge) doubtRuns(p *Point, side string, runs []*brief.Run) {
 	var whys []string
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
-		found := r.lacks()
+		found := r.Lacks()
 		if doubts := p.doubts(r); doubts != nil && !j.gate.Allows("suspect") {
 			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are",
-				cmp.Or(r.measured.remedy, "find out why"))
+				cmp.Or(r.Source.Remedy, "find out why"))
 			found = append(found, doubts...)
 		}
 		for _, why := range found {
@@ -208,7 +209,7 @@ func which(side string, numbers []string, of int) string {
 // bounds compares the new medians with the absolute bounds, unless the new runs are
 // doubtful.
 func (j *judge) bounds(p *Point) {
-	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
+	doubtful := slices.ContainsFunc(p.New, func(r *brief.Run) bool {
 		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.gate.Allows("suspect")
 	})
 	for _, b := range j.gate.Bounds {
@@ -278,5 +279,13 @@ func (j *judge) changes(p *Point) {
 		case r.equivalent():
 			r.Judgement.Finding = Equivalent
 		}
+	}
+}
+
+// unlikeSides doubts a point if one side has result blocks, and the other side other loads.
+func (j *judge) unlikeSides(p *Point) {
+	old, new := p.Old[0], p.New[0]
+	if (old.IsBlock() || new.IsBlock()) && !old.SameLoad(new) {
+		j.doubt(p, "not comparable: an old run has %s, and a new run has %s", old.Load(), new.Load())
 	}
 }

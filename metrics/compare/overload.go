@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // overloaded lists the numbers, from 1, of the runs whose server did not keep up, and says
 // how much the backlog of the first of them grew.
-func overloaded(runs []*Run) (numbers []string, why string) {
+func overloaded(runs []*brief.Run) (numbers []string, why string) {
 	for i, r := range runs {
 		if r.Overloaded == "" {
 			continue
@@ -27,7 +28,7 @@ func overloaded(runs []*Run) (numbers []string, why string) {
 // anyOverloaded reports that the server of a run did not keep up. The run's latencies then depend
 // on its length.
 func (s *Sides) anyOverloaded() bool {
-	return slices.ContainsFunc(slices.Concat(s.Old, s.New), func(r *Run) bool { return r.Overloaded != "" })
+	return slices.ContainsFunc(slices.Concat(s.Old, s.New), func(r *brief.Run) bool { return r.Overloaded != "" })
 }
 
 // overloads finds a side of which more than half of the runs cannot keep up with the load. If only
@@ -38,7 +39,7 @@ func (j *judge) overloads(p *Point) {
 	new, is := overloaded(p.New)
 	oldSide, newSide := 2*len(old) > len(p.Old), 2*len(new) > len(p.New)
 	load := "the load"
-	if rate := asked.Text(parametersOf(p.New), "request-rate"); asked.Text(parametersOf(p.Old), "request-rate") == rate {
+	if rate := asked.Text(brief.Asked(p.New), "request-rate"); asked.Text(brief.Asked(p.Old), "request-rate") == rate {
 		load = rate + " req/s"
 	}
 	switch {
@@ -65,13 +66,13 @@ func (j *judge) overloads(p *Point) {
 }
 
 // of writes how many of the runs have these numbers.
-func of(numbers []string, runs []*Run) string {
+func of(numbers []string, runs []*brief.Run) string {
 	return fmt.Sprintf("%d of %d", len(numbers), len(runs))
 }
 
 // sound reports that both sides had the same load from trusted clients.
 func (j *judge) sound(p *Point) bool {
-	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.Allows("suspect") }
+	doubtful := func(r *brief.Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.gate.Allows("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) &&
-		len(asked.Differences(parametersOf(p.Old), parametersOf(p.New), j.gate.Despite)) == 0
+		len(asked.Differences(brief.Asked(p.Old), brief.Asked(p.New), j.gate.Despite)) == 0
 }

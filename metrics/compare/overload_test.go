@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
 
 // over makes the first n runs OVERLOADED.
-func over(n int) func(int, *Run) {
-	return func(i int, r *Run) {
+func over(n int) func(int, *brief.Run) {
+	return func(i int, r *brief.Run) {
 		r.Asked["request-rate"] = "10"
 		if i < n {
 			r.Overloaded = "the backlog grew by 4.0 requests a second; these latencies depend on how long the run was"
@@ -23,12 +24,12 @@ func over(n int) func(int, *Run) {
 func TestOverloadedSides(t *testing.T) {
 	throughput := gating.Gate{Limits: gating.Default().Limits[:1]}
 	slower, less := times("median_ttft", 9), times("output_throughput", 0.8)
-	lagged := func(i int, r *Run) { r.Doubts = []string{"SUSPECT: it lagged"} }
+	lagged := func(i int, r *brief.Run) { r.Doubts = []string{"SUSPECT: it lagged"} }
 	const gone = "the new runs cannot hold 10 req/s any more: the backlog grew by 4.0 requests a second (6 of 6 of them)"
 	for _, test := range []struct {
 		name     string
 		gate     gating.Gate
-		old, new []*Run
+		old, new []*brief.Run
 		want     Verdict
 		reasons  []string // their beginnings
 		note     string
@@ -47,7 +48,7 @@ func TestOverloadedSides(t *testing.T) {
 		{"both", gating.Default(), alike(6, over(6)), alike(6, over(6), slower), NoVerdict, []string{"all 6 old runs: OVERLOADED", "all 6 new runs: OVERLOADED"}, ""},
 		{"both, with less throughput", gating.Default(), alike(6, over(6)), alike(6, over(6), less), Regressed, []string{"output_throughput −"}, "all 6 old runs: OVERLOADED"},
 		{"both, by throughput alone", throughput, alike(6, over(6)), alike(6, over(6), slower), Pass, nil, "runs of both sides, or some of one, are OVERLOADED: latencies are not judged"},
-		{"both, and failures", gating.Default(), alike(6, over(6)), alike(6, over(6), func(_ int, r *Run) { r.Failed = 3 }), Regressed, []string{"new run 1: 3 of 103 requests failed"}, ""},
+		{"both, and failures", gating.Default(), alike(6, over(6)), alike(6, over(6), func(_ int, r *brief.Run) { r.Failed = 3 }), Regressed, []string{"new run 1: 3 of 103 requests failed"}, ""},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		begins := func(texts []string, with string) bool {
@@ -73,7 +74,7 @@ func TestOverloadedSides(t *testing.T) {
 // The backlog alone is no doubt about the numbers of a run.
 func TestRunOfAnOverloadedServerIsBelieved(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Overloaded, Checks: []verdict.Check{{Name: "backlog", Text: "the backlog grew"}}}}
-	if r := Runs([]*metrics.Summary{s})[0]; r.Overloaded != "the backlog grew" || r.Doubts != nil {
+	if r := brief.Runs([]*metrics.Summary{s})[0]; r.Overloaded != "the backlog grew" || r.Doubts != nil {
 		t.Errorf("%+v", r)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // noisy makes runs whose numbers spread by that share around their true values,
 // of which the one called worse is a tenth worse.
-func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
-	var noisy []*Run
+func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*brief.Run {
+	var noisy []*brief.Run
 	for range runs {
 		numbers := map[string]float64{"output_throughput": 2000, "median_ttft": 40, "median_tpot": 10, "median_e2el": 1200}
 		for _, l := range fourMetrics().Limits {
@@ -26,7 +27,7 @@ func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
 			}
 			numbers[name] *= math.Exp(spread * chance.NormFloat64())
 		}
-		noisy = append(noisy, &Run{Asked: map[string]string{"model": "m"}, Numbers: numbers, Completed: 100, Input: 1000, Output: 1000})
+		noisy = append(noisy, &brief.Run{Asked: map[string]string{"model": "m"}, Numbers: numbers, Completed: 100, Input: 1000, Output: 1000})
 	}
 	return turned(noisy)
 }
@@ -71,7 +72,7 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 // Nothing is assumed of the noise: here one run in five is a third off.
 func TestFalseAlarmsAreRareAmongOutliers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(4, 1))
-	side := func() []*Run {
+	side := func() []*brief.Run {
 		runs := noisy(chance, 6, 0.03, "")
 		for _, r := range runs {
 			if chance.IntN(5) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -43,11 +44,11 @@ func (m *remarks) all() {
 	m.definitions()
 	for _, tokens := range []struct {
 		name string
-		of   func(*Run) int
+		of   func(*brief.Run) int
 	}{
-		{"prompts", func(r *Run) int { return r.Input }}, {"answers", func(r *Run) int { return r.Output }},
+		{"prompts", func(r *brief.Run) int { return r.Input }}, {"answers", func(r *brief.Run) int { return r.Output }},
 	} {
-		was, is := perRequest(m.p.Old, tokens.of), perRequest(m.p.New, tokens.of)
+		was, is := brief.PerRequest(m.p.Old, tokens.of), brief.PerRequest(m.p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
 			m.note("the %s had %s tokens in the old runs and %s in the new ones (%s)", tokens.name,
 				metrics.Readable(was, 1), metrics.Readable(is, 1), Percent(change))
@@ -115,7 +116,7 @@ func (m *remarks) cached() {
 	default:
 		return
 	}
-	if change > cachedDrop || !slices.ContainsFunc(later, func(r *Run) bool { return !r.CacheTold }) {
+	if change > cachedDrop || !slices.ContainsFunc(later, func(r *brief.Run) bool { return !r.CacheTold }) {
 		return
 	}
 	m.note("median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had "+
@@ -126,14 +127,14 @@ func (m *remarks) cached() {
 
 // held says that requests of a side waited for slots, which is the load that was asked for if
 // all runs have as many slots.
-func (m *remarks) held(side string, runs []*Run) {
+func (m *remarks) held(side string, runs []*brief.Run) {
 	var numbers []string
 	for i, r := range runs {
 		if r.Held != "" {
 			numbers = append(numbers, strconv.Itoa(i+1))
 		}
 	}
-	if all := parametersOf(runs); numbers != nil && m.p.sameSlots() {
+	if all := brief.Asked(runs); numbers != nil && m.p.sameSlots() {
 		m.note("%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of "+
 			"%s. TTFT leaves out the wait for a slot",
 			which(side, numbers, len(runs)), verdict.HeldBack, asked.Text(all, "request-rate"),
@@ -167,8 +168,8 @@ func (m *remarks) definitions() {
 const cachedDrop = -0.3
 
 // before says whether all runs of one side began before all of the other.
-func before(one, other []*Run) bool {
-	byTime := func(a, b *Run) int { return a.Began.Compare(b.Began) }
+func before(one, other []*brief.Run) bool {
+	byTime := func(a, b *brief.Run) int { return a.Began.Compare(b.Began) }
 	if len(one) == 0 || len(other) == 0 || slices.MinFunc(one, byTime).Began.IsZero() {
 		return false
 	}
@@ -178,27 +179,11 @@ func before(one, other []*Run) bool {
 // lengthMargin is by which share prompts or answers may differ in length without a remark.
 const lengthMargin = 0.02
 
-// perRequest is the mean number of tokens of completed requests; NaN if unknown, or if none completed.
-func perRequest(runs []*Run, of func(*Run) int) float64 {
-	tokens, requests := 0.0, 0.0 // their sums may be beyond an int
-	for _, r := range runs {
-		if of(r) < 0 || r.Completed < 0 {
-			return math.NaN()
-		}
-		tokens += float64(of(r))
-		requests += float64(r.Completed)
-	}
-	if requests == 0 {
-		return math.NaN()
-	}
-	return tokens / requests
-}
-
-func seeds(runs []*Run) string {
-	return strings.Join(asked.Values(parametersOf(runs), asked.Seed), ", ")
+func seeds(runs []*brief.Run) string {
+	return strings.Join(asked.Values(brief.Asked(runs), asked.Seed), ", ")
 }
 
 // inOrder says whether all runs of one side began before all runs of the other.
-func inOrder(old, new []*Run) bool {
+func inOrder(old, new []*brief.Run) bool {
 	return len(old) > 1 && len(new) > 1 && (before(old, new) || before(new, old))
 }

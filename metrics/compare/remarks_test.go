@@ -8,7 +8,9 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
+	"github.com/servebench/servebench/metrics/record"
 )
 
 // prompted is a run that began so many minutes after the first.
@@ -37,7 +39,7 @@ func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 		"a little quicker":     {prompted(t, "a", 0, 0, first), prompted(t, "b", 5, 0, first*8/10), false},
 		"the server's own say": {prompted(t, "a", 0, 0, first), told, false},
 	} {
-		got := Compare(Runs([]*metrics.Summary{c.old}), Runs([]*metrics.Summary{c.new}), gating.Default())
+		got := Compare(brief.Runs([]*metrics.Summary{c.old}), brief.Runs([]*metrics.Summary{c.new}), gating.Default())
 		if notes := strings.Join(got.Notes, "\n"); strings.Contains(notes, says) != c.said {
 			t.Errorf("%s: notes %q", name, got.Notes)
 		}
@@ -51,18 +53,20 @@ func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 func TestRunsInTurnsShareTheCache(t *testing.T) {
 	old := []*metrics.Summary{prompted(t, "a", 0, 0, 50*time.Millisecond), prompted(t, "b", 3, 0, 50*time.Millisecond)}
 	new := []*metrics.Summary{prompted(t, "c", 1, 0, 5*time.Millisecond), prompted(t, "d", 2, 0, 5*time.Millisecond)}
-	if c := Compare(Runs(old), Runs(new), gating.Default()); strings.Contains(strings.Join(c.Notes, "\n"), "prefix cache") {
+	if c := Compare(brief.Runs(old), brief.Runs(new), gating.Default()); strings.Contains(strings.Join(c.Notes, "\n"), "prefix cache") {
 		t.Errorf("notes %q", c.Notes)
 	}
 }
 
 func TestNotesOnRequestsThatWaitedAndOnSuspectRuns(t *testing.T) {
-	held := func(i int, r *Run) {
+	held := func(i int, r *brief.Run) {
 		r.Asked["request-rate"], r.Asked["max-concurrency"], r.Held = "20", "50", "held back"
 	}
-	late := func(i int, r *Run) { r.Doubts, r.measured.remedy = []string{"SUSPECT: it lagged"}, "use more cores" }
+	late := func(i int, r *brief.Run) {
+		r.Doubts, r.Source.Remedy = []string{"SUSPECT: it lagged"}, "use more cores"
+	}
 	for _, test := range []struct {
-		old, new []*Run
+		old, new []*brief.Run
 		want     string
 	}{
 		{alike(4, held), alike(4, asks("request-rate", "20"), asks("max-concurrency", "50")),
@@ -104,5 +108,23 @@ func TestPairsInOneOrderSaySo(t *testing.T) {
 	}
 	if notes := strings.Join(Compare(old, new, gating.Gate{}).Notes, "\n"); strings.Contains(notes, "came first") {
 		t.Errorf("both at once: %q", notes)
+	}
+}
+
+// A run that does not name its definitions may be counted differently from one that does.
+func TestUnknownDefinitionsAreNoted(t *testing.T) {
+	unknown := &brief.Run{Asked: asked.Parameters{}}
+	unknown.Asked["backend"] = "openai-chat"
+	told := &brief.Run{Asked: asked.Parameters{asked.Definitions: string(record.Definitions033)}}
+	told.Asked["backend"] = "openai-chat"
+	for _, test := range []struct {
+		old, new *brief.Run
+		notes    int
+	}{{unknown, told, 1}, {told, told, 0}, {unknown, unknown, 0}} {
+		var found reasons
+		m := remarks{p: &Point{Sides: Sides{Old: []*brief.Run{test.old}, New: []*brief.Run{test.new}}}, reasons: &found}
+		if m.definitions(); len(found.notes) != test.notes {
+			t.Errorf("notes %q, want %d", found.notes, test.notes)
+		}
 	}
 }

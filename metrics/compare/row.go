@@ -10,6 +10,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare/asked"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -182,7 +183,7 @@ func (p *Point) steadier() string {
 	switch {
 	case p.Design == InPairs:
 		return "or longer runs, or a quieter machine"
-	case len(asked.Values(parametersOf(slices.Concat(p.Old, p.New)), asked.Seed)) > 1:
+	case len(asked.Values(brief.Asked(slices.Concat(p.Old, p.New)), asked.Seed)) > 1:
 		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter " +
 			"machine"
 	default:

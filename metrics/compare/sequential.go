@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/sequential"
 	"github.com/servebench/servebench/metrics/stats"
@@ -22,7 +23,7 @@ type levels struct{ worse, fine float64 }
 // ruleOf is the rule of the sequential sweep that made the runs, nil for other runs. Such a sweep stops
 // when it sees a decision, so that the tests of a fixed number of pairs err too often, also when
 // somebody compares the runs later.
-func ruleOf(runs []*Run, alpha float64, tests int) *sequential.Rule {
+func ruleOf(runs []*brief.Run, alpha float64, tests int) *sequential.Rule {
 	most := 0
 	for _, r := range runs {
 		most = max(most, r.MaxPairs)
@@ -153,7 +154,7 @@ type Noise struct {
 const mostFixed = 1000
 
 // PowerOf plans with the noise of runs. Without new runs, the old ones are all alike.
-func PowerOf(old, new []*Run, gate gating.Gate, most int) (*Power, error) {
+func PowerOf(old, new []*brief.Run, gate gating.Gate, most int) (*Power, error) {
 	if len(new) == 0 {
 		old, new = halves(old, gate.Counted())
 	}
@@ -225,7 +226,7 @@ func (p *Power) find(numbers []sequential.Number, alpha float64) (*Power, error)
 }
 
 // halves divides runs into two sides that take turns.
-func halves(runs []*Run, unit gating.Unit) (old, new []*Run) {
+func halves(runs []*brief.Run, unit gating.Unit) (old, new []*brief.Run) {
 	for i, u := range units(runs, unit) {
 		if i%2 == 0 {
 			old = append(old, u...)
@@ -242,7 +243,7 @@ func (p *Point) noise(r *Row) float64 {
 		return r.Evidence.Estimate.Err * math.Sqrt(float64(n))
 	}
 	var sides [2][]float64
-	for i, units := range [][][]*Run{p.old, p.new} {
+	for i, units := range [][][]*brief.Run{p.old, p.new} {
 		for _, u := range units {
 			sides[i] = append(sides[i], r.Evidence.scale.Mean(p.values(&r.Number, u)))
 		}
@@ -254,10 +255,10 @@ func (p *Point) noise(r *Row) float64 {
 // eachPair is how long a pair of the runs takes, with what is between them; 0 if unknown. A pause counts
 // as the shortest one, before another start of the server or on the same one: in a longer one there were
 // runs that are not among these, or a night.
-func eachPair(runs []*Run, unit gating.Unit) time.Duration {
-	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *Run) int { return a.Began.Compare(b.Began) })
+func eachPair(runs []*brief.Run, unit gating.Unit) time.Duration {
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *brief.Run) int { return a.Began.Compare(b.Began) })
 	var all time.Duration
-	var last *Run // that ended latest
+	var last *brief.Run // that ended latest
 	pauses := map[bool][]time.Duration{}
 	for _, r := range runs {
 		if r.Began.IsZero() || r.Ended.IsZero() {

@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
 
 // inPairs are runs in pairs whose TTFTs differ by these logarithms, of a sequential sweep of so many
 // pairs; 0 for another sweep.
-func inPairs(most int, differences ...float64) (old, new []*Run) {
+func inPairs(most int, differences ...float64) (old, new []*brief.Run) {
 	old, new = arranged(strings.Repeat("AB", len(differences)))
 	for i, d := range differences {
-		for _, r := range []*Run{old[i], new[i]} {
+		for _, r := range []*brief.Run{old[i], new[i]} {
 			r.MaxPairs, r.Completed, r.Output, r.Values = most, 100, 100, map[string]int{"ttft": 100}
 		}
 		old[i].Numbers["median_ttft"], new[i].Numbers["median_ttft"] = 40, 40*math.Exp(d)
@@ -153,20 +154,20 @@ func TestPlanOfRuns(t *testing.T) {
 
 // A pair takes its runs and what is between them, and not other runs or a night between the runs.
 func TestTimeOfAPairIsWithoutWhatIsNotOfIt(t *testing.T) {
-	runs := func(began ...int) (all []*Run) { // of 50 s each
+	runs := func(began ...int) (all []*brief.Run) { // of 50 s each
 		for i, at := range began {
-			all = append(all, &Run{Start: strconv.Itoa(i), Began: time.Unix(int64(at), 0), Ended: time.Unix(int64(at)+50, 0)})
+			all = append(all, &brief.Run{Start: strconv.Itoa(i), Began: time.Unix(int64(at), 0), Ended: time.Unix(int64(at)+50, 0)})
 		}
 		return all
 	}
-	onOne := func(runs []*Run, starts string) []*Run {
+	onOne := func(runs []*brief.Run, starts string) []*brief.Run {
 		for i, start := range starts {
 			runs[i].Start = string(start)
 		}
 		return runs
 	}
 	for name, test := range map[string]struct {
-		runs []*Run
+		runs []*brief.Run
 		unit gating.Unit
 		want int // seconds
 	}{
@@ -176,7 +177,7 @@ func TestTimeOfAPairIsWithoutWhatIsNotOfIt(t *testing.T) {
 		"two loads a start":         {onOne(runs(100, 150, 220, 270, 340, 390), "112233"), gating.PerStart, 113},
 		"two processes":             {onOne(runs(100, 150, 86400, 86450), "1122"), gating.PerRun, 100},
 		"two targets":               {runs(100, 100, 160, 160), gating.PerStart, 55},
-		"unknown":                   {[]*Run{{}}, gating.PerStart, 0},
+		"unknown":                   {[]*brief.Run{{}}, gating.PerStart, 0},
 	} {
 		if got := int(eachPair(test.runs, test.unit).Seconds()); got != test.want {
 			t.Errorf("%s: %d s, want %d s", name, got, test.want)

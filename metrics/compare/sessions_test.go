@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	jobs "github.com/servebench/servebench/metrics/aspect/sessions"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
@@ -12,7 +13,7 @@ import (
 // Runs of sessions are compared and gated by their job times and their rate; others have no such
 // numbers.
 func TestSessionsAreCompared(t *testing.T) {
-	run := func(jobSeconds float64) *Run {
+	run := func(jobSeconds float64) *brief.Run {
 		s := metrics.Unknown()
 		s.Completed, s.Failed = 60, 0
 		of := &jobs.Sessions{Throughput: 2, Goodput: 1}
@@ -20,15 +21,15 @@ func TestSessionsAreCompared(t *testing.T) {
 		for range 30 {
 			of.JobTime.Add(jobSeconds)
 		}
-		return Runs([]*metrics.Summary{s})[0]
+		return brief.Runs([]*metrics.Summary{s})[0]
 	}
 	m, ok := numbers.Find("p95_job")
 	if !ok {
 		t.Fatal("no p95_job")
 	}
 	gate := gating.Gate{Limits: []gating.Margin{{Number: m, Relative: 0.05}}}
-	old := []*Run{run(1), run(1.001), run(1.002), run(1.003)}
-	new := []*Run{run(2), run(2.001), run(2.002), run(2.003)}
+	old := []*brief.Run{run(1), run(1.001), run(1.002), run(1.003)}
+	new := []*brief.Run{run(2), run(2.001), run(2.002), run(2.003)}
 	c := Compare(old, new, gate)
 	names := map[string]float64{}
 	for _, r := range c.Points[0].Rows {
@@ -40,7 +41,7 @@ func TestSessionsAreCompared(t *testing.T) {
 	if names["mean_job"] < 2000 || names["p99_job"] < 2000 || names["session_throughput"] != 2 || names["session_goodput"] != 1 {
 		t.Errorf("%v", names)
 	}
-	if single := Runs([]*metrics.Summary{metrics.Unknown()})[0]; len(single.Numbers) != 0 {
+	if single := brief.Runs([]*metrics.Summary{metrics.Unknown()})[0]; len(single.Numbers) != 0 {
 		t.Errorf("%v of a run without sessions", single.Numbers)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/targets"
 )
@@ -48,12 +49,15 @@ var until = []spans.Span{spans.ServerQueue, spans.Prefill, spans.Network, spans.
 // whole have no TTFT, and their undivided time lasts until their end.
 func (p *Point) spans() (all []Where) {
 	runs := slices.Concat(p.Old, p.New)
-	if len(p.Old) == 0 || len(p.New) == 0 || slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans == nil }) {
+	if len(p.Old) == 0 || len(p.New) == 0 || slices.ContainsFunc(runs, func(r *brief.Run) bool { return r.Spans == nil }) {
 		return nil
 	}
-	undivided := slices.ContainsFunc(runs, func(r *Run) bool { return r.Spans[spans.FirstOutput.String()] != 0 })
-	counted := !undivided && slices.ContainsFunc(runs, func(r *Run) bool { return r.SpansCounted })
-	whole := slices.ContainsFunc(runs, func(r *Run) bool { _, streamed := r.Numbers["median_ttft"]; return !streamed })
+	undivided := slices.ContainsFunc(runs, func(r *brief.Run) bool { return r.Spans[spans.FirstOutput.String()] != 0 })
+	counted := !undivided && slices.ContainsFunc(runs, func(r *brief.Run) bool { return r.SpansCounted })
+	whole := slices.ContainsFunc(runs, func(r *brief.Run) bool {
+		_, streamed := r.Numbers["median_ttft"]
+		return !streamed
+	})
 	until := until
 	if whole {
 		until = append(slices.Clone(until), spans.Generation)
@@ -82,7 +86,7 @@ func (p *Point) spans() (all []Where) {
 
 // change is how much longer some spans together are in the new runs.
 func (p *Point) change(name string, spans []spans.Span) Change {
-	mean := func(runs []*Run) float64 {
+	mean := func(runs []*brief.Run) float64 {
 		sum := 0.0
 		for _, r := range runs {
 			for _, span := range spans {
@@ -105,8 +109,8 @@ func (p *Point) change(name string, spans []spans.Span) Change {
 }
 
 // meanOf are the means of the old and of the new runs of pairs.
-func meanOf(units [][]pair, mean func([]*Run) float64) (old, new float64) {
-	var olds, news []*Run
+func meanOf(units [][]pair, mean func([]*brief.Run) float64) (old, new float64) {
+	var olds, news []*brief.Run
 	for _, unit := range units {
 		for _, pair := range unit {
 			olds, news = append(olds, pair.old), append(news, pair.new)
@@ -192,7 +196,7 @@ func DivideShared(s *targets.Sharing) []Where {
 		return nil
 	}
 	p := &Point{Design: InPairs, arrangement: arrangement{unit: gating.PerRun},
-		Sides: Sides{[]*Run{newRun(s.Alone, nil)}, []*Run{newRun(s.Shared, nil)}}}
+		Sides: Sides{[]*brief.Run{brief.Of(s.Alone, nil)}, []*brief.Run{brief.Of(s.Shared, nil)}}}
 	p.pairs = [][]pair{{{p.Old[0], p.New[0]}}}
 	return p.spans()
 }
@@ -202,7 +206,7 @@ func DividePaired(p *targets.Paired) []Where {
 	point := &Point{Design: InPairs, arrangement: arrangement{unit: gating.PerRun}}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		one := pair{newRun(e.Alone, nil), newRun(e.Shared, nil)}
+		one := pair{brief.Of(e.Alone, nil), brief.Of(e.Shared, nil)}
 		point.Old, point.New = append(point.Old, one.old), append(point.New, one.new)
 		point.pairs = append(point.pairs, []pair{one})
 	}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics/aspect/spans"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
 // spanned makes runs of one side, each on a new start. Numbers of a repeat are off by its jitter,
 // which both sides share.
-func spanned(from time.Duration, spans map[string]float64, jitter ...float64) (runs []*Run) {
+func spanned(from time.Duration, spans map[string]float64, jitter ...float64) (runs []*brief.Run) {
 	for i, off := range jitter {
 		own := map[string]float64{}
 		ttft := 0.0
@@ -25,7 +26,7 @@ func spanned(from time.Duration, spans map[string]float64, jitter ...float64) (r
 		own["prefill"] += off
 		ttft += off - spans["generation"]
 		began := time.Unix(0, 0).Add(time.Duration(i)*time.Hour + from)
-		runs = append(runs, &Run{
+		runs = append(runs, &brief.Run{
 			Start: fmt.Sprint(from, i), Repeat: i + 1, Began: began, Ended: began.Add(time.Minute), Spans: own, Completed: 1000, Output: 1000,
 			Asked:   map[string]string{"model": "m"},
 			Numbers: map[string]float64{"output_throughput": 1000, "median_ttft": ttft, "median_tpot": spans["generation"] / 10},

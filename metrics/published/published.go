@@ -13,7 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/catalogue"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/verdict"
 )
@@ -68,8 +68,8 @@ func New(block *metrics.Summary, said string, runs []*metrics.Summary) *Block {
 
 // Of puts an old side that is one pasted block next to new runs, which are of one load. It is nil for
 // other sides.
-func Of(old, new []*compare.Run) *Block {
-	if len(old) != 1 || !old[0].IsBlock() || slices.ContainsFunc(new, (*compare.Run).IsBlock) {
+func Of(old, new []*brief.Run) *Block {
+	if len(old) != 1 || !old[0].IsBlock() || slices.ContainsFunc(new, (*brief.Run).IsBlock) {
 		return nil
 	}
 	var runs []*metrics.Summary

@@ -10,20 +10,21 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // benchOld writes the runs of the old side in the Go benchmark format, as
 // benchstat reads it: a line for each number of each run.
 func benchOld(w io.Writer, c *compare.Comparison) error {
-	return benchmarks(w, c, func(p *compare.Point) []*compare.Run { return p.Old })
+	return benchmarks(w, c, func(p *compare.Point) []*brief.Run { return p.Old })
 }
 
 // benchNew writes the runs of the new side.
 func benchNew(w io.Writer, c *compare.Comparison) error {
-	return benchmarks(w, c, func(p *compare.Point) []*compare.Run { return p.New })
+	return benchmarks(w, c, func(p *compare.Point) []*brief.Run { return p.New })
 }
 
-func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []*compare.Run) error {
+func benchmarks(w io.Writer, c *compare.Comparison, runs func(*compare.Point) []*brief.Run) error {
 	out := benchfmt.NewWriter(w)
 	for _, unit := range []string{string(metrics.RequestsPerSecond), string(metrics.TokensPerSecond)} {
 		key := benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}

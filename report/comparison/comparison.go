@@ -17,6 +17,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/report/layout"
 )
 
@@ -234,7 +235,7 @@ func found(finding compare.Finding) func(compare.Row) bool {
 }
 
 // side describes the runs of one side in a line.
-func side(name string, runs []*compare.Run) string {
+func side(name string, runs []*brief.Run) string {
 	completed, failed, known := 0, 0, true
 	for _, r := range runs {
 		completed += max(r.Completed, 0)

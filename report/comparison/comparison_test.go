@@ -19,6 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 )
@@ -26,11 +27,11 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // comparisonRuns are runs a minute apart, whose TTFT and throughput are multiplied.
-func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []*compare.Run {
-	var runs []*compare.Run
+func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []*brief.Run {
+	var runs []*brief.Run
 	for i := range n {
 		around := 1 + 0.01*float64(i%3)
-		r := &compare.Run{
+		r := &brief.Run{
 			ID: fmt.Sprintf("%g-%g-%s-%d", ttft, throughput, asked["request-rate"], i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute), Start: fmt.Sprint(i),
 			Asked: map[string]string{"model": "m", "client": "1", "request-rate": "inf"},
 			Numbers: map[string]float64{
@@ -50,11 +51,11 @@ func comparisons() map[string]*compare.Comparison {
 	gate := gating.Default()
 	p99, _ := numbers.Find("p99_ttft")
 	gate.Bounds = []gating.Bound{{Number: p99, Least: math.Inf(-1), Most: 85}}
-	grid := func(ttft float64) []*compare.Run {
+	grid := func(ttft float64) []*brief.Run {
 		return slices.Concat(comparisonRuns(6, ttft, 1, map[string]string{"request-rate": "4", "dataset-path": "a, b=c"}),
 			comparisonRuns(6, 1, 1/ttft, map[string]string{"request-rate": "16", "dataset-path": "d"}))
 	}
-	long := func(runs []*compare.Run) []*compare.Run { // of enough requests for the bound
+	long := func(runs []*brief.Run) []*brief.Run { // of enough requests for the bound
 		for _, r := range runs {
 			r.Values = map[string]int{"ttft": 1000}
 		}
@@ -66,7 +67,7 @@ func comparisons() map[string]*compare.Comparison {
 	for i, r := range zero {
 		r.ID, r.Numbers["median_itl"] = r.ID+"zero", float64(i/5)
 	}
-	pairs := func(ttft float64, later time.Duration) []*compare.Run { // a minute apart, the new run first in every second pair
+	pairs := func(ttft float64, later time.Duration) []*brief.Run { // a minute apart, the new run first in every second pair
 		runs := comparisonRuns(4, ttft, 1, nil)
 		for i, r := range runs {
 			r.Repeat, r.ID, r.Start = i+1, fmt.Sprint(r.ID, later), fmt.Sprint(r.Start, later)
@@ -78,14 +79,14 @@ func comparisons() map[string]*compare.Comparison {
 		}
 		return runs
 	}
-	day := func(n int) []*compare.Run { // each day is 3 % worse than the one before
+	day := func(n int) []*brief.Run { // each day is 3 % worse than the one before
 		runs := comparisonRuns(2, math.Pow(1.03, float64(n)), 1, nil)
 		for _, r := range runs {
 			r.Began = r.Began.AddDate(0, 0, n)
 		}
 		return runs
 	}
-	baseline := func(sessions ...[]*compare.Run) []*compare.Run {
+	baseline := func(sessions ...[]*brief.Run) []*brief.Run {
 		var b compare.Baseline
 		for _, runs := range sessions {
 			if err := b.Add(runs, gating.Gate{}); err != nil {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/aspect/sessions"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/report/save"
 )
 
 // A runRow is what the formats of runs need to know about one.
 type runRow struct {
-	*compare.Run
+	*brief.Run
 	header  *metrics.Header
 	origin  metrics.Origin
 	seconds float64
@@ -33,7 +33,7 @@ type runRow struct {
 func newRun(s *metrics.Summary) *runRow {
 	r := &runRow{
 		header: s.Header, origin: s.Source.Origin, seconds: s.When.Seconds, sessions: sessions.Of(s), metrics: latencies(s)}
-	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
+	r.Run = brief.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
 		for _, c := range s.Trust.Failed() {

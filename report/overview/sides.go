@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -36,7 +37,7 @@ func (f *Front) versus(runs []plot.Run) {
 // judge compares two sides by the rule that they recorded, which also says which arm is the old one.
 func (f *Front) judge(key string, names []string, of map[string][]plot.Run) {
 	old, new := sideOf(of[names[0]]), sideOf(of[names[1]])
-	rule, gate, notes, err := compare.Recorded(slices.Concat(old, new))
+	rule, gate, notes, err := brief.Recorded(slices.Concat(old, new))
 	if rule != nil && key == "arm" && rule.Old == names[1] && rule.New == names[0] {
 		names, old, new = []string{names[1], names[0]}, new, old
 	}
@@ -52,12 +53,12 @@ func (f *Front) judge(key string, names []string, of map[string][]plot.Run) {
 // oneLine makes one line of the lines of an error.
 var oneLine = strings.NewReplacer("\n  ", " ", "\n", "; ")
 
-func sideOf(runs []plot.Run) []*compare.Run {
+func sideOf(runs []plot.Run) []*brief.Run {
 	var sums []*metrics.Summary
 	for _, r := range runs {
 		sums = append(sums, r.Summary)
 	}
-	return compare.Runs(sums)
+	return brief.Runs(sums)
 }
 
 // changes has a row for each number of a comparison, the gated ones first.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/numpy"
 )
 
@@ -27,7 +27,7 @@ func Conditions(runs []Run) (all []Condition) {
 	for _, r := range runs {
 		sums = append(sums, r.Summary)
 	}
-	disturbed := compare.DisturbedRepeats(sums)
+	disturbed := brief.DisturbedRepeats(sums)
 	for _, name := range names {
 		all = append(all, Condition{repeats[name], labels(repeats[name][0]), disturbed})
 	}

@@ -31,7 +31,7 @@ var exempt = map[string]string{
 	"metrics.Header fields":                "the run line of a record stream",
 	"metrics.plainConfig fields":           "a Config as JSON",
 	"metrics.wireConfig fields":            "a Config as JSON",
-	"metrics/compare.Run fields":           "a run in the file of a baseline",
+	"metrics/compare/brief.Run fields":     "a run in the file of a baseline",
 	"metrics/record.Field fields":          "a row of accessors, one for each kind of field",
 	"metrics/record.form fields":           "a row of accessors, one for each kind of field",
 	"metrics/stream.runLine fields":        "a line of the record stream",

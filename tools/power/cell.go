@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 )
 
@@ -18,7 +19,7 @@ type cell struct {
 }
 
 // A rule decides about the runs of two sides.
-type rule func(old, new []*compare.Run, margin float64) compare.Verdict
+type rule func(old, new []*brief.Run, margin float64) compare.Verdict
 
 // rules are the gate as it is, the gate as it was, and two textbook tests.
 var rules = []struct {
@@ -29,7 +30,7 @@ var rules = []struct {
 }
 
 // gate is servebench compare.
-func gate(old, new []*compare.Run, margin float64) compare.Verdict {
+func gate(old, new []*brief.Run, margin float64) compare.Verdict {
 	g := gating.Default()
 	for i := range g.Limits {
 		g.Limits[i].Relative = margin

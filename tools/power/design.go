@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // A slot is the place of a run in a session.
@@ -83,7 +83,7 @@ var names = [numbers]string{"output_throughput", "median_ttft", "median_tpot"}
 
 // session draws the runs of a session, in which the second number of new runs is worse by the share
 // effect. Runs begin a minute apart. Noise begins again every day.
-func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old, new []*compare.Run) {
+func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old, new []*brief.Run) {
 	var next func(slot) factor
 	for i, s := range slots {
 		if i == 0 || s.day != slots[i-1].day {
@@ -94,7 +94,7 @@ func session(chance *rand.Rand, noise noise, slots []slot, effect float64) (old,
 			f[1] += math.Log1p(effect)
 		}
 		id := strconv.Itoa(i + 1)
-		r := &compare.Run{
+		r := &brief.Run{
 			ID: id, Began: time.Unix(int64(60*i), 0).AddDate(0, 0, s.day), Start: "start " + strconv.Itoa(s.start+1),
 			Repeat: s.repeat,
 			Asked:  map[string]string{"model": "m", "seed": strconv.Itoa(s.seed)},

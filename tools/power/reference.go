@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/numpy"
 	"github.com/servebench/servebench/metrics/stats"
 )
@@ -13,8 +14,8 @@ import (
 const alpha = 0.05
 
 // sides are the values of a gated number on the log scale, in which worse is up.
-func sides(number int, old, new []*compare.Run) (a, b []float64) {
-	values := func(runs []*compare.Run) (logs []float64) {
+func sides(number int, old, new []*brief.Run) (a, b []float64) {
+	values := func(runs []*brief.Run) (logs []float64) {
 		for _, r := range runs {
 			logs = append(logs, worseUp(number, r.Numbers[names[number]]))
 		}
@@ -27,7 +28,7 @@ func sides(number int, old, new []*compare.Run) (a, b []float64) {
 type test func(old, new []float64) stats.Evidence
 
 // p is the p value of each gated number, adjusted for their count by Holm's procedure.
-func (t test) p(old, new []*compare.Run) []float64 {
+func (t test) p(old, new []*brief.Run) []float64 {
 	var p []float64
 	for i := range numbers {
 		p = append(p, t(sides(i, old, new)).Above(0))
@@ -36,7 +37,7 @@ func (t test) p(old, new []*compare.Run) []float64 {
 }
 
 // decide says REGRESSED if any number is worse.
-func (t test) decide(old, new []*compare.Run, _ float64) compare.Verdict {
+func (t test) decide(old, new []*brief.Run, _ float64) compare.Verdict {
 	if slices.Min(t.p(old, new)) <= alpha {
 		return compare.Regressed
 	}
@@ -58,7 +59,7 @@ func ranks(old, new []float64) stats.Evidence { return stats.Shift{Old: old, New
 // before is the gate as it was before servebench knew server starts, pairs and days: Mann and Whitney's
 // test of all runs, and the interval of Hodges and Lehmann's estimate. A baseline was of one day, and
 // no margin was smaller than what its runs differed by.
-func before(old, new []*compare.Run, margin float64) compare.Verdict {
+func before(old, new []*brief.Run, margin float64) compare.Verdict {
 	baseline := old[0].Session != ""
 	if baseline {
 		old = old[len(old)-perDay:]

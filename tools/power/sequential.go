@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/compare/brief"
 )
 
 // mostPairs is the most pairs of a sequential sweep, which looks after each pair from the third.
@@ -49,7 +50,7 @@ func (c cell) watch(seed uint64, trials int) *watched {
 }
 
 // follow looks after each pair until there is a verdict. It does not give up before the last pair.
-func follow(old, new []*compare.Run, margin float64) (verdict compare.Verdict, n int) {
+func follow(old, new []*brief.Run, margin float64) (verdict compare.Verdict, n int) {
 	for i := range old {
 		old[i].MaxPairs, new[i].MaxPairs = mostPairs, mostPairs
 	}

@@ -1,4 +1,4 @@
-package compare
+package brief
 
 import (
 	"fmt"
@@ -26,10 +26,10 @@ func Recorded(runs []*Run) (rule *metrics.Rule, gate gating.Gate, notes []string
 	var newest *Run
 	var texts []string
 	for _, r := range runs {
-		if r.measured.sum == nil || r.measured.sum.Header.Rule == nil {
+		if r.Source.sum == nil || r.Source.sum.Header.Rule == nil {
 			return nil, gating.Default(), nil, nil
 		}
-		texts = append(texts, r.measured.sum.Header.Rule.Gate)
+		texts = append(texts, r.Source.sum.Header.Rule.Gate)
 		if newest == nil || r.Began.After(newest.Began) {
 			newest = r
 		}
@@ -37,7 +37,7 @@ func Recorded(runs []*Run) (rule *metrics.Rule, gate gating.Gate, notes []string
 	if newest == nil {
 		return nil, gating.Default(), nil, nil
 	}
-	rule = newest.measured.sum.Header.Rule
+	rule = newest.Source.sum.Header.Rule
 	if gate, err = gating.Parse(rule.Gate); err != nil {
 		return nil, gating.Default(), nil, fmt.Errorf("run %s: the rule in its record stream: %w", newest.ID, err)
 	}

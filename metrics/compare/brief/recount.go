@@ -1,4 +1,4 @@
-package compare
+package brief
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func Recount(runs ...[]*Run) record.Definitions {
 			continue
 		}
 		found = append(found, d)
-		if !r.measured.recounts {
+		if !r.Source.recounts {
 			fixed = append(fixed, d)
 		}
 	}

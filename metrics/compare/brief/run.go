@@ -1,4 +1,8 @@
-package compare
+// Package brief says what a comparison needs to know about one run.
+//
+// A Run is made of a summary, or read from a baseline, which keeps all of it except its Source. It has its
+// numbers, what it was asked for, when and on which server start it ran, and why its numbers may be wrong.
+package brief
 
 import (
 	"cmp"
@@ -7,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -18,10 +21,9 @@ import (
 	"github.com/servebench/servebench/metrics/compare/asked"
 	"github.com/servebench/servebench/metrics/compare/numbers"
 	"github.com/servebench/servebench/metrics/targets"
-	"github.com/servebench/servebench/metrics/verdict"
 )
 
-// A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
+// A Run is one run in brief. Nobody changes it after it is made.
 type Run struct {
 	ID string `json:"run,omitempty"`
 	// Fingerprint tells runs without an ID apart: copies of one result have the same. Empty if unknown.
@@ -72,28 +74,28 @@ type Run struct {
 	Early string   `json:"early,omitempty"`
 	Gaps  []string `json:"gaps,omitempty"` // what is missing, such as the end of the run
 
-	measured measured
+	Source Source `json:"-"` // the zero value for a run of a baseline
 }
 
-// measured is what a run says that a baseline does not keep of it.
-type measured struct {
+// A Source is what is known of a run that a baseline does not keep.
+type Source struct {
 	sum       *metrics.Summary
-	resampled map[percentileOf]float64 // as Distribution.Resampled has them
-	recounts  bool                     // its stream can be recounted by other definitions
-	arms      []string                 // names of its arm: a sweep's, its label, its target
-	cut       bool                     // its numbers lack requests, because it was ended
-	disturbed string                   // how the client was disturbed; empty if it was not
-	remedy    string                   // for the first of Doubts, or for Held; empty if unknown
+	Resampled map[Percentile]float64 // as Distribution.Resampled has them
+	recounts  bool                   // its stream can be recounted by other definitions
+	Arms      []string               // names of its arm: a sweep's, its label, its target
+	Cut       bool                   // its numbers lack requests, because it was ended
+	Disturbed string                 // how the client was disturbed; empty if it was not
+	Remedy    string                 // for the first of Doubts, or for Held; empty if unknown
 }
 
-func measuredOf(s *metrics.Summary) measured {
-	m := measured{
-		sum: s, resampled: map[percentileOf]float64{}, recounts: s.Truth != nil, arms: armNames(s),
-		cut:       s.Ending.Interrupted && s.Ending.StoppedBy == "" || len(s.Ending.Incomplete) > 0,
-		disturbed: Disturbance(s),
+func sourceOf(s *metrics.Summary) Source {
+	m := Source{
+		sum: s, Resampled: map[Percentile]float64{}, recounts: s.Truth != nil, Arms: armNames(s),
+		Cut:       s.Ending.Interrupted && s.Ending.StoppedBy == "" || len(s.Ending.Incomplete) > 0,
+		Disturbed: Disturbance(s),
 	}
 	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
-		m.remedy = cmp.Or(m.remedy, c.Remedy)
+		m.Remedy = cmp.Or(m.Remedy, c.Remedy)
 	}
 	return m
 }
@@ -102,7 +104,7 @@ func measuredOf(s *metrics.Summary) measured {
 func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 	var runs []*Run
 	for _, s := range sums {
-		runs = append(runs, newRun(s, extra))
+		runs = append(runs, Of(s, extra))
 	}
 	for i, slowdowns := range targets.Slowed(sums) {
 		maps.Copy(runs[i].Numbers, slowdowns)
@@ -110,12 +112,13 @@ func Runs(sums []*metrics.Summary, extra ...metrics.Number) []*Run {
 	return runs
 }
 
-func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
+// Of is one summarised run with the extra numbers, without those that take other runs.
+func Of(s *metrics.Summary, extra []metrics.Number) *Run {
 	r := &Run{
 		ID: s.Header.Run, Fingerprint: s.Source.Fingerprint, Began: s.Header.Epoch, Ended: s.When.Date, Asked: asked.Of(s),
 		Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.Totals.Input, Output: s.Totals.Output, Overloaded: s.Overloaded(),
-		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), measured: measuredOf(s),
+		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s), Source: sourceOf(s),
 	}
 	if r.Began.IsZero() && !s.When.Date.IsZero() {
 		r.Began = s.When.Date.Add(-time.Duration(s.When.Seconds * float64(time.Second)))
@@ -161,8 +164,8 @@ func newRun(s *metrics.Summary, extra []metrics.Number) *Run {
 	return r
 }
 
-// parametersOf are what runs were asked for, in the same order.
-func parametersOf(runs []*Run) []asked.Parameters {
+// Asked are what runs were asked for, in the same order.
+func Asked(runs []*Run) []asked.Parameters {
 	var all []asked.Parameters
 	for _, r := range runs {
 		all = append(all, r.Asked)
@@ -171,74 +174,15 @@ func parametersOf(runs []*Run) []asked.Parameters {
 }
 
 // Summary is what the run was made of; nil for a run of a baseline.
-func (r *Run) Summary() *metrics.Summary { return r.measured.sum }
+func (r *Run) Summary() *metrics.Summary { return r.Source.sum }
 
-// gaps are what is missing from a run that was stopped or whose stream was cut.
-func gaps(s *metrics.Summary) []string {
-	var found []string
-	switch {
-	case s.Ending.StoppedBy != "":
-		found = append(found, "it was stopped early by "+s.Ending.StoppedBy)
-	case s.Ending.Interrupted:
-		found = append(found, "it was stopped early")
-	}
-	return append(found, s.Ending.Incomplete...)
-}
-
-// doubts are why the numbers of a run cannot be trusted, although they are there.
-func doubts(s *metrics.Summary) []string {
-	found := suspicions(s)
-	switch n := len(found); n {
-	case 0:
-		return nil
-	case 1:
-		return []string{"SUSPECT: " + found[0].Text}
-	default:
-		return []string{fmt.Sprintf("SUSPECT: %s; and %d more", found[0].Text, n-1)}
-	}
-}
-
-// suspicions are the failed checks that are a reason to doubt all numbers of a run.
-func suspicions(s *metrics.Summary) []verdict.Check {
-	return failed(s, func(c verdict.Check) bool {
-		return !firstToken(c) && !heldBack(c) && !slices.Contains(elsewhere, c.Name)
-	})
-}
-
-// failed are the failed checks of a kind.
-func failed(s *metrics.Summary, kind func(verdict.Check) bool) []verdict.Check {
-	if s.Trust == nil {
-		return nil
-	}
-	return slices.DeleteFunc(s.Trust.Failed(), func(c verdict.Check) bool { return !kind(c) })
-}
-
-// failedText is the text of the first failed check of a kind, "" if there is none.
-func failedText(s *metrics.Summary, kind func(verdict.Check) bool) string {
-	if found := failed(s, kind); len(found) > 0 {
-		return found[0].Text
-	}
-	return ""
-}
-
-// firstToken says that TTFT counts an empty chunk as a token.
-func firstToken(c verdict.Check) bool { return c.Name == verdict.FirstToken }
-
-// heldBack says that requests were sent late because of the limit of the load.
-func heldBack(c verdict.Check) bool { return strings.Contains(c.Text, verdict.HeldBack) }
-
-// elsewhere are the checks that are no reason to doubt all numbers of a run. Failures, a backlog
-// that grew and what is missing are handled separately. Percentiles of too few samples, which made runs of earlier
-// versions SUSPECT, are marked one by one.
-var elsewhere = []string{"samples", "completed", "failed", "backlog", "incomplete"}
-
-// fault says why no gate passes a run; empty if a gate may. allowed is the share of requests that
+// Fault says why no gate passes a run; empty if a gate may. allowed is the share of requests that
 // may fail.
-func (r *Run) fault(allowed float64) string {
+func (r *Run) Fault(allowed float64) string {
 	switch {
 	case r.Completed == 0:
 		return "no request completed"
-	case r.Failed > 0 && r.failing() > allowed:
+	case r.Failed > 0 && r.Failing() > allowed:
 		return fmt.Sprintf("%d of %s failed", r.Failed, metrics.Counted(r.Completed+r.Failed, "request"))
 	case r.Output == 0:
 		return "no request got a token"
@@ -246,9 +190,9 @@ func (r *Run) fault(allowed float64) string {
 	return ""
 }
 
-// lacks is what is missing or wrong in a run, without which there can be no verdict. Text blocks
+// Lacks is what is missing or wrong in a run, without which there can be no verdict. Text blocks
 // have little data.
-func (r *Run) lacks() []string {
+func (r *Run) Lacks() []string {
 	found := slices.Clone(r.Gaps)
 	switch {
 	case r.Asked["model"] == "":
@@ -268,16 +212,16 @@ func (r *Run) lacks() []string {
 	return found
 }
 
-// failing is the share of requests that failed; 0 if unknown.
-func (r *Run) failing() float64 {
+// Failing is the share of requests that failed; 0 if unknown.
+func (r *Run) Failing() float64 {
 	if r.Failed <= 0 {
 		return 0
 	}
 	return float64(r.Failed) / float64(r.Failed+max(r.Completed, 0))
 }
 
-// twice says which run occurs more than once; empty for none.
-func twice(sides ...[]*Run) string {
+// Twice says which run occurs more than once; empty for none.
+func Twice(sides ...[]*Run) string {
 	seen := map[string]*Run{}
 	for _, r := range slices.Concat(sides...) {
 		key := cmp.Or(r.ID, r.Fingerprint)
@@ -299,8 +243,25 @@ func (r *Run) name() string {
 	switch {
 	case r.ID != "":
 		return "run " + r.ID
-	case r.measured.sum == nil:
+	case r.Source.sum == nil:
 		return "a run of the baseline"
 	}
-	return cmp.Or(r.measured.sum.Source.Origin.String(), "a result without an id")
+	return cmp.Or(r.Source.sum.Source.Origin.String(), "a result without an id")
+}
+
+// Unplaced says that nobody knows on which start of a server the run was.
+func (r *Run) Unplaced() bool { return r.Start == "" }
+
+// End is when the run ended; when it began, if only that is known.
+func (r *Run) End() time.Time {
+	if r.Ended.After(r.Began) {
+		return r.Ended
+	}
+	return r.Began
+}
+
+// armNames are the names of a run's arm: a sweep's, its label, its target.
+func armNames(s *metrics.Summary) []string {
+	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, asked.Arm)}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

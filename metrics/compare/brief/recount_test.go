@@ -1,4 +1,4 @@
-package compare
+package brief
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // countedBy is a run of a chat by those definitions.
 func countedBy(d record.Definitions, recounts bool) *Run {
-	r := &Run{Asked: map[string]string{}, measured: measured{recounts: recounts}}
+	r := &Run{Asked: map[string]string{}, Source: Source{recounts: recounts}}
 	if d != "" {
 		r.Asked[asked.Definitions] = string(d)
 	}
@@ -33,20 +33,6 @@ func TestRunsAreCountedAlike(t *testing.T) {
 	} {
 		if got := Recount([]*Run{test.old}, []*Run{test.new}); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
-	}
-	unknown := countedBy("", false)
-	unknown.Asked["backend"] = "openai-chat"
-	told := countedBy(d33, true)
-	told.Asked["backend"] = "openai-chat"
-	for _, test := range []struct {
-		old, new *Run
-		notes    int
-	}{{unknown, told, 1}, {told, told, 0}, {unknown, unknown, 0}} {
-		var found reasons
-		m := remarks{p: &Point{Sides: Sides{Old: []*Run{test.old}, New: []*Run{test.new}}}, reasons: &found}
-		if m.definitions(); len(found.notes) != test.notes {
-			t.Errorf("notes %q, want %d", found.notes, test.notes)
 		}
 	}
 	before, after := countedBy(d30, false), countedBy(d33, false)

@@ -1,4 +1,4 @@
-package compare
+package brief
 
 import (
 	"maps"
@@ -90,11 +90,11 @@ func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &verdict.Trust{Verdict: verdict.Suspect, Checks: []verdict.Check{
 		{Name: "rate", Text: text, Remedy: "raise the limit"},
 	}}}
-	if r := newRun(s, nil); r.Held != text || r.Doubts != nil || r.measured.remedy != "raise the limit" {
-		t.Errorf("%q, %q, %q", r.Held, r.Doubts, r.measured.remedy)
+	if r := Of(s, nil); r.Held != text || r.Doubts != nil || r.Source.Remedy != "raise the limit" {
+		t.Errorf("%q, %q, %q", r.Held, r.Doubts, r.Source.Remedy)
 	}
 	s.Trust.Checks[0].Text = "sent 17.43 of the 18.62 req/s scheduled: we were late ourselves, by 30.0 ms on average"
-	if r := newRun(s, nil); r.Held != "" || !slices.Equal(r.Doubts, []string{"SUSPECT: " + s.Trust.Checks[0].Text}) {
+	if r := Of(s, nil); r.Held != "" || !slices.Equal(r.Doubts, []string{"SUSPECT: " + s.Trust.Checks[0].Text}) {
 		t.Errorf("%q, %q", r.Held, r.Doubts)
 	}
 }
@@ -141,5 +141,21 @@ func TestSlowdownIsANumberOfARun(t *testing.T) {
 	}
 	if _, ok := numbers.Find("mean_tpot_slowdown"); !ok {
 		t.Error("no gate can name mean_tpot_slowdown")
+	}
+}
+
+func TestArmsAreKnownByLabelTargetAndMetadata(t *testing.T) {
+	for _, test := range []struct {
+		header metrics.Header
+		want   []string
+	}{
+		{metrics.Header{}, nil},
+		{metrics.Header{Target: "a"}, []string{"a"}},
+		{metrics.Header{Target: "a", Solo: true}, []string{"a alone"}},
+		{metrics.Header{Config: metrics.Config{Label: "l", Metadata: []metrics.KV{{Key: "repeat", Value: "1"}, {Key: "arm", Value: "with"}}}}, []string{"l", "with"}},
+	} {
+		if got := armNames(&metrics.Summary{Header: &test.header}); !slices.Equal(got, test.want) {
+			t.Errorf("%q, want %q", got, test.want)
+		}
 	}
 }
