@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/metrics/compare/brief"
 	"github.com/servebench/servebench/metrics/compare/gating"
 	"github.com/servebench/servebench/metrics/compare/numbers"
+	"github.com/servebench/servebench/metrics/compare/power"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/save"
 )
@@ -171,12 +172,12 @@ func (p *planFlags) write(c *compareCommand, args []string, dash int) error {
 	return plan.Describe(c.out)
 }
 
-func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Power, error) {
+func (p *planFlags) of(c *compareCommand, args []string, dash int) (*power.Plan, error) {
 	switch {
 	case p.noise != "" && len(args) > 0:
 		return nil, errors.New("argument --noise: the runs show how much they differ: give one of the two")
 	case p.noise != "":
-		plan, err := compare.PowerFor(p.noise, c.gate, p.pairs)
+		plan, err := power.For(p.noise, c.gate, p.pairs)
 		if err != nil {
 			return nil, fmt.Errorf("argument --noise: %w", err)
 		}
@@ -199,7 +200,7 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*compare.Pow
 	if _, err := c.obey(old, new); err != nil {
 		return nil, err
 	}
-	plan, err := compare.PowerOf(old, new, c.gate, p.pairs)
+	plan, err := power.Of(old, new, c.gate, p.pairs)
 	if err != nil {
 		return nil, exitError{err, exitNoVerdict}
 	}

@@ -30,7 +30,7 @@ const (
 
 // sessions are the runs of a baseline by session, in the order of time; nil for other runs.
 func sessions(runs []*brief.Run) (all [][]*brief.Run) {
-	names, by := metrics.By(units(runs, gating.PerRun), func(unit []*brief.Run) string { return unit[0].Session })
+	names, by := metrics.By(ByUnit(runs, gating.PerRun), func(unit []*brief.Run) string { return unit[0].Session })
 	for _, name := range names {
 		if name == "" {
 			return nil
@@ -111,9 +111,9 @@ func (s *Sides) courseOf(value func([]*brief.Run) float64) *course {
 		if len(runs) == 0 {
 			continue
 		}
-		within := units(runs, gating.PerStart)
+		within := ByUnit(runs, gating.PerStart)
 		if len(within) == 1 {
-			within = units(runs, gating.PerRun)
+			within = ByUnit(runs, gating.PerRun)
 		}
 		var values []float64
 		for _, unit := range within {
@@ -147,7 +147,7 @@ func (s *course) deviations() string {
 // unseen is the largest change for the worse that another session may have by chance.
 func (s *course) unseen() float64 {
 	next := stats.Next(s.values, s.values[len(s.values)-1])
-	return next.Upper(1-confidenceLevel) - next.Value
+	return next.Upper(1-Confidence) - next.Value
 }
 
 // unseenAmongRuns is the same for runs that come after these and are as many, if too few sessions are
@@ -161,7 +161,7 @@ func (s *course) unseenAmongRuns() float64 {
 	if n < 2 {
 		return math.Inf(1)
 	}
-	return stats.Estimate{Err: numpy.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - confidenceLevel)
+	return stats.Estimate{Err: numpy.SampleStd(values) * math.Sqrt(2/n), DF: stats.BatchesDF}.Upper(1 - Confidence)
 }
 
 // A shift is a change of a course with a session.

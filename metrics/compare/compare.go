@@ -45,8 +45,8 @@ const (
 	Equivalent Finding = "EQUIVALENT"
 )
 
-// confidenceLevel is the confidence of all intervals and of all one-sided bounds.
-const confidenceLevel = 0.95
+// Confidence is the confidence of all intervals and of all one-sided bounds.
+const Confidence = 0.95
 
 // A Comparison is the result of comparing runs.
 type Comparison struct {

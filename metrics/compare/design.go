@@ -60,7 +60,7 @@ type arrangement struct {
 // arrange finds the design of the point.
 func (p *Point) arrange(gate *gating.Gate) {
 	p.unit = gate.Counted()
-	p.old, p.new = units(p.Old, p.unit), units(p.New, p.unit)
+	p.old, p.new = ByUnit(p.Old, p.unit), ByUnit(p.New, p.unit)
 	pairs := p.matched()
 	switch {
 	case p.Old != nil && p.Old[0].Session != "":
@@ -79,6 +79,9 @@ func (p *Point) arrange(gate *gating.Gate) {
 		p.Design = OneAfterOther
 	}
 }
+
+// Unit is what counts as one piece of evidence.
+func (p *Point) Unit() gating.Unit { return p.unit }
 
 // Units are how many units each side has: starts of servers, or runs. Of pairs there are as many on
 // both sides.
@@ -155,8 +158,8 @@ func (p *Point) aSide(n int) string {
 	return p.noun(n) + " a side"
 }
 
-// units are the runs by unit. Runs on starts that nobody knows may all be on one.
-func units(runs []*brief.Run, unit gating.Unit) (all [][]*brief.Run) {
+// ByUnit are the runs by unit. Runs on starts that nobody knows may all be on one.
+func ByUnit(runs []*brief.Run, unit gating.Unit) (all [][]*brief.Run) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *brief.Run) int { return a.Began.Compare(b.Began) })
 	if unit == gating.PerRun {

@@ -86,7 +86,7 @@ func (j *judge) drifts(p *Point) {
 		trend := r.Evidence.trend
 		whole := trend.Value * float64(old+new)
 		if !r.Judgement.due() || math.Abs(whole) < max(leastDrift, r.Limit()) ||
-			2*min(trend.Above(0), trend.Below(0)) > 1-confidenceLevel {
+			2*min(trend.Above(0), trend.Below(0)) > 1-Confidence {
 			continue
 		}
 		j.doubt(p, "%s drifts by %s from the first run to the last, on both sides alike, so the order of the sides may be "+

@@ -206,3 +206,22 @@ func (r *Row) Limit() float64 {
 	}
 	return r.Evidence.scale.Distance(r.Judgement.Margin)
 }
+
+// Noise is the standard deviation of the difference of a pair, on the scale of Estimate; infinite for too few
+// runs. It is unknown of a number that is not above 0.
+func (p *Point) Noise(r *Row) (sd float64, known bool) {
+	if !r.Evidence.scale.Logs {
+		return 0, false
+	}
+	if n := len(r.Evidence.Differences); n > 0 {
+		return r.Evidence.Estimate.Err * math.Sqrt(float64(n)), true
+	}
+	var sides [2][]float64
+	for i, units := range [][][]*brief.Run{p.old, p.new} {
+		for _, u := range units {
+			sides[i] = append(sides[i], r.Evidence.scale.Mean(p.values(&r.Number, u)))
+		}
+	}
+	m, n := float64(len(sides[0])), float64(len(sides[1]))
+	return stats.Pooled(sides[0], sides[1]).Err * math.Sqrt(2/(1/m+1/n)), true
+}

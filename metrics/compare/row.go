@@ -162,7 +162,7 @@ func (r *Row) blur(p *Point) string {
 		return "the old runs have 0, so the change has no share: gate another number"
 	case math.IsInf(r.Evidence.bound, 1):
 		return fmt.Sprintf("too few %s to rule out a change of %s: take at least %d", p.noun(2), least,
-			stats.Needed(1-confidenceLevel, 1))
+			stats.Needed(1-Confidence, 1))
 	case p.Design == Chain:
 		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s, since sessions differ: keep "+
 			"more sessions, widen the margin, or run the old and the new server in turns", least, most)

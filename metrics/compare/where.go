@@ -95,7 +95,7 @@ func (p *Point) change(name string, spans []spans.Span) Change {
 		}
 		return sum / float64(len(runs))
 	}
-	tail := cmp.Or(p.levels.fine, 1-confidenceLevel) / 2
+	tail := cmp.Or(p.levels.fine, 1-Confidence) / 2
 	w := p.weigh(mean)
 	c := Change{Name: name, Old: mean(p.Old), New: mean(p.New), Value: w.estimate.Value, Low: w.evidence.Lower(tail),
 		High: w.evidence.Upper(tail)}
