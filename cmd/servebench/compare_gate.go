@@ -209,10 +209,7 @@ func (p *planFlags) of(c *compareCommand, args []string, dash int) (*power.Plan,
 
 func (c *compareCommand) withBaseline(args []string) (old, new []*brief.Run, err error) {
 	b, err := compare.OpenBaseline(c.baseline)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		b, c.missing = &compare.Baseline{}, true
-	case err != nil:
+	if c.missing = errors.Is(err, fs.ErrNotExist); err != nil && !c.missing {
 		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
 	}
 	recent, err := c.read(args)
@@ -235,10 +232,7 @@ func (c *compareCommand) save(args []string, dash int) error {
 		return err
 	}
 	b, err := compare.OpenBaseline(c.saveBaseline)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		b = new(compare.Baseline)
-	case err != nil:
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("argument --save-baseline: %w", err)
 	}
 	if err := b.Add(runs, c.gate); err != nil {

@@ -177,11 +177,11 @@ func (b *Baseline) Write(w io.Writer) error {
 }
 
 // OpenBaseline reads the baseline in a file, which Write wrote. Files of several baselines may be
-// concatenated.
+// concatenated. If the file does not exist, the error is fs.ErrNotExist, and the baseline has no session.
 func OpenBaseline(name string) (*Baseline, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return new(Baseline), err
 	}
 	defer file.Close()
 	b, err := readBaseline(file)
