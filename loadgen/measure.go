@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/naming"
+	"github.com/servebench/servebench/loadgen/watch"
 	"github.com/servebench/servebench/loadgen/watch/sources"
 	"github.com/servebench/servebench/metrics/evidence"
 	"github.com/servebench/servebench/metrics/record"
@@ -265,10 +266,12 @@ func (s *measure) drain(do func(func())) {
 
 // unwatch ends the sampling.
 func (s *measure) unwatch() {
-	s.gpus.Stop()
+	sets := []*watch.Set{&s.gpus.Shared}
 	for _, m := range s.targets {
-		m.unwatch()
+		m.silence()
+		sets = append(sets, m.watches)
 	}
+	watch.Stop(sets...)
 	s.drain(func(collect func()) { collect() })
 }
 

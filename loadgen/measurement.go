@@ -143,12 +143,6 @@ func (m *measurement) watch(epoch time.Time) {
 	m.watches.Start(epoch)
 }
 
-// unwatch ends the sampling.
-func (m *measurement) unwatch() {
-	m.silence()
-	m.watches.Stop()
-}
-
 // streamed is the header of the record stream: the header of the whole run, with the shard's part
 // in it.
 func (m *measurement) streamed() *metrics.Header {

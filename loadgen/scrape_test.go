@@ -35,7 +35,7 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 				w.Add("Watch.Server", openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
 				w.Start(epoch)
 				return func() {
-					w.Stop()
+					watch.Stop(&w)
 					transport.CloseIdleConnections()
 					if samples = w.Drain(); w.Troubles() != nil {
 						t.Error(w.Troubles())
@@ -86,7 +86,7 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		w.Add("Watch.Server", openai.SampleServer(server, "", time.Second))
 		w.Start(time.Now())
 		time.Sleep(lasts)
-		w.Stop()
+		watch.Stop(&w)
 		samples, trouble = w.Drain(), strings.TrimPrefix(strings.Join(w.Troubles(), "\n"), "Watch.Server: ")
 		if more := w.Drain(); more != nil {
 			t.Errorf("%d samples are drained twice", len(more))

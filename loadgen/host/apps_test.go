@@ -75,3 +75,15 @@ func TestProcessesThatCannotBeSeenAreANote(t *testing.T) {
 		}
 	}
 }
+
+// The sampler looks once more after its end.
+func TestProcessesThatComeLastAreSeen(t *testing.T) {
+	w := AppWatch{SMI: playSMI(t, `case "$*" in *-lms*) exit 0 ;; esac; echo GPU-a, 7, 1`),
+		Owner: func(int) gpu.Owner { return gpu.Foreign }}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	w.Sample(time.Second)(ended, time.Now(), nil)
+	if apps, notes := w.Seen(nil); len(apps) != 1 || apps[0].PID != 7 || notes != nil {
+		t.Errorf("%+v, notes %q", apps, notes)
+	}
+}

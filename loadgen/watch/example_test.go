@@ -19,7 +19,7 @@ func Example() {
 	})
 	set.Start(time.Now())
 	<-taken
-	set.Stop()
+	watch.Stop(&set)
 	fmt.Println(len(set.Drain()), set.Troubles())
 	// Output: 1 [Watch.Server: 1 of 1 samples failed: connection refused]
 }

@@ -14,22 +14,22 @@ type Set struct {
 	rows []row
 }
 
-// A row is a sampler, the setting that asks for it, and its watch once it has begun.
+// A row is a sampler, its name, and its watch once it has begun.
 type row struct {
-	setting string
-	sample  Sampler
-	watch   *watch
+	name   string
+	sample Sampler
+	watch  *watch
 }
 
-// Add adds a sampler that a setting asks for.
-func (s *Set) Add(setting string, sample Sampler) {
-	s.rows = append(s.rows, row{setting: setting, sample: sample})
+// Add adds a sampler by the name of what it samples: the setting that asks for it, if one does.
+func (s *Set) Add(name string, sample Sampler) {
+	s.rows = append(s.rows, row{name: name, sample: sample})
 }
 
-// Has reports whether a setting has a sampler.
-func (s *Set) Has(setting string) bool {
+// Has reports whether there is a sampler of that name.
+func (s *Set) Has(name string) bool {
 	for i := range s.rows {
-		if s.rows[i].setting == setting {
+		if s.rows[i].name == name {
 			return true
 		}
 	}
@@ -56,13 +56,20 @@ func (s *Set) Drain() (drained []*samples.Sample) {
 	return drained
 }
 
-// Stop ends the sampling and waits for its end. Drain then still returns the last samples. Stop may be
-// called again, and without Start.
-func (s *Set) Stop() {
-	for _, r := range s.rows {
-		if r.watch != nil {
-			r.watch.end()
+// Stop ends the sampling of sets at one moment, and waits for its end: a sampler may have a last look, which takes
+// time. Drain then still returns the last samples. Stop may be called again, and without Start.
+func Stop(sets ...*Set) {
+	var begun []*watch
+	for _, s := range sets {
+		for _, r := range s.rows {
+			if r.watch != nil {
+				begun = append(begun, r.watch)
+				r.watch.stop()
+			}
 		}
+	}
+	for _, w := range begun {
+		<-w.done
 	}
 }
 
@@ -73,7 +80,7 @@ func (s *Set) Troubles() (said []string) {
 			continue
 		}
 		if text := r.watch.said(); text != "" {
-			said = append(said, r.setting+": "+s.masked(text))
+			said = append(said, r.name+": "+s.masked(text))
 		}
 	}
 	return said

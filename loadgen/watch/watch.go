@@ -1,7 +1,7 @@
 // Package watch samples what happens during a run, in one form: what servers, GPUs and pools of memory report.
 //
-// A Sampler asks, on the run's clock. A Set has the samplers of a target, each under the name of the setting that asks
-// for it, and says which of them failed.
+// A Sampler asks, on the run's clock. A Set has the samplers of a target, each by a name: the setting that asks for it,
+// if one does. It says which of them failed.
 package watch
 
 import (
@@ -64,12 +64,6 @@ func (w *watch) drain() []*samples.Sample {
 	drained := w.samples
 	w.samples = nil
 	return drained
-}
-
-// end ends the sampling and waits for its end. It may be called again.
-func (w *watch) end() {
-	w.stop()
-	<-w.done
 }
 
 // said says how many of the samples failed, and why the last of them failed; "" if none failed.

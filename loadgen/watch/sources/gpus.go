@@ -103,7 +103,7 @@ const appsEvery = time.Second
 
 // Start begins to sample shared GPUs, and to note which processes compute on GPUs. What this process has started,
 // such as the servers of a sweep, is a server's, and so are the processes given. mps says that a server is
-// under MPS. Call Stop.
+// under MPS. Stop Shared.
 func (g *GPUs) Start(epoch time.Time, servers []int, mps bool) {
 	if g.smi != nil {
 		g.apps = &host.AppWatch{SMI: *g.smi, Owner: host.OwnerAmong(append(servers, os.Getpid()), mps)}
@@ -112,10 +112,8 @@ func (g *GPUs) Start(epoch time.Time, servers []int, mps bool) {
 	g.Shared.Start(epoch)
 }
 
-// Stop ends what Start began, and waits for its end.
-func (g *GPUs) Stop() { g.Shared.Stop() }
-
-// State is what was seen of the GPUs and of a server's MPS; nil if nothing was. Call it after Stop.
+// State is what was seen of the GPUs and of a server's MPS; nil if nothing was. Call it once Shared and the target's
+// set have been stopped.
 func (g *GPUs) State(p *Process) *gpu.State {
 	s := gpu.State{MPS: p.mps, Notes: g.notes}
 	if g.apps != nil {
