@@ -52,10 +52,11 @@ func (v voice) watchSilence(mute func() (sent int64, over bool)) (stop func()) {
 
 // saySilent says that nothing has come, and which setting ends such requests.
 func (v voice) saySilent(sent int64) {
-	setting := v.plan.Program.Spell(naming.FirstByte)
-	ends := setting + " 60 ends requests that get none; without it they wait for long"
+	program := &v.plan.Program
+	ends := program.Given(naming.FirstByte, "60", "time.Minute") +
+		" ends requests that get none; without it they wait for long"
 	if limit := v.plan.Limits.FirstByte; limit > 0 {
-		ends = setting + " ends requests that get none after " + limit.String()
+		ends = program.Spell(naming.FirstByte) + " ends requests that get none after " + limit.String()
 	}
 	v.say("WARNING: the server has sent no output for %.0f s, in %s: %s", silence.Seconds(),
 		metrics.Counted(int(sent), "request"), ends)

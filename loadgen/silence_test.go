@@ -35,7 +35,7 @@ func (r *overheard) about(text string) []string {
 // A server that takes requests and never answers gets a remark after half a minute, once, and before the
 // load as well. A slow one that answers just in time gets none.
 func TestASilentServerIsNoticed(t *testing.T) {
-	const setting = "Limits.FirstByte 60 ends requests that get none; without it they wait for long"
+	const setting = "Limits.FirstByte = time.Minute ends requests that get none; without it they wait for long"
 	for name, c := range map[string]struct {
 		after   time.Duration // until the server answers
 		prepare func(*Plan)

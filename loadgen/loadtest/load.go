@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/naming"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -93,10 +94,16 @@ func (l *Load) check() error {
 	return nil
 }
 
+// spelling names settings by the fields of a Load that give them.
+var spelling = naming.Spelling{
+	naming.Model: "Model", naming.NumPrompts: "Requests", naming.MaxConcurrency: "Concurrency",
+}
+
 // plan is the load as a loadgen.Plan.
 func (l *Load) plan() (*loadgen.Plan, error) {
 	timeout := cmp.Or(l.Timeout, defaultTimeout)
 	p := &loadgen.Plan{
+		Program: loadgen.Program{Spelling: spelling},
 		Server: loadgen.Server{Backend: "openai", BaseURL: strings.TrimRight(l.URL, "/"), Handler: l.Handler,
 			Model: l.Model},
 		Workload: loadgen.Workload{Source: l.Source, Seed: l.Seed, NumPrompts: l.Requests},

@@ -291,7 +291,7 @@ func TestALoadThatCannotBeIsAnError(t *testing.T) {
 		{t.Context(), Load{Handler: server, InputLen: 1, OutputLen: 1}, "requests 0: there must be at least 1"},
 		{t.Context(), Load{Handler: server, Requests: 1}, "without a Source both must be at least 1"},
 		{t.Context(), Load{Handler: server, Requests: 1, InputLen: 1, OutputLen: 1, Rate: -1}, "rate -1, concurrency 0: neither may be below 0"},
-		{t.Context(), Load{Handler: none, Requests: 1, InputLen: 1, OutputLen: 1}, "no Server.Model was given and the server does not say which it has: "},
+		{t.Context(), Load{Handler: none, Requests: 1, InputLen: 1, OutputLen: 1}, "no Model was given and the server does not say which it has: "},
 		{t.Context(), Load{Handler: server, Requests: 1, Source: broken}, "dataset: line 3 is bad"},
 		{ended, Load{Handler: server, Model: "m", Requests: 1, InputLen: 1, OutputLen: 1}, "context canceled"},
 	} {

@@ -5,7 +5,10 @@
 // known, an Error keeps its Names until somebody spells it. Text of servers is never searched for names.
 package naming
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A Name is the name of a setting: the path of its field in a loadgen.Plan.
 type Name string
@@ -66,10 +69,20 @@ func (s Spelling) Spell(n Name) string {
 
 // Argument begins an error about the value of a setting. A flag's value is its argument.
 func (s Spelling) Argument(n Name) string {
-	if s == nil {
-		return string(n)
+	text := s.Spell(n)
+	if strings.HasPrefix(text, "-") {
+		text = "argument " + text
 	}
-	return "argument " + s.Spell(n)
+	return text
+}
+
+// Given is a name with its value: the argument of a flag, or the value of a field.
+func (s Spelling) Given(n Name, argument, value string) string {
+	text := s.Spell(n)
+	if strings.HasPrefix(text, "-") {
+		return text + " " + argument
+	}
+	return text + " = " + value
 }
 
 // SpellError is err with its names spelled, if err is an Error. Any other err is returned as it is, also one that wraps

@@ -121,7 +121,7 @@ type Environment func(name string) string
 // sees the tasks of its job. by spells the setting that messages name.
 func (env Environment) Shard(by naming.Spelling) (shard dataset.Shard, said string, err error) {
 	step := env("SLURM_STEP_ID") != ""
-	alone := by.Spell(naming.Shard) + " none runs alone"
+	alone := by.Given(naming.Shard, "none", "Shard{}") + " runs alone"
 	for _, from := range []struct {
 		name, index, of string
 		there           bool

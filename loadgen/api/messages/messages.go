@@ -80,5 +80,5 @@ func native(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 
 var errNoBound = &naming.Error{Text: func(by naming.Spelling) string {
 	return "the Messages API needs a bound on each answer: give the dataset a number of output tokens, or " +
-		by.Spell(naming.ExtraBody) + ` '{"max_tokens": 1024}'`
+		by.Given(naming.ExtraBody, `'{"max_tokens": 1024}'`, `{"max_tokens": 1024}`)
 }}
