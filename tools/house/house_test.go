@@ -48,7 +48,7 @@ func TestHouse(t *testing.T) {
 	onlySmaller(t, "testdata/spelled.txt", h.spelled())
 	onlySmaller(t, "testdata/formulas.txt", h.formulas())
 	onlySmaller(t, "testdata/named.txt", h.named())
-	for _, problem := range h.astray(ways(t)) {
+	for _, problem := range h.astray(ways(t), 3) {
 		t.Error(problem)
 	}
 	onlyStrangers(t, h.flags())
