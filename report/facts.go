@@ -4,7 +4,7 @@
 // verdict, result files, parts of the run. A fact is computed once, under its key in the result file,
 // and templates turn facts into text: see truth.tmpl. A report leaves out what a Summary does not know
 // (see package metrics), so a report of a file has no line that was not in the file. Reports of several
-// runs are packages above or next to this one.
+// runs are other packages: runs, repeats, neighbours, comparison and against.
 package report
 
 import (

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -96,12 +97,12 @@ func readTools(q *query, b *body) (text string, p *problem) {
 	}
 	q.tool = toolName
 	if len(tools) > 0 {
-		q.tool = orElse(tools[0].Function.Name, toolName)
+		q.tool = cmp.Or(tools[0].Function.Name, toolName)
 		var compact bytes.Buffer
 		json.Compact(&compact, b.Tools)
 		text = compact.String()
 	}
-	q.tool = orElse(choice.Function.Name, q.tool)
+	q.tool = cmp.Or(choice.Function.Name, q.tool)
 	if word == "none" {
 		q.tool = ""
 	}

@@ -152,10 +152,10 @@ func (c Config) complete() (Config, error) {
 	if c.Tokenizer.VocabSize() <= len(c.Tokenizer.SpecialIDs()) {
 		return c, fmt.Errorf("the tokenizer has no ordinary tokens")
 	}
-	c.Model = orElse(c.Model, "stub-32000")
-	c.ServedModelName = orElse(c.ServedModelName, c.Model)
+	c.Model = cmp.Or(c.Model, "stub-32000")
+	c.ServedModelName = cmp.Or(c.ServedModelName, c.Model)
 	if c.Profile == nil {
-		c.Cost = orElse(c.Cost, speed.DefaultCost())
+		c.Cost = cmp.Or(c.Cost, speed.DefaultCost())
 		c.Profile = &speed.Profile{FrontEnd: c.FrontEnd, Step: speed.StepTime{Cost: c.Cost, Jitter: c.Jitter}}
 	} else if c.Cost != (speed.Cost{}) || c.Jitter != 0 || c.FrontEnd != 0 {
 		return c, fmt.Errorf("a profile says what a step and the front end take: cost, jitter and front end must not say " +
@@ -168,7 +168,7 @@ func (c Config) complete() (Config, error) {
 	c.Limits.NumSeqs = cmp.Or(c.Limits.NumSeqs, c.Profile.MaxNumSeqs, 256)
 	c.Limits.NumBatchedTokens = cmp.Or(c.Limits.NumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)
 	c.Limits.ModelLen = cmp.Or(c.Limits.ModelLen, c.Profile.MaxModelLen, 32768)
-	c.Answers.MeanLen = orElse(c.Answers.MeanLen, 128)
+	c.Answers.MeanLen = cmp.Or(c.Answers.MeanLen, 128)
 	if c.Pool.Memory != nil {
 		c.Cache.Blocks = cmp.Or(c.Cache.Blocks, c.Pool.Memory.Pages*c.Pool.Memory.Blocks)
 	}
@@ -198,8 +198,8 @@ func (c *Config) check() error {
 	return errors.Join(c.Profile.Check(), c.Faults.Check())
 }
 
-// engine is the engine of such a server.
-func (c *Config) engine() steps.Settings {
+// engineSettings are the settings of a new engine of such a server, with an empty KV cache.
+func (c *Config) engineSettings() steps.Settings {
 	return steps.Settings{
 		Model: c.ServedModelName, Profile: c.Profile, GPU: c.Device.GPU, Seed: c.Seed,
 		NumSeqs: c.Limits.NumSeqs, NumTokens: c.Limits.NumBatchedTokens, ModelLen: c.Limits.ModelLen,
@@ -223,12 +223,4 @@ func reason(t *words.Text) string {
 		return steps.Stop
 	}
 	return steps.Length
-}
-
-func orElse[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }

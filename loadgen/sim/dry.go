@@ -198,7 +198,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 		flights: map[*steps.Sequence]*pending{}}
 	d.reader = &reader{&d.cfg}
 	for range b.Servers {
-		settings := cfg.engine()
+		settings := cfg.engineSettings()
 		settings.Over, settings.Board = d.landed, nil
 		d.replicas = append(d.replicas, &replica{Engine: steps.New(settings), asleep: true})
 		cfg.Seed++

@@ -113,7 +113,7 @@ func (rd *reader) understand(r *http.Request, chat bool) (*query, *problem) {
 	}
 	q := &query{
 		received: received,
-		model:    orElse(b.Model, rd.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS,
+		model:    cmp.Or(b.Model, rd.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS,
 		minTokens: b.MinTokens,
 		usage:     b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
 	}

@@ -57,7 +57,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	began := time.Now()
 	nap := sleep.New(cfg.SleepMode.Times)
-	settings := cfg.engine()
+	settings := cfg.engineSettings()
 	settings.KV.Pool, settings.Started = pool, began
 	s := &Server{
 		cfg:        cfg,

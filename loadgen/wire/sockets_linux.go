@@ -6,8 +6,9 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/servebench/servebench/loadgen/naming"
 	"golang.org/x/sys/unix"
+
+	"github.com/servebench/servebench/loadgen/naming"
 )
 
 // spareFiles is how many descriptors are needed besides the connections.

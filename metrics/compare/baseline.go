@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -177,11 +178,15 @@ func (b *Baseline) Write(w io.Writer) error {
 }
 
 // OpenBaseline reads the baseline in a file, which Write wrote. Files of several baselines may be
-// concatenated. If the file does not exist, the error is fs.ErrNotExist, and the baseline has no session.
+// concatenated. If the file does not exist, errors.Is(err, fs.ErrNotExist), and the baseline
+// is an empty one, to which a first session may be added.
 func OpenBaseline(name string) (*Baseline, error) {
 	file, err := os.Open(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return new(Baseline), err
+	case err != nil:
+		return nil, err
 	}
 	defer file.Close()
 	b, err := readBaseline(file)

@@ -149,8 +149,8 @@ func (r *Row) forWorse(share float64) float64 {
 // blur says how much the runs vary and what would help. The width of the interval shrinks with the
 // square root of the number of runs.
 func (r *Row) blur(p *Point) string {
-	asked := gating.Promise(r.Judgement.Margin)
-	least := fmt.Sprintf("%.0f %%", asked*100)
+	promise := gating.Promise(r.Judgement.Margin)
+	least := fmt.Sprintf("%.0f %%", promise*100)
 	estimate := r.forWorse(r.Effect.Share)
 	most := Percent(r.forWorse(r.Effect.Worst))
 	switch reach := r.Effect.Worst - estimate; {
@@ -166,11 +166,11 @@ func (r *Row) blur(p *Point) string {
 	case p.Design == Chain:
 		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s, since sessions differ: keep "+
 			"more sessions, widen the margin, or run the old and the new server in turns", least, most)
-	case 2*estimate > asked:
+	case 2*estimate > promise:
 		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more %s, %s",
 			Percent(r.Effect.Share), most, p.noun(2), p.steadier())
 	default:
-		ratio := reach / (asked - estimate)
+		ratio := reach / (promise - estimate)
 		have, more := p.Units()
 		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %s %s, %s",
 			least, most, metrics.Readable(math.Ceil(float64(min(have, more))*ratio*ratio), 0), p.aSide(2), p.steadier())

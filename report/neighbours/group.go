@@ -1,7 +1,7 @@
 // Package neighbours writes what targets that were loaded together did to each other.
 //
-// A Group is of one repeat, Paired is of several, and Sharing is of a whole experiment: who slows whom. Targets is
-// all there is to show of one repeat.
+// A Group is of one repeat, Paired is of several, and Sharing is of a whole experiment: who slows whom. Targets
+// writes all of these that one repeat has.
 package neighbours
 
 import (

@@ -1,7 +1,7 @@
 // Package repeats writes what several runs of one command have in common, and how they differ.
 //
-// A Report is for whoever looks at the repeats. SharedStart says what they cannot show: how much starts of the
-// server differ.
+// A Report has the numbers of each repeat, and how far they lie apart. SharedStart says what repeats cannot show: how
+// much starts of the server differ.
 package repeats
 
 import (

@@ -1,4 +1,7 @@
 // Package reporttest has runs whose reports are in golden files, for tests.
+//
+// A run is made from records, as in a load test, so a report of it has what a report of a real run has. Golden compares
+// a report with its file.
 package reporttest
 
 import (

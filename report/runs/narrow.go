@@ -143,7 +143,7 @@ func (n *narrowed) grid() *layout.Grid {
 	return g
 }
 
-// note writes a text behind a label, unless it is empty.
+// note writes a text after a label, unless it is empty.
 func (n *narrowed) note(b *bytes.Buffer, label, text string) {
 	if text != "" {
 		screen.Screen{}.Write(b, screen.Item(screen.Span{Text: label}, len(label)+1, n.width, screen.Span{Text: text})...)

@@ -59,7 +59,7 @@ func Cut(text string, columns int) string {
 	return text
 }
 
-// Wrap writes a text behind a label of so many characters, in lines of a width, and a line end.
+// Wrap writes a text after a label of so many characters, in lines of a width, and a line end.
 func Wrap(b *bytes.Buffer, label, width int, text string) {
 	column := label
 	for word := range strings.FieldsSeq(text) {

@@ -1,5 +1,7 @@
 // Package exposition writes the text that Prometheus scrapes, as vLLM's server does. It prints numbers as
 // Python does: 1.0, not 1.
+//
+// What counts knows its own names and labels: this package only spells them.
 package exposition
 
 import (

@@ -1,5 +1,7 @@
 // Package faults has the ways in which a simulated server misbehaves on request: their names, and which
 // requests they meet.
+//
+// A Plan is the server's, the header of a request overrides it, and a Choice is what one request meets.
 package faults
 
 import (

@@ -1,5 +1,7 @@
 // Package words makes the text of a simulated server's answers: random words of its tokenizer, the same for
 // the same prompt and seed.
+//
+// A Vocabulary has the words that are one token each, a Text is one answer, and Asked says what it depends on.
 package words
 
 import (

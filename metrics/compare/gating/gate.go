@@ -16,7 +16,7 @@ import (
 )
 
 // A Gate says when one set of runs is worse than another. The zero value gates only failures.
-// Default is what most users want. Compare does not change it.
+// Default is what most users want. compare.Compare does not change a Gate.
 type Gate struct {
 	Alpha  float64  // chance of a false alarm over all limits together; 0 means 0.05
 	Unit   Unit     // what counts as one piece of evidence; empty means PerStart
