@@ -67,13 +67,27 @@ func TestAnswersGoOnOnlyWhereTheAPICanAskForIt(t *testing.T) {
 			t.Errorf("%s: %t, want %t", backend, got, want)
 		}
 	}
-	for body, want := range map[string]bool{`{"options": {"num_predict": 3}}`: true, `{"num_predict": 3}`: true, `{"options": {"num_ctx": 9}}`: false, `{"options": null}`: false} {
-		v, err := pyjson.Parse(body)
+	for _, row := range []struct {
+		backend, body string
+		want          bool
+	}{
+		{"ollama", `{"options": {"num_predict": 3}}`, true}, {"ollama", `{"num_predict": 3}`, true}, {"ollama", `{"max_tokens": 3}`, true},
+		{"ollama", `{"options": {"num_ctx": 9}}`, false}, {"ollama", `{"options": null}`, false},
+		{"openai", `{"max_tokens": 3}`, true}, {"openai-chat", `{"max_tokens": 3}`, true}, {"openai-chat", `{"max_completion_tokens": 3}`, true},
+		{"openai-responses", `{"max_output_tokens": 3}`, true}, {"anthropic", `{"max_tokens": 3}`, true},
+		{"openai-chat", `{"options": {"num_predict": 3}}`, false}, {"openai-chat", `{"n": 2}`, true}, {"openai-embeddings", `{"user": "a"}`, false},
+	} {
+		v, err := pyjson.Parse(row.body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&Sampling{ExtraBody: v.(pyjson.Object)}).OwnLength(); got != want {
-			t.Errorf("%s bounds the answer: %t", body, got)
+		if got := (&Sampling{ExtraBody: v.(pyjson.Object)}).OwnLength(&Server{Backend: row.backend}); got != row.want {
+			t.Errorf("%s: %s bounds the answer: %t", row.backend, row.body, got)
+		}
+	}
+	for backend, dropped := range map[string]string{"openai-responses": "max_output_tokens", "ollama": "num_predict", "anthropic": "max_tokens"} {
+		if s := (&Sampling{Drop: []string{dropped}}); !s.OwnLength(&Server{Backend: backend}) {
+			t.Errorf("%s: without %s the dataset does not bound the answer", backend, dropped)
 		}
 	}
 }

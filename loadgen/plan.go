@@ -167,7 +167,7 @@ func (p *Plan) Config() metrics.Config {
 		Duration:    p.Traffic.Duration.Seconds(),
 		Traits:      traitsOf(p),
 		Whole:       p.Whole(),
-		IgnoreEOS:   p.Sampling.Exact() && !p.Server.Pooling(),
+		IgnoreEOS:   p.Sampling.Exact(&p.Server) && !p.Server.Pooling(),
 		Label:       p.Report.Label,
 		Metadata:    p.Report.Metadata,
 		Price:       p.Report.Price,

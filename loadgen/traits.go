@@ -12,7 +12,7 @@ func traitsOf(p *Plan) (t metrics.Traits) {
 		t = api.Traits()
 	}
 	t.CountsLast = t.CountsLast || s.Drops("stream_options")
-	t.OwnLength, t.Answers = s.OwnLength(), s.Answers()
+	t.OwnLength, t.Answers = s.OwnLength(&p.Server), s.Answers()
 	t.CountsEach = s.UsageAlways || s.Continuous()
 	t.Rendered = w.Has(kinds.Renders) && (!w.SkipTemplate || !w.CanSkipTemplate())
 	t.SharedPrefixes = w.Has(kinds.SharesPrefixes) || w.Random.PrefixLen > 0 || t.Templated && s.Sends(beforePrompts...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/api"
 	"github.com/servebench/servebench/loadgen/lora"
 	"github.com/servebench/servebench/loadgen/redact"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -55,7 +56,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 			"longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
 	f.Conceal("extra-body", redact.JSON)
-	f.OfferList("drop-body", droppable...)
+	f.OfferList("drop-body", droppable()...)
 	f.Choices("chat-content", "parts", "string")
 }
 
@@ -158,9 +159,9 @@ func (g *samplingFlags) checkDropped() error {
 			return fmt.Errorf("argument --drop-body: %s: %s", name, why)
 		case name == "stream_options" && s.UsageAlways:
 			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
-		case !extra && !slices.Contains(droppable, name):
+		case !extra && !slices.Contains(droppable(), name):
 			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets",
-				pyjson.Quote(name), strings.Join(droppable, ", "))
+				pyjson.Quote(name), strings.Join(droppable(), ", "))
 		case name == "stream_options" && !g.Plan.Whole():
 			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer "+
 				"counts, or each answer is one token")
@@ -180,8 +181,14 @@ var needed = map[string]string{
 }
 
 // droppable are the other members that bodies of servebench's have.
-var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty",
-	"stream", "stream_options", "truncate_prompt_tokens"}
+func droppable() []string {
+	all := []string{"ignore_eos", "logprobs", "repetition_penalty", "stream", "stream_options", "truncate_prompt_tokens"}
+	for _, a := range api.All {
+		all = append(all, a.Bounds...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // parseNames reads names with commas between.
 func parseNames(text string) ([]string, error) {

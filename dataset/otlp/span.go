@@ -18,7 +18,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// An Span is a span as the JSON of OTLP has it.
+// A Span is a span as the JSON of OTLP has it.
 type Span struct {
 	Trace      rows.Name   `json:"traceId"`
 	ID         rows.Name   `json:"spanId"`
@@ -41,7 +41,7 @@ type Attribute struct {
 	Value Value  `json:"value"`
 }
 
-// An Value has one of its fields.
+// A Value has one of its fields.
 type Value struct {
 	Text   *string         `json:"stringValue"`
 	Int    rows.Name       `json:"intValue"`
@@ -101,7 +101,7 @@ func (s *Span) Count(names ...string) (int, error) {
 	}
 	n, err := strconv.ParseFloat(value.scalar(), 64)
 	if err != nil || !(n >= 0 && n < maxLen) || n != math.Trunc(n) {
-		return 0, fmt.Errorf("%q is %q: must be at least 0 and below 2²⁸", name, value.scalar())
+		return 0, fmt.Errorf("%q is %q: must be a whole number of tokens from 0 to below 2²⁸", name, value.scalar())
 	}
 	return int(n), nil
 }
@@ -193,7 +193,7 @@ const maxLen = 1 << 28
 // levels are where the spans are in a document.
 var levels = []string{"resourceSpans", "scopeSpans", "spans"}
 
-// An reader finds the spans of a file, one after the other, because a document may be large.
+// A reader finds the spans of a file, one after the other, because a document may be large.
 type reader struct {
 	dec    *json.Decoder
 	within *rows.Bounded
@@ -201,7 +201,7 @@ type reader struct {
 	found  func(span *Span, at Place) error
 }
 
-// An Place is where a span is in its file: so many bytes after an offset, with the white space and
+// A Place is where a span is in its file: so many bytes after an offset, with the white space and
 // the comma before it.
 type Place struct {
 	after int64

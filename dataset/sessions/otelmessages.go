@@ -48,7 +48,7 @@ type otelTexts struct {
 
 var errNoMessages = errors.New("not a list of messages with parts")
 
-// texts are the texts of a span. Without messages to send it has none.
+// textsOf are the texts of a span. Without messages to send it has none.
 func textsOf(s *otlp.Span) (t otelTexts, err error) {
 	read := func(name string, into any) bool {
 		value := s.Content(name)

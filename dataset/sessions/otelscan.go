@@ -65,8 +65,21 @@ func newOTelScan() *otelScan {
 		traces: map[string]string{}, numbers: map[string]int32{}}
 }
 
-// operation is what a span does, by the names of today and before.
-func operation(s *otlp.Span) string { return s.Text("gen_ai.operation.name", "llm.request.type") }
+// operation is what a span does, by the names of today and before. Some spans do not say it: with a model and a number
+// of output tokens, they are of chats.
+func operation(s *otlp.Span) string {
+	said := s.Text("gen_ai.operation.name", "llm.request.type")
+	if said == "" && s.Text("gen_ai.request.model") != "" {
+		if out, err := s.Count(outputTokens...); out >= 0 || err != nil {
+			return "chat"
+		}
+	}
+	return said
+}
+
+// outputTokens are the names of how many tokens an answer has, today's first.
+var outputTokens = []string{"gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens",
+	"llm.usage.completion_tokens"}
 
 // span takes in a span.
 func (s *otelScan) span(span *otlp.Span, at otlp.Place) (err error) {
@@ -127,7 +140,7 @@ func (s *otelScan) chat(span *otlp.Span, session unique.Handle[otelName], at otl
 	if span.Trace == "" {
 		return false, errors.New(`no "traceId"`)
 	}
-	if span.End == "0" { // as some exporters write what has not ended
+	if span.End == "0" || span.End == "" { // as exporters write what has not ended: JSON of protobuf leaves zeros out
 		s.count.chats++
 		s.count.unended++
 		return false, nil
@@ -178,7 +191,7 @@ type otelRequest struct {
 	added                 bool // its input tokens were without the cached ones
 }
 
-// request is what the span of a chat sends and asks for.
+// requestOf is what the span of a chat sends and asks for.
 func requestOf(s *otlp.Span) (r otelRequest, err error) {
 	created := 0
 	for _, row := range []struct {
@@ -186,7 +199,7 @@ func requestOf(s *otlp.Span) (r otelRequest, err error) {
 		names []string
 	}{
 		{&r.in, []string{"gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens"}},
-		{&r.out, []string{"gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"}},
+		{&r.out, outputTokens},
 		{&r.cached, []string{"gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"}},
 		{&created, []string{"gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"}},
 	} {

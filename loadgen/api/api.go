@@ -25,6 +25,7 @@ import (
 	"github.com/servebench/servebench/loadgen/api/responses"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // An API is one that a load can call.
@@ -40,8 +41,9 @@ type API struct {
 	Chat bool
 	// Templated says that the server puts prompts into a chat template.
 	Templated bool
-	// Bound is the member of a body that bounds the answer; empty without one.
-	Bound string
+	// Bounds are the members of a body that bound the answer: first the one that bodies have, and then others that
+	// servers take; nil without one.
+	Bounds []string
 	// Messages says that the API takes messages and text, but no token ids.
 	Messages bool
 	// OneJSON says that answers can be read which are not streamed, but are one JSON object.
@@ -69,6 +71,7 @@ type room struct {
 	sender  func(*exchange.Endpoint) engine.Sender
 	inputs  func(*dataset.Turn) int   // nil for what pooling.Inputs counts
 	fits    func(*dataset.Turn) error // nil if the API takes all turns
+	bounded func(pyjson.Object) bool  // finds bounds that are no members of the body itself; nil without them
 	// after is nil if servers keep no answers.
 	after func(body *request.Body, turn *dataset.Turn, answer json.RawMessage) ([]byte, error)
 }
@@ -86,21 +89,21 @@ const (
 // All are the APIs: vLLM's in the order of vLLM's client, and then others.
 var All = []*API{
 	{Name: "vllm", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true,
+		Bounds: []string{"max_tokens", "max_completion_tokens"}, OneJSON: true, Counts: true, Usual: true,
 		room: room{encoder: encoded(completions.Form), sender: streamed(completions.Protocol)}},
 	{Name: "openai", Title: openAI, Endpoint: "/v1/completions", Suffixes: []string{"completions"},
-		Bound: "max_tokens", OneJSON: true, Counts: true, Usual: true,
+		Bounds: []string{"max_tokens", "max_completion_tokens"}, OneJSON: true, Counts: true, Usual: true,
 		room: room{encoder: encoded(completions.Form), sender: streamed(completions.Protocol)}},
 	{Name: "openai-chat", Title: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
-		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true, Bound: "max_completion_tokens",
-		Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
+		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true,
+		Bounds: []string{"max_completion_tokens", "max_tokens"}, Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
 		room: room{encoder: encoded(chat.Form), sender: streamed(chat.Protocol)}},
 	{Name: "openai-responses", Title: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
-		Templated: true, Bound: "max_output_tokens", Messages: true, OneJSON: true,
+		Templated: true, Bounds: []string{"max_output_tokens"}, Messages: true, OneJSON: true,
 		room: room{encoder: encoded(responses.Form), after: responses.After, sender: streamed(responses.Protocol)}},
 	{Name: "openai-audio", Title: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions",
-		Suffixes: []string{"transcriptions", "translations"}, Chat: true, Bound: "max_completion_tokens",
-		Messages: true, Media: Files, OneJSON: true, Counts: true,
+		Suffixes: []string{"transcriptions", "translations"}, Chat: true,
+		Bounds: []string{"max_completion_tokens", "max_tokens"}, Messages: true, Media: Files, OneJSON: true, Counts: true,
 		room: room{encoder: audio.Encoder, sender: audio.Sender}},
 	{Name: "openai-embeddings", Title: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true,
@@ -127,13 +130,13 @@ var All = []*API{
 		Pooling: true, Messages: true,
 		room: room{inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank), sender: pooling.Sender}},
 	{Name: "anthropic", Title: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
-		Templated: true, Bound: "max_tokens", Messages: true, Media: Parts, Tools: true, OneJSON: true,
+		Templated: true, Bounds: []string{"max_tokens"}, Messages: true, Media: Parts, Tools: true, OneJSON: true,
 		Sampling: []string{"temperature", "top_p", "top_k"},
 		room:     room{encoder: messages.Encoder, sender: messages.Sender}},
 	{Name: "ollama", Title: "Ollama's API", Endpoint: ollama.Paths[0], Suffixes: ollama.Paths, Templated: true,
-		Bound: "num_predict", Messages: true, Media: Parts, Tools: true, OneJSON: true, Stops: true,
+		Bounds: ollama.Bounds, Messages: true, Media: Parts, Tools: true, OneJSON: true, Stops: true,
 		Sampling: ollama.Sampling,
-		room:     room{encoder: ollama.Encoder, sender: ollama.Sender}},
+		room:     room{bounded: ollama.Bounded, encoder: ollama.Encoder, sender: ollama.Sender}},
 }
 
 const (
@@ -188,9 +191,23 @@ func List(w io.Writer) error {
 // Traits are what reports need to know of the API.
 func (b *API) Traits() metrics.Traits {
 	return metrics.Traits{
-		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms(), Templated: b.Templated, LengthMember: b.Bound,
+		Chat: b.Chat, Pooled: b.Pooling, Spoken: b.Forms(), Templated: b.Templated, LengthMember: b.bound(),
 		CountsLast: !b.Counts,
 	}
+}
+
+// bound is the member that bounds the answer in bodies; empty without one.
+func (b *API) bound() string {
+	if len(b.Bounds) == 0 {
+		return ""
+	}
+	return b.Bounds[0]
+}
+
+// Bounded reports whether members that a body gets bound the answer.
+func (b *API) Bounded(members pyjson.Object) bool {
+	own := slices.ContainsFunc(members, func(m pyjson.Member) bool { return slices.Contains(b.Bounds, m.Key) })
+	return own || b.room.bounded != nil && b.room.bounded(members)
 }
 
 // Forms reports whether a request is a form with a file, to which the settings of sampling do not apply.

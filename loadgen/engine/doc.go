@@ -8,5 +8,5 @@
 // A Sender sends one request. It yields the Chunks of the answer as they arrive, each with the time
 // at which it reached this machine. Package openai has the Sender for completions and chat
 // completions. A request that fails is a Record like any other: its Class and Error come from the
-// metrics.Failure that the Sender yields. Only a broken workload is an error of the Run.
+// record.Failure that the Sender yields. Only a broken workload is an error of the Run.
 package engine

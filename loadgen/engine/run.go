@@ -49,7 +49,7 @@ type Run struct {
 
 // Records runs the loads and yields each request, in the order in which they end. Cancelling ctx
 // stops new requests; requests in flight have Drain to end. The last pair may be an error: a
-// source, a schedule or a body was wrong, or, as a *metrics.Failure, the Deadline cut the run
+// source, a schedule or a body was wrong, or, as a *record.Failure, the Deadline cut the run
 // short. A failed request is a Record, not an error. Breaking out of the loop cuts the requests in
 // flight. Records leaves no goroutine behind.
 func (r *Run) Records(ctx context.Context) iter.Seq2[*record.Record, error] {

@@ -66,7 +66,7 @@ type Chunk struct {
 // fields of rec for connection, status, finish, tokens, Last, Trailer, MaxAge, SharedReads, Server
 // and Mangled, and Text if the request asks for it or the server reports no output count. Before
 // the call, In is InAsked; Out stays 0 if vLLM's client finds no count. Times in rec are offsets
-// from epoch. The last pair may be an error, as a *metrics.Failure.
+// from epoch. The last pair may be an error, as a *record.Failure.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *record.Record) iter.Seq2[Chunk, error]
 
 // A Target is a server under test, and says how to speak to it.

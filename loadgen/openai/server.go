@@ -18,7 +18,7 @@ const (
 )
 
 // A Server makes the calls of a serving endpoint other than streams. Each method makes one call,
-// until its context ends. An error wraps a *metrics.Failure, unless it is about the reply's JSON.
+// until its context ends. An error wraps a *record.Failure, unless it is about the reply's JSON.
 // The methods are safe for concurrent use. A Server must not be copied after first use.
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
@@ -51,7 +51,7 @@ func (s *Server) metricsPath() string {
 }
 
 // ResetPrefixCache makes the server forget the prompts that it knows, by POST /reset_prefix_cache.
-// If the server has no such call, the error is a metrics.Failure of class Status with status 404.
+// If the server has no such call, the error is a record.Failure of class Status with status 404.
 func (s *Server) ResetPrefixCache(ctx context.Context) error {
 	_, err := s.post("/reset_prefix_cache", nothing).read(ctx)
 	return err
@@ -73,7 +73,7 @@ func (s *Server) StopProfile(ctx context.Context) error {
 
 // Sleep puts vLLM to sleep, by POST /sleep: level 1 keeps the weights in the host's memory, level 2
 // drops them. The server needs --enable-sleep-mode and VLLM_SERVER_DEV_MODE=1; without them, the error
-// is a metrics.Failure of class Status with status 404.
+// is a record.Failure of class Status with status 404.
 func (s *Server) Sleep(ctx context.Context, level int) error {
 	_, err := s.post("/sleep?level="+strconv.Itoa(level), nothing).read(ctx)
 	return err

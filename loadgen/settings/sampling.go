@@ -44,18 +44,16 @@ func (s *Sampling) IgnoresEOS(w *Workload, of *Server) bool {
 
 // Exact reports whether an answer must have all tokens that the dataset asks for: with ignore_eos,
 // and nothing in the body that ends it earlier.
-func (s *Sampling) Exact() bool {
-	return s.IgnoreEOS && !s.OwnLength() && !s.Drops("ignore_eos") && !s.Sends("ignore_eos", "stop", "stop_token_ids")
+func (s *Sampling) Exact(of *Server) bool {
+	return s.IgnoreEOS && !s.OwnLength(of) && !s.Drops("ignore_eos") && !s.Sends("ignore_eos", "stop", "stop_token_ids")
 }
 
 // OwnLength reports whether the body does not bound the answer as the dataset does: it has another
 // bound, or no bound, or asks for several answers, whose tokens count together.
-func (s *Sampling) OwnLength() bool {
-	bounds := []string{"max_tokens", "max_completion_tokens"}
-	options, _ := s.ExtraBody.Get("options") // of Ollama's API
-	own, _ := options.(pyjson.Object)
-	_, bounded := own.Get("num_predict")
-	return bounded || s.Drops(bounds...) || s.Sends(append(bounds, "num_predict", "n", "best_of")...)
+func (s *Sampling) OwnLength(of *Server) bool {
+	api := of.API()
+	bounded := api != nil && (api.Bounded(s.ExtraBody) || s.Drops(api.Bounds...))
+	return bounded || s.Sends("n", "best_of")
 }
 
 // Answers is how many answers each request asks for; 0 for one. best_of has the server make more of them

@@ -98,7 +98,7 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 	return context.WithTimeout(ctx, c.Timeout)
 }
 
-// late turns err into a *metrics.Failure if the limit on opening a connection caused it. The
+// late turns err into a *record.Failure if the limit on opening a connection caused it. The
 // opening began at began and had not reached what.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
 	if _, ok := errors.AsType[*record.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout ||

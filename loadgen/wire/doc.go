@@ -7,6 +7,6 @@
 // an Arrival that says when they came.
 //
 // Three things accompany a request. A Trace notes what net/http does for it. A Watch enforces its
-// Timeouts. A Tally counts for the whole run. Each error becomes a metrics.Failure that says what
+// Timeouts. A Tally counts for the whole run. Each error becomes a record.Failure that says what
 // to look at.
 package wire

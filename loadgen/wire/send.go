@@ -106,7 +106,7 @@ func closeBody(r *http.Request) {
 // section 5.6.2).
 const tokenMarks = "!#$%&'*+-.^_`|~"
 
-// checkHeader reports what HTTP does not allow in h (RFC 9110, section 5), as a *metrics.Failure.
+// checkHeader reports what HTTP does not allow in h (RFC 9110, section 5), as a *record.Failure.
 // net/http would open a connection first. The message has no value, since that may be a key.
 func checkHeader(h http.Header) error {
 	for name, values := range h {

@@ -47,7 +47,7 @@ type Watch struct {
 }
 
 // Watch starts the clock of a request. The context that it returns ends when a limit is passed,
-// with a metrics.Failure as its cause. The caller must stop the watch.
+// with a record.Failure as its cause. The caller must stop the watch.
 func (t Timeouts) Watch(ctx context.Context) (context.Context, *Watch) {
 	w := &Watch{limits: t, start: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)

@@ -53,7 +53,7 @@ func (d *Decoder) repeat(data []byte, p *exchange.Piece) bool {
 	return scanUsage(counts, &p.Usage)
 }
 
-// decode is read with encoding/json, for events that scan is not sure about. A member of the wrong
+// decode is like scan, but with encoding/json, for events that scan is not sure about. A member of the wrong
 // type counts as missing.
 func (d *Decoder) decode(data []byte, p *exchange.Piece) error {
 	p.Reset()

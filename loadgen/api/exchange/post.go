@@ -36,7 +36,7 @@ func (r replied) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.
 
 // requested sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
 // when a limit is passed. When requested returns, rec has what concerns the connection, and the Status.
-// Any status except 200 is a *metrics.Failure, with the server's message.
+// Any status except 200 is a *record.Failure, with the server's message.
 func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
 	read func(ctx context.Context, reply replied) error) error {
 	limits := o.Timeouts
@@ -75,7 +75,7 @@ func (o *Endpoint) requested(ctx context.Context, epoch time.Time, req *engine.R
 }
 
 // Whole sends req as Send does and passes its answer to read once the answer has arrived whole. The
-// body is valid until read returns. rec is then Whole, and its Last is when the last byte arrived.
+// body is valid until read returns. rec.Answer is then Unstreamed, and Times.Last is when the last byte arrived.
 func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *record.Record,
 	read func(header http.Header, body []byte) error) error {
 	return o.requested(ctx, epoch, req, rec, func(ctx context.Context, reply replied) error {

@@ -95,7 +95,7 @@ func (s *stream) end(keepText bool) {
 }
 
 // chunksTo passes the answer's chunks to yield until the answer ends. The error is a
-// *metrics.Failure, or errStopped if yield stopped.
+// *record.Failure, or errStopped if yield stopped.
 func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk, error) bool) (failure error) {
 	s.body.Await(func() (ended bool) {
 		for !ended {

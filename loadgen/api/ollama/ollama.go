@@ -7,6 +7,7 @@ package ollama
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
@@ -23,6 +24,20 @@ var Paths = []string{"/api/chat", "/api/generate"}
 // Sampling are the settings of sampling that the API has, under the names of OpenAI's and vLLM's APIs.
 var Sampling = []string{
 	"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty",
+}
+
+// Bounds are the members of a body that bound the answer, by Ollama's name and by others'. All of them become options.
+var Bounds = []string{bound, "max_tokens", "max_completion_tokens"}
+
+// bound is the option that bounds the answer.
+const bound = "num_predict"
+
+// Bounded reports whether options among the members of a body bound the answer.
+func Bounded(members pyjson.Object) bool {
+	given, _ := members.Get("options")
+	all, _ := given.(pyjson.Object)
+	_, bounded := all.Get(bound)
+	return bounded
 }
 
 // Sender returns what sends requests to an endpoint of the API, which it changes.
@@ -51,7 +66,7 @@ func Encoder(body *request.Body) request.Encoder {
 		if !body.Streams() { // the server streams unless it is told not to
 			object.Set("stream", false)
 		}
-		return pyjson.Append(make([]byte, 0, 1024+len(turn.Prompt)+len(turn.Messages)), withOptions(object)), nil
+		return pyjson.Append(make([]byte, 0, 1024+len(turn.Prompt)+len(turn.Messages)), withOptions(object, body.Drop)), nil
 	}
 }
 
@@ -96,9 +111,11 @@ func generate(body *request.Body, turn *dataset.Turn) (pyjson.Object, error) {
 // options are the members of a body that Ollama has among its options, by the names that they have elsewhere, with
 // Ollama's.
 var options = func() map[string]string {
-	names := map[string]string{"max_tokens": "num_predict", "max_completion_tokens": "num_predict",
-		"repetition_penalty": "repeat_penalty"}
-	for _, name := range []string{"num_predict", "repeat_penalty", "repeat_last_n", "temperature", "top_p", "top_k",
+	names := map[string]string{"repetition_penalty": "repeat_penalty"}
+	for _, name := range Bounds {
+		names[name] = bound
+	}
+	for _, name := range []string{"repeat_penalty", "repeat_last_n", "temperature", "top_p", "top_k",
 		"min_p", "typical_p", "frequency_penalty", "presence_penalty", "seed", "stop", "num_ctx", "num_keep", "num_batch",
 		"num_gpu", "main_gpu", "num_thread", "use_mmap"} {
 		names[name] = name
@@ -106,22 +123,24 @@ var options = func() map[string]string {
 	return names
 }()
 
-// withOptions is a body with its settings as options. Options that are there already win. The API has no ignore_eos.
-func withOptions(body pyjson.Object) pyjson.Object {
+// withOptions is a body with its settings as options, without those to leave out. Of two names of an option the later
+// one counts, and options that are there already win. The API has no ignore_eos.
+func withOptions(body pyjson.Object, leaveOut []string) pyjson.Object {
 	var all, rest, own pyjson.Object
 	for _, m := range body {
 		name, isOption := options[m.Key]
 		given, _ := m.Value.(pyjson.Object) // nothing else is options
 		switch {
 		case isOption:
-			all = append(all, pyjson.Member{Key: name, Value: m.Value})
+			all.Set(name, m.Value)
 		case m.Key == "options":
 			own = given
 		case m.Key != "ignore_eos":
 			rest = append(rest, m)
 		}
 	}
-	if all = all.Merge(own); len(all) > 0 {
+	all = slices.DeleteFunc(all.Merge(own), func(m pyjson.Member) bool { return slices.Contains(leaveOut, m.Key) })
+	if len(all) > 0 {
 		rest = append(rest, pyjson.Member{Key: "options", Value: all})
 	}
 	return rest

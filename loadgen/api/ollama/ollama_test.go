@@ -46,6 +46,8 @@ func TestBodiesAreOllamas(t *testing.T) {
 		{"the user's options win", "/api/chat", `{"temperature": 0, "options": {"num_predict": 9, "num_gpu": 0}}`, nil, dataset.Turn{Prompt: "Hi", OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true, "options": {"num_predict": 9, "temperature": 0, "num_gpu": 0}}`},
 		{"a bound dropped", "/api/chat", `{}`, []string{"max_tokens"}, dataset.Turn{Prompt: "Hi", OutputLen: 5}, `{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true}`},
+		{"a bound dropped by Ollama's name", "/api/chat", `{"options": {"num_gpu": 0}}`, []string{"num_predict"}, dataset.Turn{Prompt: "Hi", OutputLen: 5}, `{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true, "options": {"num_gpu": 0}}`},
+		{"names of one option", "/api/chat", `{"num_predict": 9, "repeat_penalty": 2, "repetition_penalty": 3}`, nil, dataset.Turn{Prompt: "Hi", OutputLen: 5}, `{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true, "options": {"num_predict": 9, "repeat_penalty": 3}}`},
 		{"not streamed", "/api/generate", `{"stream": false}`, nil, dataset.Turn{Prompt: "Hi", OutputLen: 5}, `{"model": "m", "prompt": "Hi", "stream": false, "options": {"num_predict": 5}}`},
 		{"a long talk", "/api/chat", `{}`, nil, dataset.Turn{Messages: talk, OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a\nb", "images": ["aa"]}, ` +

@@ -35,7 +35,11 @@ func Document(reply *http.Response, body io.Reader, stream string) error {
 	if said := Said([]byte(text)); said != nil {
 		return Failed(record.InStream, said.Message, said)
 	}
-	return record.Failf(record.Malformed, "the answer is %s, not an event stream: %s", kind,
+	wanted := "an event stream"
+	if stream != "" {
+		wanted = "a stream of " + stream
+	}
+	return record.Failf(record.Malformed, "the answer is %s, not %s: %s", kind, wanted,
 		record.Shorten(plainText(text)))
 }
 

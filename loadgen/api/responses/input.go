@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/servebench/servebench/loadgen/api/request"
-
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/api/request"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 

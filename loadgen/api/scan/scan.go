@@ -106,7 +106,7 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// kinds classifies bytes outside strings for valueEnd.
+// kinds classifies bytes outside strings.
 var kinds = [256]byte{
 	'"': quote, '{': opening, '[': opening, '}': closing, ']': closing,
 	',': between, ' ': between, '\t': between, '\r': between, '\n': between,

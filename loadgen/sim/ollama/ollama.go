@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sim/chatstream"
@@ -50,7 +51,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	generate := b.Messages == nil
+	generate := strings.HasSuffix(r.URL.Path, "/generate")
+	if generate == (b.Messages != nil) {
+		refuse(w, http.StatusBadRequest, "/api/chat takes messages, and /api/generate a prompt")
+		return
+	}
 	text, err := json.Marshal(b.chat())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
