@@ -54,13 +54,13 @@ func (e *maskedError) Error() string { return e.text }
 
 func (e *maskedError) Unwrap() error { return e.err }
 
-// maskError hides the secrets of all targets in what an error says.
-func (r *run) maskError(err error) error {
+// masked hides the secrets of plans in what an error says.
+func masked(err error, plans ...*Plan) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	for _, p := range r.targets {
+	for _, p := range plans {
 		text = p.Server.Secrets.Mask(text)
 	}
 	if text == err.Error() {

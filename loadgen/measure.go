@@ -70,6 +70,7 @@ func (s *measure) run(ctx context.Context) (*measured, error) {
 	}
 	took := ended.Sub(first.header.Epoch)
 	seen := during.seen()
+	during.lastProbe()
 	s.unwatch()
 	during.over()
 	during.stopProbes(cut)
@@ -81,6 +82,7 @@ type watching struct {
 	untell     func()
 	seen       func() *evidence.Evidence
 	over       func()
+	lastProbe  func()
 	stopProbes func(cut error)
 }
 
@@ -105,7 +107,7 @@ func (s *measure) start(ctx context.Context, epoch time.Time) (w watching) {
 		}
 	}
 	w.over = s.targets[0].observer.Loading(s.loading())
-	w.stopProbes = s.startProbes(ctx)
+	w.lastProbe, w.stopProbes = s.startProbes(ctx)
 	return w
 }
 

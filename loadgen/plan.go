@@ -86,11 +86,11 @@ func (p *Plan) complete() *Plan {
 	if b := c.Server.API(); b != nil && c.Server.Endpoint == "" {
 		c.Server.Endpoint = b.Endpoint
 	}
+	c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
+	c.Server.Secrets = c.Server.AllSecrets()
+	c.Server.Secrets.AddMembers(c.Sampling.ExtraBody)
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
 	if c.Workload.Source == nil {
-		c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
-		c.Server.Secrets = c.Server.AllSecrets()
-		c.Server.Secrets.AddMembers(c.Sampling.ExtraBody)
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
 		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(kinds.CanSendAll) {
 			w.NumPrompts = 1000

@@ -66,11 +66,11 @@ func (p *probes) sent() int {
 	return p.results.Completed + p.results.Failed
 }
 
-// startProbes starts the probes of all targets. Calling stop ends them; it waits for the probe in
-// flight and the pause after it, as vLLM's client does since 0.33.0 when it knows the duration of
+// startProbes starts the probes of all targets. No probe begins after a call of last. Calling stop then waits for the
+// probe in flight and the pause after it, as vLLM's client does since 0.33.0 when it knows the duration of
 // the load. The probe in flight has the same limits as the load: the requests' limit, the run's
 // deadline, and it ends at once if the load was cut.
-func (s *measure) startProbes(ctx context.Context) (stop func(cut error)) {
+func (s *measure) startProbes(ctx context.Context) (last func(), stop func(cut error)) {
 	var probing sync.WaitGroup
 	var quits []context.CancelFunc
 	done := make(chan struct{})
@@ -79,8 +79,7 @@ func (s *measure) startProbes(ctx context.Context) (stop func(cut error)) {
 		quits = append(quits, quit)
 		probing.Go(func() { m.probes.send(ctx, m.header.Epoch.Add(m.header.Began()), done) })
 	}
-	return func(cut error) {
-		close(done)
+	return func() { close(done) }, func(cut error) {
 		for i, quit := range quits {
 			defer quit()
 			m := s.targets[i]

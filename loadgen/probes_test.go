@@ -55,10 +55,11 @@ func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
 				prepared: &prepared{voice: voice{plan: &Plan{Limits: row.limits}}}, header: &metrics.Header{Epoch: begin},
 				probes: probes{prober: &engine.Prober{Target: engine.Target{Send: hanging}, Request: new(engine.Request)}},
 			}
-			stop := (&measure{targets: []*measurement{b}}).startProbes(t.Context())
+			last, stop := (&measure{targets: []*measurement{b}}).startProbes(t.Context())
 			if err := engine.Sleep(t.Context(), begin.Add(5*time.Second)); err != nil {
 				t.Fatal(err)
 			}
+			last()
 			if stop(row.cut); time.Since(begin) != row.want || b.probes.results != nil {
 				t.Errorf("%+v: it ended after %v with %+v, want %v", row.limits, time.Since(begin), b.probes.results, row.want)
 			}

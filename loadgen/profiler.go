@@ -25,8 +25,7 @@ func (p *profiler) start(ctx context.Context) {
 	p.event(Event{Kind: StartingProfiler})
 	p.asked = true
 	if err := p.calls.StartProfile(ctx); err != nil {
-		p.say("WARNING: %s; the run goes on without a profile%s", p.plan.Server.Secrets.Mask(err.Error()),
-			profilerAdvice(err))
+		p.say("WARNING: %v; the run goes on without a profile%s", err, profilerAdvice(err))
 		return
 	}
 	p.started = true
@@ -44,7 +43,7 @@ func (p *profiler) stop(ctx context.Context) {
 	patient := p.calls.With(p.calls.Transport, p.plan.Limits.Total)
 	if err := patient.StopProfile(context.WithoutCancel(ctx)); err != nil {
 		if p.started { // else it has been reported
-			p.say("WARNING: %s: the server may have no profile", p.plan.Server.Secrets.Mask(err.Error()))
+			p.say("WARNING: %v: the server may have no profile", err)
 		}
 		return
 	}

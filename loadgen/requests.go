@@ -78,21 +78,23 @@ func (p *Plan) open(ctx context.Context, o Observer) (*workload.Opened, error) {
 	if s.Tokenizer == workload.FromServer {
 		c, err := connect(sized)
 		if err != nil {
-			return nil, err
+			return nil, masked(err, sized)
 		}
 		from.Server = c.calls
 	}
-	return workload.Open(ctx, sized.spec(), from)
+	w, err := workload.Open(ctx, sized.spec(), from)
+	return w, masked(err, sized)
 }
 
 // ResetPrefixCache makes the server forget the prompts of earlier runs.
 func (p *Plan) ResetPrefixCache(ctx context.Context) error {
-	c, err := connect(p.complete())
+	p = p.complete()
+	c, err := connect(p)
 	if err != nil {
-		return err
+		return masked(err, p)
 	}
 	defer c.close()
-	return c.calls.ResetPrefixCache(ctx)
+	return masked(c.calls.ResetPrefixCache(ctx), p)
 }
 
 // spec is what decides the plan's requests.

@@ -65,7 +65,7 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 		}
 	}
 	r.log.flush()
-	return r.done, r.maskError(err)
+	return r.done, masked(err, r.targets...)
 }
 
 // all returns the plans of all targets.

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A voice passes what happens at a target to the Observer.
+// A voice passes what happens at a target to the Observer, without the target's secrets.
 type voice struct {
 	observer Observer
 	plan     *Plan // the target's
@@ -14,12 +14,12 @@ type voice struct {
 
 // say passes a remark.
 func (v voice) say(format string, args ...any) {
-	v.observer.Remark(v.plan.Target, fmt.Sprintf(format, args...))
+	v.observer.Remark(v.plan.Target, v.plan.Server.Secrets.Mask(fmt.Sprintf(format, args...)))
 }
 
 // event passes an event.
 func (v voice) event(e Event) {
-	e.Target, e.Plan = v.plan.Target, v.plan
+	e.Target, e.Plan, e.Err = v.plan.Target, v.plan, masked(e.Err, v.plan)
 	v.observer.Event(e)
 }
 

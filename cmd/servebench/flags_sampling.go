@@ -56,7 +56,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 			"longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
 	f.Conceal("extra-body", redact.JSON)
-	f.OfferList("drop-body", droppable()...)
+	f.OfferList("drop-body", api.Optional()...)
 	f.Choices("chat-content", "parts", "string")
 }
 
@@ -159,9 +159,9 @@ func (g *samplingFlags) checkDropped() error {
 			return fmt.Errorf("argument --drop-body: %s: %s", name, why)
 		case name == "stream_options" && s.UsageAlways:
 			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
-		case !extra && !slices.Contains(droppable(), name):
+		case !extra && !slices.Contains(api.Optional(), name):
 			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets",
-				pyjson.Quote(name), strings.Join(droppable(), ", "))
+				pyjson.Quote(name), strings.Join(api.Optional(), ", "))
 		case name == "stream_options" && !g.Plan.Whole():
 			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer "+
 				"counts, or each answer is one token")
@@ -178,16 +178,6 @@ var needed = map[string]string{
 	"input":     "there would be nothing to answer",
 	"query":     "there would be nothing to rank by",
 	"documents": "there would be nothing to rank",
-}
-
-// droppable are the other members that bodies of servebench's have.
-func droppable() []string {
-	all := []string{"ignore_eos", "logprobs", "repetition_penalty", "stream", "stream_options", "truncate_prompt_tokens"}
-	for _, a := range api.All {
-		all = append(all, a.Bounds...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // parseNames reads names with commas between.

@@ -71,7 +71,8 @@ type room struct {
 	sender  func(*exchange.Endpoint) engine.Sender
 	inputs  func(*dataset.Turn) int   // nil for what pooling.Inputs counts
 	fits    func(*dataset.Turn) error // nil if the API takes all turns
-	bounded func(pyjson.Object) bool  // finds bounds that are no members of the body itself; nil without them
+	// bounded finds bounds that are no members of the body itself; nil without them.
+	bounded func(pyjson.Object) bool
 	// after is nil if servers keep no answers.
 	after func(body *request.Body, turn *dataset.Turn, answer json.RawMessage) ([]byte, error)
 }
@@ -96,7 +97,8 @@ var All = []*API{
 		room: room{encoder: encoded(completions.Form), sender: streamed(completions.Protocol)}},
 	{Name: "openai-chat", Title: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions",
 		Suffixes: []string{"chat/completions"}, Chat: true, Templated: true,
-		Bounds: []string{"max_completion_tokens", "max_tokens"}, Messages: true, Media: Parts, Tools: true, OneJSON: true, Counts: true, Usual: true,
+		Bounds: []string{"max_completion_tokens", "max_tokens"}, Messages: true, Media: Parts, Tools: true, OneJSON: true,
+		Counts: true, Usual: true,
 		room: room{encoder: encoded(chat.Form), sender: streamed(chat.Protocol)}},
 	{Name: "openai-responses", Title: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
 		Templated: true, Bounds: []string{"max_output_tokens"}, Messages: true, OneJSON: true,
@@ -186,6 +188,16 @@ func List(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", b.Name, b.Endpoint, b.Title, answer)
 	}
 	return table.Flush()
+}
+
+// Optional are the members of bodies, of any API, that a request need not have, in alphabetical order.
+func Optional() []string {
+	all := []string{"ignore_eos", "logprobs", "repetition_penalty", "stream", "stream_options", "truncate_prompt_tokens"}
+	for _, b := range All {
+		all = append(all, b.Bounds...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Traits are what reports need to know of the API.

@@ -31,7 +31,7 @@ type watch struct {
 	trouble       string // the last failure
 }
 
-// start begins to sample. Call end.
+// start begins to sample. Call stop, and wait for done.
 func start(epoch time.Time, sample Sampler) *watch {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &watch{stop: stop, done: make(chan struct{})}

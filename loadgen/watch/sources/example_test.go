@@ -26,6 +26,6 @@ func Example() {
 	var set watch.Set
 	fmt.Println(server.Open(context.Background(), &set), set.Has("Watch.Server"))
 	// Output:
-	// WARNING: %s: %s: it is not asked again
+	// WARNING: %s: %v: it is not asked again
 	// <nil> false
 }

@@ -58,8 +58,8 @@ func (o *source[S]) add(ctx context.Context, of S, by naming.Spelling, to *watch
 
 // ofServer are the sources of a server.
 var ofServer = []source[*Server]{
-	{naming.Pool, 100 * time.Millisecond, (*Server).pool},
 	{naming.ServerMetrics, 0, (*Server).metrics},
+	{naming.Pool, 100 * time.Millisecond, (*Server).pool},
 }
 
 // ofGPUs are the sources of GPUs. A plan asks for one of them.
@@ -100,13 +100,13 @@ func (s *Server) metrics(ctx context.Context, _ time.Duration) (samplers []watch
 		_, err := r.ServerSample(ctx)
 		unknown := errors.Is(err, scrape.ErrNoSample)
 		if unknown { // some servers have metrics only after their first request
-			s.Say("WARNING: %s: %s: it is asked again during the run", setting, s.Server.Secrets.Mask(err.Error()))
+			s.Say("WARNING: %s: %v: it is asked again during the run", setting, err)
 		}
 		if err != nil && !unknown && r.name != "" {
 			return nil, err
 		}
 		if f, ok := errors.AsType[*record.Failure](err); ok && f.Class == record.Status {
-			s.Say("WARNING: %s: %s: it is not asked again", setting, s.Server.Secrets.Mask(err.Error()))
+			s.Say("WARNING: %s: %v: it is not asked again", setting, err)
 			return samplers, nil
 		}
 		samplers = append(samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, s.Watch.Every)))
