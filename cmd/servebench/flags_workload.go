@@ -159,7 +159,8 @@ func (g *workloadFlags) check() error {
 		SkipTokenizer: g.Plan.Server.SkipTokenizer, InChat: w.MultimodalChat, RangeRatio: err,
 		Backend: to.Name, Text: to.Messages, Pooling: to.Pooling, Files: to.Forms(), Parts: to.Media == api.Parts,
 		Mute: to.Media == api.NoMedia, Tools: to.Tools, Templated: to.Templated,
-		Warn: func(text string) { g.Warnings = append(g.Warnings, text) },
+		WithTools: api.WithTools(),
+		Warn:      func(text string) { g.Warnings = append(g.Warnings, text) },
 	})
 }
 

@@ -106,7 +106,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--warmup-duration 5s --dataset-name timed_trace --dataset-path x": "argument --warmup-duration: the timed_trace dataset has its own times",
 		"--self-timed":                                       "argument --self-timed: the random dataset has no times",
 		"--random-mm-bucket-config {":                        `argument --random-mm-bucket-config: "{": it must be like {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}`,
-		"--dataset-name random-mm":                           "argument --dataset-name: random-mm sends images, which --backend openai does not take: it needs --backend openai-chat",
+		"--dataset-name random-mm":                           "argument --dataset-name: random-mm sends images, which --backend openai does not take: it needs --backend openai-chat, anthropic or ollama",
 		mm + "--skip-tokenizer-init":                         "argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts",
 		mm + "--random-mm-bucket-config {(8,8,2):1}":         "argument --random-mm-bucket-config: (8, 8, 2) is a video, and servebench has no encoder for videos, as none is written in Go: give it the weight 0",
 		mm + `--random-mm-limit-mm-per-prompt {"image":"a"}`: `argument --random-mm-limit-mm-per-prompt: image: invalid int value: '"a"'`,

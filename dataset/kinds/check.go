@@ -29,6 +29,7 @@ type Asked struct {
 	Mute      bool   // without media
 	Tools     bool   // with tools
 	Templated bool   // the server puts them into a chat template
+	WithTools string // the APIs that take tools and media, for a sentence
 
 	Warn func(text string) // takes a warning
 }
@@ -43,6 +44,9 @@ func (a *Asked) ending(suffix string) error {
 }
 
 func checkRandom(s *Settings, a *Asked) error {
+	if a.SkipTokenizer && !a.TokenIDs {
+		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
+	}
 	return checkDrawn(s, a, s.BatchSize > 1, "random-batch-size")
 }
 
@@ -73,8 +77,6 @@ func checkDrawn(s *Settings, a *Asked, several bool, flag string) error {
 		return fmt.Errorf("argument --random-output-len: %d: it must not be negative", r.OutputLen)
 	case r.PrefixLen < 0:
 		return fmt.Errorf("argument --random-prefix-len: %d: it must not be negative", r.PrefixLen)
-	case a.SkipTokenizer && !a.TokenIDs && a.Name == "random":
-		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
 	case a.RangeRatio != nil:
 		return fmt.Errorf("argument --random-range-ratio: %w", a.RangeRatio)
 	}
@@ -88,7 +90,7 @@ func checkRandomMM(s *Settings, a *Asked) error {
 	switch {
 	case !a.Tools:
 		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs "+
-			"--backend openai-chat or anthropic", a.Backend)
+			"--backend %s", a.Backend, a.WithTools)
 	case a.SkipTokenizer:
 		return errors.New("argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts")
 	}
@@ -198,7 +200,7 @@ func checkHF(s *Settings, a *Asked) error {
 		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
 	case needs.Tools && !a.Tools:
 		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend "+
-			"openai-chat or anthropic", hf.BFCL, a.Backend)
+			"%s", hf.BFCL, a.Backend, a.WithTools)
 	case needs.Files && !a.Files && needs.Media:
 		return fmt.Errorf("argument --dataset-path: its rows have speech, which --backend %s does not take as files: it "+
 			"needs --backend openai-audio", a.Backend)
@@ -211,7 +213,7 @@ func checkHF(s *Settings, a *Asked) error {
 		return fmt.Errorf("argument --asr-max-audio-len-sec: %s: it must not be negative", number(d.Speech.Max))
 	case needs.Media && !needs.Files && !a.Parts:
 		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not "+
-			"take: it needs --backend openai-chat or anthropic", a.Backend)
+			"take: it needs --backend %s", a.Backend, a.WithTools)
 	case a.TokenIDs && (needs.Media || needs.Tools):
 		return errors.New("argument --prompt-token-ids: token ids have no images, videos, sounds and tools")
 	}

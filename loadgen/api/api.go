@@ -165,6 +165,18 @@ func Names() []string {
 	return names
 }
 
+// WithTools names the APIs that take tools, and messages with all their parts, for a sentence: a, b or c.
+func WithTools() string {
+	var names []string
+	for _, b := range All {
+		if b.Tools {
+			names = append(names, b.Name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // Endpoints are the usual endpoints of All, each once.
 func Endpoints() []string {
 	var paths []string
